@@ -1,0 +1,113 @@
+// Package gate collects the evidence for a range or a whole registry, runs the checks on it, and judges.
+package gate
+
+import "time"
+
+// Verdict is the outcome of a run.
+type Verdict string
+
+// The verdicts of a run. Error means that the gate could not run at all.
+const (
+	Pass         Verdict = "pass"
+	Fail         Verdict = "fail"
+	Inconclusive Verdict = "inconclusive"
+	Errored      Verdict = "error"
+)
+
+// ExitStatus is the exit status of a process that ends with v.
+func (v Verdict) ExitStatus() int {
+	switch v {
+	case Pass:
+		return 0
+	case Fail:
+		return 1
+	case Inconclusive:
+		return 3
+	}
+	return 2
+}
+
+// Report is all that a run found: data only, and the same for the same registry, evidence and clock.
+// It is version 1 of the JSON report.
+type Report struct {
+	Version        int        `json:"version" jsonschema:"enum=1"`
+	Tool           Tool       `json:"tool"`
+	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit"`
+	EvaluatedAt    time.Time  `json:"evaluated_at"`
+	Base           string     `json:"base,omitempty"`
+	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
+	MergeBase      string     `json:"merge_base,omitempty"`
+	Chosen         string     `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
+	Verdict        Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
+	Error          string     `json:"error,omitempty"`
+	Remedy         string     `json:"remedy,omitempty"`
+	Counts         Counts     `json:"counts"`
+	Assumed        []string   `json:"assumed"`
+	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
+	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
+	Squash         bool       `json:"squash,omitempty" jsonschema:"description=more than one commit of the range touches a data path"`
+	EvidenceSHA256 string     `json:"evidence_sha256"`
+	Results        []Result   `json:"results"`
+	Evidence       []Evidence `json:"evidence"`
+}
+
+// Tool is the build that made a report.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+}
+
+// Counts counts the records examined and the results by verdict.
+type Counts struct {
+	Records      int `json:"records"`
+	Pass         int `json:"pass"`
+	Fail         int `json:"fail"`
+	Inconclusive int `json:"inconclusive"`
+	Warn         int `json:"warn"`
+	Skip         int `json:"skip"`
+}
+
+// The verdicts of one Result, beside Pass, Fail and Inconclusive.
+const (
+	Warn Verdict = "warn"
+	Skip Verdict = "skip"
+)
+
+// Result is what one check found on one subject: a path, or "registry".
+type Result struct {
+	Check    string    `json:"check"`
+	Subject  string    `json:"subject"`
+	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip"`
+	Reason   string    `json:"reason,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Finding is one fault, doubt or remark.
+type Finding struct {
+	Severity string `json:"severity" jsonschema:"enum=error,enum=inconclusive,enum=warning,enum=notice"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Fix      string `json:"fix,omitempty"`
+	Cite     string `json:"cite,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Pointer  string `json:"pointer,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+}
+
+// Evidence is the record of one document that was sought.
+type Evidence struct {
+	URL          string     `json:"url" jsonschema:"description=a URL, or rdap:DOMAIN or whois:DOMAIN"`
+	Status       int        `json:"status"`
+	SHA256       string     `json:"sha256,omitempty"`
+	Bytes        int        `json:"bytes"`
+	Attempts     int        `json:"attempts"`
+	Milliseconds int64      `json:"milliseconds"`
+	Address      string     `json:"address,omitempty"`
+	FinalURL     string     `json:"final_url,omitempty"`
+	State        string     `json:"state"`
+	Code         string     `json:"code,omitempty"`
+	Message      string     `json:"message,omitempty"`
+	CachedAt     *time.Time `json:"cached_at,omitempty"`
+}

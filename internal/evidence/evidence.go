@@ -1,0 +1,101 @@
+// Package evidence fetches what the world says about a registry's records: documents over HTTPS, domain
+// age over RDAP and WHOIS. Everything that is not in Git enters through Source, the clock too.
+package evidence
+
+import (
+	"context"
+	"time"
+)
+
+// Protocol says how a request is made.
+type Protocol string
+
+// The protocols. RDAP and WHOIS requests name a registrable domain in place of a URL.
+const (
+	HTTPS Protocol = "https"
+	RDAP  Protocol = "rdap"
+	WHOIS Protocol = "whois"
+)
+
+// Request names one document. Two equal requests are fetched once in a run.
+type Request struct {
+	Protocol Protocol `json:"protocol"`
+	Target   string   `json:"target"` // a URL, or the domain asked for
+	MaxBytes int64    `json:"max_bytes"`
+}
+
+// State is how the search for a piece of evidence ended.
+type State uint8
+
+// The states. What another try may change is Unavailable; what is definitely not there is Absent; what is
+// there and wrong is Invalid.
+const (
+	Unsought State = iota
+	Obtained
+	Absent
+	Invalid
+	Unavailable
+)
+
+// String is the state's word in the report.
+func (s State) String() string {
+	return [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}[s]
+}
+
+// Observation is what one request gave. It is never an error: failure is an observation, with a State, a
+// Code and a Message for people.
+type Observation struct {
+	Request
+	State        State
+	Code         string // why it is not Obtained, such as "http-404"; see the Code constants
+	Message      string // the same for people; may hold foreign text
+	Status       int    // HTTP status of the last response; 0 where there was none
+	FinalURL     string // after redirects
+	Address      string // IP address and port that answered last
+	SHA256       string // hex, of Body
+	Body         []byte
+	Attempts     int
+	Milliseconds int64
+	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
+}
+
+// Codes of observations that are not Obtained.
+const (
+	CodeHTTPStatus     = "http-status"        // a status other than 200
+	CodeTimeout        = "timeout"            // no full answer within the time of one request
+	CodeBudget         = "budget-spent"       // the run's budget ended first
+	CodeConnect        = "connect-failed"     // refused, reset, unreachable
+	CodeResolver       = "resolver-failed"    // the resolver did not answer
+	CodeNoHost         = "no-such-host"       // NXDOMAIN or no address
+	CodeTLS            = "tls-not-verified"   // the certificate chain does not verify
+	CodeForbidden      = "forbidden-address"  // an address that is not public
+	CodeScheme         = "scheme-not-https"   // the URL or a redirect is not https
+	CodeURL            = "url-not-usable"     // no absolute URL with a DNS name as host
+	CodeTooLarge       = "body-too-large"     // more than MaxBytes after decoding
+	CodeRedirects      = "too-many-redirects" // more than 5
+	CodeEncoding       = "content-encoding"   // compressed in a way that cannot be undone
+	CodeProtocol       = "protocol-error"     // not HTTP, broken headers, a body cut short
+	CodeNoRegistration = "no-registration"    // RDAP 404, WHOIS "no match", or no server for the suffix
+	CodeOffline        = "offline"            // nothing was asked
+	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
+)
+
+// Source answers requests. Live, recorded and test sources are the same to the rest. It is safe for
+// concurrent use and observes each request once, whatever the number of callers.
+type Source interface {
+	Observe(ctx context.Context, r Request) Observation
+	// Now is the time by which dates are judged.
+	Now() time.Time
+	// Observations are all that were made so far, sorted by request.
+	Observations() []Observation
+}
+
+// Caps of remote documents in bytes, after decoding.
+const (
+	MaxDIDDocument       = 256 << 10
+	MaxManifest          = 1 << 20
+	MaxReceipt           = 1 << 20
+	MaxCrossMatchReceipt = 16 << 20
+	MaxRDAP              = 1 << 20
+	MaxWHOIS             = 64 << 10
+)

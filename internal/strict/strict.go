@@ -1,0 +1,68 @@
+// Package strict reads JSON the way a gate must: one meaning for each text, or an error with a position.
+//
+// It refuses what encoding/json lets pass: duplicate members (also by escapes), invalid UTF-8, lone
+// surrogates, a byte order mark, anything after the value, deep nesting, and numbers that are longer than
+// a cap or outside the range of an IEEE 754 double (RFC 7493, I-JSON).
+package strict
+
+import "fmt"
+
+// Pos is a place in a file: Line and Column count from 1, Column in bytes. The zero Line means the file
+// as a whole.
+type Pos struct {
+	Path         string
+	Line, Column int
+}
+
+// String gives path:line:column, or the path alone where there is no line.
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.Path
+	}
+	return fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Column)
+}
+
+// Limits caps what Parse accepts.
+type Limits struct {
+	Bytes  int // size of the text
+	Depth  int // nesting of objects and arrays
+	Number int // bytes of one number token
+}
+
+// RegistryFile is what a file of the registry's data folders may hold.
+var RegistryFile = Limits{Bytes: 64 << 10, Depth: 64, Number: 64}
+
+// Remote is what a fetched document may hold, given its cap in bytes.
+func Remote(maxBytes int) Limits { return Limits{Bytes: maxBytes, Depth: 64, Number: 64} }
+
+// Codes of Error.
+const (
+	CodeSyntax          = "json-syntax"
+	CodeTooLarge        = "file-too-large"
+	CodeInvalidUTF8     = "invalid-utf8"
+	CodeLoneSurrogate   = "lone-surrogate"
+	CodeBOM             = "byte-order-mark"
+	CodeDuplicateMember = "duplicate-member"
+	CodeTrailingText    = "trailing-text"
+	CodeTooDeep         = "nesting-too-deep"
+	CodeLongNumber      = "number-too-long"
+	CodeNumberRange     = "number-out-of-range"
+)
+
+// Error says why a text is not strict JSON, and where.
+type Error struct {
+	Pos     Pos
+	Code    string
+	Message string
+	Pointer string // of the value or member at fault, as far as it was read
+}
+
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Document is one strict JSON text. Root is made of map[string]any, []any, string, json.Number
+// (encoding/json), bool and nil; it must not be changed.
+type Document struct {
+	Path string
+	Data []byte
+	Root any
+}

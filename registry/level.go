@@ -1,0 +1,24 @@
+package registry
+
+import "strings"
+
+// Level is a Conformance Level as a listing or Receipt spells it, such as "L1-NC".
+type Level string
+
+// levels are all that exist: RFC 0025 section 3 permits -NC on L1 and L3 only; RFC 0028 and RFC 0030 define
+// the two L5 tiers.
+var levels = map[Level]int{
+	"L0": 0, "L1": 1, "L2": 2, "L3": 3, "L4": 4, "L5": 5,
+	"L1-NC": 1, "L3-NC": 3, "L5-FINANCE": 5, "L5-ORG": 5,
+}
+
+// Base is the number of the level without its suffix, or -1 where no such level exists.
+func (l Level) Base() int {
+	if n, ok := levels[l]; ok {
+		return n
+	}
+	return -1
+}
+
+// NonCommercial tells whether the level is of the Non-Commercial Profile (RFC 0025).
+func (l Level) NonCommercial() bool { return strings.HasSuffix(string(l), "-NC") }

@@ -1,0 +1,93 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// Pos is a place in a file of the registry.
+type Pos = strict.Pos
+
+// Entry is what a tree holds at a path: mode and object. Two equal entries are the same file.
+type Entry struct {
+	Mode Mode
+	ID   gitstore.ID
+}
+
+// Mode is a Git file mode, as the tree spells it.
+type Mode uint32
+
+// The modes that Git writes. Data folders accept ModeFile alone.
+const (
+	ModeTree       Mode = 0o40000
+	ModeFile       Mode = 0o100644
+	ModeExecutable Mode = 0o100755
+	ModeSymlink    Mode = 0o120000
+	ModeSubmodule  Mode = 0o160000
+)
+
+// Record is one file of a data folder, read strictly. Document is nil where Err says why.
+type Record struct {
+	Path     string
+	Kind     Kind
+	Entry    Entry
+	Document *strict.Document
+	Err      *strict.Error
+}
+
+// Listing is the content of implementations/<slug>.json (RFC 0026 section 4) as far as it has the right
+// types; a member that is missing or of another type is empty here, and `schema` says so.
+// Issued and Expires are zero where the text is no strict RFC 3339 time.
+type Listing struct {
+	Record          *Record `json:"-"`
+	Slug            string
+	Name            string
+	ToolDID         string
+	ManifestURI     string
+	Level           Level
+	ReceiptURI      string
+	ReceiptSHA256   string
+	IssuedAt        string
+	ExpiresAt       string
+	Issued, Expires time.Time
+	Provisional     bool
+	NonCommercial   bool
+}
+
+// Signature is one detached signature as the registry's documents carry it.
+type Signature struct{ Alg, Value, By string }
+
+// WitnessSignature is one entry of a revocation's peer_witness_signatures.
+type WitnessSignature struct {
+	WitnessDID string
+	Signature
+}
+
+// Revocation is the content of revocations/<slug>-<sha256>.json (RFC 0026 section 5).
+type Revocation struct {
+	Record        *Record
+	Slug          string
+	ReceiptSHA256 string
+	Reason        string
+	RevokedAt     string
+	Revoked       time.Time
+	RevokedByDID  string
+	Signature     Signature
+	SignatureText string // the older text form, where signature is a string
+	Witnesses     []WitnessSignature
+}
+
+// Anchor is the content of workflow-anchors/<slug>.json (RFC 0035 section 4.6).
+type Anchor struct {
+	Record         *Record
+	Slug           string
+	WorkflowID     string
+	CoordinatorDID string
+	FailoverDID    string
+	ReceiptURI     string
+	ReceiptSHA256  string
+	AnchoredAt     string
+	Anchored       time.Time
+}

@@ -1,0 +1,60 @@
+package registry
+
+import (
+	"context"
+	"time"
+)
+
+// This file is the interface of the package to its callers: types here, bodies beside the code.
+
+// Change is a path whose entry differs between two trees; nil means that it is not there.
+type Change struct {
+	Path       string
+	Base, Head *Entry
+}
+
+// Commit is one commit of a range.
+type Commit struct {
+	ID      string
+	Parents []string
+	When    time.Time // committer date, UTC
+	// Touched holds the paths whose entry differs from that in every parent, in path order; Base is the
+	// first parent's entry. For a root commit every path is touched.
+	Touched []Change
+}
+
+// View is one comparison that a range must pass: From is a merge base, or the first parent of a merge.
+type View struct {
+	From    string // commit
+	To      string // commit; empty: the files on disk
+	Tree    *Tree  // of From
+	Changes []Change
+}
+
+// Range is what a pull request would do to a registry: base..head.
+type Range struct {
+	Base   *Tree // the judge: the tree of the commit that the range would land on
+	Head   *Tree // as proposed
+	Result *Tree // what would land: the base tree with the range's changes
+	// MergeBases are the best common ancestors of base and head, sorted; one but for criss-cross histories.
+	MergeBases []string
+	// Views are the comparisons that must all hold: each merge base with head, and where head is a merge
+	// whose first parent is base or its ancestor, also that parent with head.
+	Views []View
+	// Changes are the paths of all views together, Base being the base tree's entry and Head the result's,
+	// in path order.
+	Changes []Change
+	// Commits are those that head reaches and base does not, ancestors first; order is deterministic.
+	Commits []Commit
+
+	repo *Repository
+}
+
+// Version is what one path held from a first-parent commit on.
+type Version struct {
+	Commit string
+	When   time.Time // committer date, UTC
+	Entry  *Entry    // nil: the commit took the path away
+}
+
+var _ = context.Background
