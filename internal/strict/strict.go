@@ -65,4 +65,6 @@ type Document struct {
 	Path string
 	Data []byte
 	Root any
+
+	places places
 }
