@@ -1,0 +1,236 @@
+package webtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Text is a body; in a description it is a string.
+type Text []byte
+
+// UnmarshalText takes the text as it is.
+func (t *Text) UnmarshalText(b []byte) error { *t = bytes.Clone(b); return nil }
+
+// Duration is a time.Duration, in a description as time.ParseDuration reads it.
+type Duration time.Duration
+
+// UnmarshalText reads "50ms".
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Duration(v)
+	return err
+}
+
+// Behaviour is how a page answers. The zero value is an empty page with status 200.
+type Behaviour struct {
+	Status int               `json:"status"` // 0: 200, or 302 with Redirect
+	Header map[string]string `json:"header"`
+	Body   Text              `json:"body"`
+	Repeat int               `json:"repeat"` // the body this many times over
+
+	Redirect string `json:"redirect"` // the Location
+	ETag     string `json:"etag"`     // 304 to an equal If-None-Match
+
+	Delay    Duration `json:"delay"`    // before the first byte
+	Drip     int      `json:"drip"`     // bytes of the body at a time, one Interval apart
+	Interval Duration `json:"interval"` // 0: 10 ms
+	Endless  bool     `json:"endless"`  // the body over and over until the client leaves; an empty one is spaces
+
+	Gzip        bool  `json:"gzip"`         // compressed, whatever the client accepts
+	Bomb        int64 `json:"bomb"`         // this many zero bytes, compressed
+	HugeHeaders int   `json:"huge_headers"` // bytes of header lines
+	Raw         Text  `json:"raw"`          // written in place of an HTTP response
+	Reset       bool  `json:"reset"`        // the connection is reset in place of a response
+	CloseEarly  bool  `json:"close_early"`  // half of the body, then the connection ends
+
+	// Sequence answers the n-th request by its n-th member and every later one by its last; the other
+	// members are unused then.
+	Sequence []Behaviour `json:"sequence"`
+}
+
+func (b Behaviour) nth(n int) Behaviour {
+	if len(b.Sequence) == 0 {
+		return b
+	}
+	return b.Sequence[min(n, len(b.Sequence)-1)]
+}
+
+func (w *Web) answerPage(rw http.ResponseWriter, r *http.Request) {
+	b, leave := w.arrive(strings.ToLower(r.Host), key(r.Host, r.RequestURI))
+	defer leave()
+	w.reply(rw, r, b)
+}
+
+func (w *Web) arrive(host, k string) (b Behaviour, leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.note(k)
+	w.inFlight[host]++
+	w.peak[host] = max(w.peak[host], w.inFlight[host])
+	b, ok := w.pages[k]
+	if !ok {
+		b, ok = w.pages[key(host, "/*")]
+	}
+	if !ok {
+		b = Behaviour{Status: http.StatusNotFound, Body: []byte("no such page\n")}
+	}
+	return b.nth(n), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inFlight[host]--
+	}
+}
+
+func (w *Web) reply(rw http.ResponseWriter, r *http.Request, b Behaviour) {
+	if !w.wait(r.Context(), w.delay+time.Duration(b.Delay)) {
+		panic(http.ErrAbortHandler)
+	}
+	switch {
+	case b.Reset:
+		takeOver(rw, reset)
+	case b.Raw != nil:
+		takeOver(rw, func(c net.Conn) { c.Write(b.Raw); c.Close() })
+	case b.HugeHeaders > 0:
+		takeOver(rw, func(c net.Conn) { writeHeaders(c, b.HugeHeaders); c.Close() })
+	default:
+		w.respond(rw, r, b)
+	}
+}
+
+func takeOver(rw http.ResponseWriter, f func(net.Conn)) {
+	c, _, err := rw.(http.Hijacker).Hijack()
+	if err == nil {
+		f(c)
+	}
+}
+
+func writeHeaders(c net.Conn, total int) {
+	io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+	value := strings.Repeat("a", 8<<10)
+	for i, n := 0, 0; n < total; i++ {
+		written, err := fmt.Fprintf(c, "X-Filler-%d: %s\r\n", i, value)
+		if err != nil {
+			return
+		}
+		n += written
+	}
+	io.WriteString(c, "Content-Length: 0\r\n\r\n")
+}
+
+func (w *Web) respond(rw http.ResponseWriter, r *http.Request, b Behaviour) {
+	h := rw.Header()
+	status := b.Status
+	if b.Redirect != "" {
+		h["Location"] = []string{b.Redirect} // not http.Redirect, which mends it
+		if status == 0 {
+			status = http.StatusFound
+		}
+	}
+	if b.ETag != "" {
+		h.Set("ETag", b.ETag)
+		if r.Header.Get("If-None-Match") == b.ETag {
+			status, b = http.StatusNotModified, Behaviour{}
+		}
+	}
+	if b.Gzip || b.Bomb > 0 {
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Type", "application/json")
+	for name, value := range b.Header {
+		h[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if b.CloseEarly {
+		h.Set("Content-Length", strconv.Itoa(len(b.Body)*max(b.Repeat, 1)+1))
+		b.Body = b.Body[:len(b.Body)/2]
+	}
+	rw.WriteHeader(status)
+	w.body(r.Context(), rw, b)
+	if b.CloseEarly || w.over(r.Context()) {
+		http.NewResponseController(rw).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
+	if b.Gzip || b.Bomb > 0 {
+		z := gzip.NewWriter(out)
+		defer z.Close()
+		out = z
+	}
+	if b.Bomb > 0 {
+		w.copies(ctx, out, make([]byte, 64<<10), b.Bomb>>16+1)
+		return
+	}
+	if b.Endless {
+		piece := []byte(b.Body)
+		if len(piece) == 0 {
+			piece = []byte(" ")
+		}
+		if b.Drip == 0 { // pieces of some KiB, so that the client's caps are what is measured
+			piece = bytes.Repeat(piece, 16<<10/len(piece)+1)
+		}
+		for w.piecewise(ctx, out, piece, b) {
+		}
+		return
+	}
+	for range max(b.Repeat, 1) {
+		if !w.piecewise(ctx, out, b.Body, b) {
+			return
+		}
+	}
+}
+
+func (w *Web) copies(ctx context.Context, out io.Writer, piece []byte, n int64) {
+	for range n {
+		if _, err := out.Write(piece); err != nil || w.over(ctx) {
+			return
+		}
+	}
+}
+
+// piecewise is false where the client or the web has gone.
+func (w *Web) piecewise(ctx context.Context, out io.Writer, data []byte, b Behaviour) bool {
+	if b.Drip == 0 {
+		_, err := out.Write(data)
+		return err == nil && !w.over(ctx)
+	}
+	interval := time.Duration(b.Interval)
+	if interval == 0 {
+		interval = 10 * time.Millisecond
+	}
+	for len(data) > 0 {
+		n := min(b.Drip, len(data))
+		if _, err := out.Write(data[:n]); err != nil {
+			return false
+		}
+		if f, ok := out.(http.Flusher); ok {
+			f.Flush()
+		}
+		data = data[n:]
+		if !w.wait(ctx, interval) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Web) over(ctx context.Context) bool {
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	default:
+		return false
+	}
+	return true
+}
