@@ -1,0 +1,78 @@
+package strictyaml
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"honest", "a: 1\non: {b: [x, true, ~]}\n", ""},
+		{"empty", "", "f.yml: file holds no YAML document"},
+		{"comment alone", "# nothing\n", "f.yml: file holds no YAML document"},
+		{"too large", "a: " + strings.Repeat("x", 200), "f.yml: file has 203 bytes, at most 100 are allowed"},
+		{"byte order mark", "\xef\xbb\xbfa: 1\n", "f.yml:1:1: file starts with a byte order mark"},
+		{"UTF-16", "\xff\xfea\x00", "f.yml: file is not UTF-8"},
+		{"duplicate", "a: 1\nb: 2\n\"a\": 3\n", `f.yml:3:1: key "a" again, it stands on line 1 already`},
+		{"nested duplicate", "x:\n  - a: 1\n    a: 2\n", `f.yml:3:5: key "a" again, it stands on line 2 already`},
+		{"anchor", "a: &x 1\n", `f.yml:1:4: anchor "&x": anchors are not followed, write the value out`},
+		{"alias", "a: [&x 1, *x]\n", `f.yml:1:5: anchor "&x": anchors are not followed, write the value out`},
+		{"self reference", "a: &x [*x]\n", `f.yml:1:4: anchor "&x": anchors are not followed, write the value out`},
+		{"merge key", "<<: {a: 1}\n", `f.yml:1:1: tag "!!merge": tags and merge keys are not allowed`},
+		{"custom tag", "a: !ruby 1\n", `f.yml:1:4: tag "!ruby": tags and merge keys are not allowed`},
+		{"explicit tag", "a: !!str 1\n", `f.yml:1:4: tag "!!str": tags and merge keys are not allowed`},
+		{"binary", "a: !!binary aGk=\n", `f.yml:1:4: tag "!!binary": tags and merge keys are not allowed`},
+		{"sequence as key", "? [a]\n: 1\n", "f.yml:1:3: a key is not plain text"},
+		{"two documents", "a: 1\n---\nb: 2\n", "f.yml:2:1: a second YAML document starts here, only one is allowed"},
+		{"deep", strings.Repeat("[", 80) + strings.Repeat("]", 80), "f.yml:1:66: nested deeper than 64"},
+		{"syntax", "a: 1\nb: [\n", "f.yml:2:1: did not find expected node content"},
+		{"broken second document", "a: 1\n---\nb: [\n", "f.yml:3:1: did not find expected node content"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limit := 1 << 10
+			if c.name == "too large" {
+				limit = 100
+			}
+			_, err := Parse("f.yml", []byte(c.text), limit)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMember(t *testing.T) {
+	root, err := Parse("f.yml", []byte("on:\n  push: 1\n"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, on := Member(root, "on")
+	name, value := Member(on, "push")
+	if name == nil || name.Line != 2 || name.Column != 3 || value.Value != "1" {
+		t.Errorf("push is %+v: %+v", name, value)
+	}
+	if name, value := Member(value, "push"); name != nil || value != nil {
+		t.Error("a scalar has a member")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"a: 1", "a: &x [*x]", "? [a]\n: 1", "<<: {a: 1}", "- - -", "a: |\n  x\n", "%YAML 1.2\n---\na", "\"\\u0041\": 1\nA: 2", "!!binary a", "a:\tb", "? \n? "} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root, err := Parse("f.yml", data, 1<<12)
+		var e *Error
+		if err != nil && !errors.As(err, &e) {
+			t.Fatalf("error is %T", err)
+		}
+		if err == nil && root == nil {
+			t.Fatal("neither value nor error")
+		}
+	})
+}
