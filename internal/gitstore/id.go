@@ -48,3 +48,6 @@ func (id ID) IsZero() bool { return id.size == 0 }
 func (id ID) Bytes() []byte { return id.sum[:id.size] }
 
 func (id ID) String() string { return hex.EncodeToString(id.sum[:id.size]) }
+
+// Size is the number of raw bytes: 20, 32, or 0 for the zero ID.
+func (id ID) Size() int { return int(id.size) }

@@ -1,0 +1,44 @@
+package gitstore
+
+import "errors"
+
+// Error is every error of this package.
+type Error struct {
+	Op     string // what was being done, as "reading object"
+	Object string // the object, path, ref or revision it was done to; empty where Op says all
+	Remedy string // the command or value with which it would work; empty where there is none
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if e.Object == "" {
+		return e.Op + ": " + e.Err.Error()
+	}
+	return e.Op + " " + e.Object + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// What an Error can be, for errors.Is.
+var (
+	// ErrNotFound: no such object, ref or revision.
+	ErrNotFound = errors.New("not found")
+	// ErrCorrupt: a file of the clone is damaged, or an object's bytes do not hash to its id.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrMalformed: an object is what its id says, but not spelled as Git writes it.
+	ErrMalformed = errors.New("malformed")
+	// ErrTooLarge: an object, or what it is made from, is over a cap.
+	ErrTooLarge = errors.New("too large")
+	// ErrShallow: the object lies beyond the boundary of a shallow clone.
+	ErrShallow = errors.New("not in this shallow clone")
+	// ErrPartial: the object was left out of a partial clone.
+	ErrPartial = errors.New("not in this partial clone")
+	// ErrNotRepository: the directory is no Git repository, nor inside one.
+	ErrNotRepository = errors.New("not a git repository")
+	// ErrUnsupported: the clone uses something that this package does not read.
+	ErrUnsupported = errors.New("not supported")
+	// ErrAmbiguous: an abbreviated id that more than one object has.
+	ErrAmbiguous = errors.New("ambiguous")
+	// ErrName: a revision or ref name that is not accepted.
+	ErrName = errors.New("name not accepted")
+)

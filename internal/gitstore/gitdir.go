@@ -1,0 +1,141 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// location is where the parts of a clone are.
+type location struct {
+	gitDir    string // HEAD
+	commonDir string // config, objects, refs; other than gitDir in a linked work tree
+	worktree  string // root of the work tree, "" for a bare clone
+}
+
+// find looks for a clone at dir, then in the directories above it, as git does. GIT_DIR and the like are not
+// read: no environment variable may choose what is judged.
+func find(dir string) (location, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return location{}, err
+	}
+	if _, err := os.Stat(abs); err != nil {
+		return location{}, err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		loc, err := locate(at)
+		if err != nil || loc.gitDir != "" {
+			return loc, err
+		}
+		if filepath.Dir(at) == at {
+			return location{}, ErrNotRepository
+		}
+	}
+}
+
+// locate looks at one directory: its .git, a directory or a file that names one, else itself.
+func locate(dir string) (location, error) {
+	dotGit := filepath.Join(dir, ".git")
+	info, err := os.Stat(dotGit)
+	switch {
+	case err == nil && info.IsDir():
+		if isGitDir(dotGit) {
+			return withCommon(location{gitDir: dotGit, worktree: dir})
+		}
+	case err == nil:
+		git, err := readLink(dotGit, "gitdir: ")
+		if err != nil {
+			return location{}, err
+		}
+		if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
+			return location{}, fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
+		}
+		return withCommon(location{gitDir: git, worktree: dir})
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+		return location{}, err
+	}
+	if isGitDir(dir) {
+		loc := location{gitDir: dir}
+		if filepath.Base(dir) == ".git" {
+			loc.worktree = filepath.Dir(dir)
+		}
+		return withCommon(loc)
+	}
+	return location{}, nil
+}
+
+func isGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(dir, "commondir")); err == nil {
+		return true
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+func withCommon(loc location) (location, error) {
+	common, err := readLink(filepath.Join(loc.gitDir, "commondir"), "")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		common = loc.gitDir
+	case err != nil:
+		return location{}, err
+	}
+	loc.commonDir = common
+	return loc, nil
+}
+
+// readLink is the directory that the one line of a file names, relative to the file's own.
+func readLink(file, prefix string) (string, error) {
+	text, err := readCapped(file, 64<<10)
+	if err != nil {
+		return "", err
+	}
+	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
+	if !ok || name == "" || strings.ContainsAny(name, "\x00\n") {
+		return "", fmt.Errorf("%w: %s holds %q, want %q and a directory", ErrNotRepository, file, text, prefix)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(file), name)
+	}
+	return filepath.Clean(name), nil
+}
+
+// readCapped reads a regular file of at most max bytes.
+func readCapped(name string, max int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAllCapped(f, max)
+}
+
+func readAllCapped(f fs.File, max int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, info.Name())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > max {
+		return nil, fmt.Errorf("%w: %s is over %d bytes", ErrTooLarge, info.Name(), max)
+	}
+	return data, nil
+}

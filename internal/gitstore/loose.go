@@ -1,0 +1,72 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// maxLooseHead is the longest head of a loose object: type, space, size, NUL.
+const maxLooseHead = 32
+
+func loosePath(objects string, id ID) string {
+	text := id.String()
+	return filepath.Join(objects, text[:2], text[2:])
+}
+
+// readLoose reads a loose object: its type and size, and its bytes unless max is negative. It is not verified.
+func readLoose(objects string, id ID, max int64) (Type, int64, []byte, error) {
+	f, err := os.Open(loosePath(objects, id))
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	r := inflate(f, 0, info.Size())
+	defer r.release()
+	if err := r.zlib(); err != nil {
+		return 0, 0, nil, err
+	}
+	return r.loose(max)
+}
+
+func (r *inflater) loose(max int64) (Type, int64, []byte, error) {
+	var head [maxLooseHead]byte
+	n, err := r.atMost(head[:])
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	t, size, start, err := parseLooseHead(head[:n])
+	if err != nil || max < 0 {
+		return t, size, nil, err
+	}
+	if err := within(size, max); err != nil {
+		return t, size, nil, err
+	}
+	if int64(n-start) > size {
+		return 0, 0, nil, fmt.Errorf("%w: more than its %d bytes", ErrCorrupt, size)
+	}
+	data := make([]byte, size)
+	copied := copy(data, head[start:n])
+	return t, size, data, r.exactly(data[copied:])
+}
+
+func parseLooseHead(head []byte) (t Type, size int64, start int, err error) {
+	name, rest, _ := bytes.Cut(head, []byte{' '})
+	digits, _, ok := bytes.Cut(rest, []byte{0})
+	for _, known := range []Type{Commit, Tree, Blob, Tag} {
+		if string(name) == known.String() {
+			t = known
+		}
+	}
+	size, err = strconv.ParseInt(string(digits), 10, 64)
+	if t == 0 || !ok || err != nil || strconv.FormatInt(size, 10) != string(digits) || size < 0 {
+		return 0, 0, 0, fmt.Errorf("%w: its head is %q, want a type and a size", ErrCorrupt, head)
+	}
+	return t, size, len(name) + 1 + len(digits) + 1, nil
+}

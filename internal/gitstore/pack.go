@@ -1,0 +1,217 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// What a pack entry can be beside an object.
+const (
+	offsetDelta Type = 6
+	refDelta    Type = 7
+)
+
+// pack is a pack and its index. It is opened when first read.
+type pack struct {
+	path  string // of the pack
+	index *index
+
+	open   sync.Once
+	file   *os.File
+	end    int64 // where the checksum of the pack begins
+	opened error // fs.ErrNotExist: gc took it away
+}
+
+// ready opens the pack and holds its ends against the index.
+func (p *pack) ready() error {
+	p.open.Do(func() { p.opened = p.openFile() })
+	return p.opened
+}
+
+func (p *pack) openFile() error {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return err
+	}
+	end, err := checkPack(f, p.index)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	p.file, p.end = f, end
+	return nil
+}
+
+func checkPack(f *os.File, x *index) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := info.Size() - int64(x.idSize)
+	var head [12]byte
+	tail := make([]byte, x.idSize)
+	if end < int64(len(head)) {
+		return 0, fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
+	}
+	if _, err := f.ReadAt(head[:], 0); err != nil {
+		return 0, err
+	}
+	if _, err := f.ReadAt(tail, end); err != nil {
+		return 0, err
+	}
+	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	switch {
+	case string(head[:4]) != "PACK":
+		return 0, fmt.Errorf("%w: no pack", ErrCorrupt)
+	case version != 2 && version != 3:
+		return 0, fmt.Errorf("pack version %d is %w", version, ErrUnsupported)
+	case int64(count) != int64(x.count()):
+		return 0, fmt.Errorf("%w: pack of %d objects, its index has %d", ErrCorrupt, count, x.count())
+	case !bytes.Equal(tail, x.pack):
+		return 0, fmt.Errorf("%w: the index is of another pack", ErrCorrupt)
+	}
+	return end, nil
+}
+
+func (p *pack) close() error {
+	err := errors.New("closed")
+	p.open.Do(func() { p.opened = err })
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// entry is the head of a pack entry. Size is what its stream inflates to: an object, or a delta.
+type entry struct {
+	kind   Type
+	size   int64
+	base   int64 // offset of the base of a delta
+	stream int64 // offset of the zlib stream
+}
+
+func (p *pack) entry(at int64) (entry, error) {
+	if at < 12 || at >= p.end {
+		return entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
+	}
+	var buf [64]byte
+	n, err := p.file.ReadAt(buf[:min(int64(len(buf)), p.end-at)], at)
+	if err != nil && !(err == io.EOF && n > 0) {
+		return entry{}, err
+	}
+	e, used, err := parseEntry(buf[:n], at, p.index)
+	e.stream = at + int64(used)
+	return e, err
+}
+
+// parseEntry reads the head of the entry at an offset, gitformat-pack(5).
+func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
+	end := fmt.Errorf("%w: the pack ends inside the entry at %d", ErrCorrupt, at)
+	if len(head) == 0 {
+		return entry{}, 0, end
+	}
+	c := head[0]
+	e := entry{kind: Type(c >> 4 & 7), size: int64(c & 15)}
+	used := 1
+	for shift := 4; c >= 0x80; shift += 7 {
+		if used == len(head) || shift > 53 {
+			return entry{}, 0, end
+		}
+		c = head[used]
+		e.size |= int64(c&0x7f) << shift
+		used++
+	}
+	switch e.kind {
+	case Commit, Tree, Blob, Tag:
+	case offsetDelta:
+		back, n := offsetBack(head[used:])
+		if n == 0 || back <= 0 || back > at-12 {
+			return entry{}, 0, fmt.Errorf("%w: the delta at %d has its base %d bytes before", ErrCorrupt, at, back)
+		}
+		e.base, used = at-back, used+n
+	case refDelta:
+		if len(head)-used < x.idSize {
+			return entry{}, 0, end
+		}
+		id := BytesID(head[used : used+x.idSize])
+		base, ok := x.find(id)
+		if !ok {
+			return entry{}, 0, fmt.Errorf("%w: the delta at %d has the base %s, which is not in the pack", ErrCorrupt, at, id)
+		}
+		e.base, used = base, used+x.idSize
+	default:
+		return entry{}, 0, fmt.Errorf("%w: entry of type %d at %d", ErrCorrupt, e.kind, at)
+	}
+	return e, used, nil
+}
+
+// offsetBack reads how far back the base of an offset delta is, and how many bytes say so; 0 if they do not end.
+func offsetBack(b []byte) (back int64, used int) {
+	for i, c := range b {
+		if i > 7 {
+			break
+		}
+		if i > 0 {
+			back++
+		}
+		back = back<<7 | int64(c&0x7f)
+		if c < 0x80 {
+			return back, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// inflate reads the stream of an entry into out, which has the entry's size.
+func (p *pack) inflate(e entry, out []byte) error {
+	r := inflate(p.file, e.stream, p.end)
+	defer r.release()
+	if err := r.zlib(); err != nil {
+		return err
+	}
+	return r.exactly(out)
+}
+
+// header is the type and size of the object at an offset. It inflates the first bytes of a delta and no more.
+func (p *pack) header(at int64) (Type, int64, error) {
+	first, err := p.entry(at)
+	if err != nil {
+		return 0, 0, err
+	}
+	size := first.size
+	if first.kind >= offsetDelta {
+		if size, err = p.resultSize(first); err != nil {
+			return 0, 0, err
+		}
+	}
+	e := first
+	for depth := 0; e.kind >= offsetDelta; depth++ {
+		if depth == maxChain {
+			return 0, 0, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+		}
+		if e, err = p.entry(e.base); err != nil {
+			return 0, 0, err
+		}
+	}
+	return e.kind, size, nil
+}
+
+// resultSize is the size of the object that a delta makes.
+func (p *pack) resultSize(e entry) (int64, error) {
+	r := inflate(p.file, e.stream, p.end)
+	defer r.release()
+	if err := r.zlib(); err != nil {
+		return 0, err
+	}
+	var head [18]byte // two sizes of at most nine bytes
+	n, err := r.atMost(head[:min(e.size, int64(len(head)))])
+	if err != nil {
+		return 0, err
+	}
+	_, size, _, err := deltaSizes(head[:n])
+	return size, err
+}

@@ -1,0 +1,188 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Caps on the files of a clone that say how it is to be read.
+const (
+	maxShallow    = 64 << 20 // bytes; a boundary commit takes 41
+	maxAlternates = 1 << 20
+	maxAlternate  = 64 // object directories in all
+	maxNesting    = 5  // of alternates in alternates, as in git
+)
+
+// facts are what the configuration says about how to read the clone.
+type facts struct {
+	idSize   int
+	promisor bool
+	remote   string // URL of origin
+}
+
+// readConfig accepts the extensions that change nothing for a reader, or that it knows how to serve.
+func readConfig(common string) (facts, error) {
+	text, err := readCapped(filepath.Join(common, "config"), maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return facts{}, err
+	}
+	c, err := parseConfig(string(text))
+	if err != nil {
+		return facts{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+	}
+	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
+	if err != nil || version < 0 || version > 1 {
+		return facts{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
+			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"], ErrUnsupported)}
+	}
+	f := facts{idSize: 20, remote: c["remote.origin.url"]}
+	keys := make([]string, 0, len(c))
+	for key := range c {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if name, ok := strings.CutPrefix(key, "extensions."); ok {
+			if err := f.extension(name, c[key], version); err != nil {
+				return facts{}, err
+			}
+		}
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") {
+			on, err := c.bool(key)
+			if err != nil {
+				return facts{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+			}
+			f.promisor = f.promisor || on
+		}
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".partialclonefilter") {
+			f.promisor = true
+		}
+	}
+	return f, nil
+}
+
+func (f *facts) extension(name, value string, version int) error {
+	unsupported := func(remedy string) error {
+		return &Error{Op: "reading", Object: "config", Remedy: remedy,
+			Err: fmt.Errorf("extensions.%s = %q is %w", name, value, ErrUnsupported)}
+	}
+	switch name {
+	case "noop", "noop-v1", "preciousobjects", "worktreeconfig", "relativeworktrees":
+		return nil
+	case "partialclone":
+		f.promisor = true
+		return nil
+	}
+	if version == 0 {
+		return unsupported("set core.repositoryFormatVersion to 1, which this extension needs, or clone anew")
+	}
+	switch {
+	case name == "objectformat" && value == "sha1":
+		return nil
+	case name == "objectformat" && value == "sha256":
+		f.idSize = 32
+		return nil
+	case name == "refstorage" && value == "files":
+		return nil
+	case name == "refstorage":
+		return unsupported("run `git refs migrate --ref-format=files`, or clone anew with `--ref-format=files`")
+	}
+	return unsupported("clone anew with git's default format")
+}
+
+// readShallow is the set of commits whose parents were not fetched.
+func readShallow(common string, idSize int) (map[ID]bool, error) {
+	text, err := readCapped(filepath.Join(common, "shallow"), maxShallow)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	boundary := map[ID]bool{}
+	for line := range bytes.Lines(text) {
+		id, err := ParseID(string(bytes.TrimRight(line, "\r\n")))
+		if err != nil || id.Size() != idSize {
+			return nil, fmt.Errorf("%w: shallow holds %q, want object ids", ErrCorrupt, line)
+		}
+		boundary[id] = true
+	}
+	return boundary, nil
+}
+
+// objectDirs are the object directories of a clone: its own, then its alternates in git's order. Those that
+// are named and not there are missing.
+func objectDirs(own string) (dirs, missing []string, err error) {
+	seen := map[string]bool{}
+	var add func(dir string, depth int) error
+	add = func(dir string, depth int) error {
+		realDir, err := filepath.EvalSymlinks(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, dir)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if seen[realDir] {
+			return nil
+		}
+		seen[realDir] = true
+		if dirs = append(dirs, realDir); len(dirs) > maxAlternate {
+			return fmt.Errorf("%w: more than %d object directories", ErrTooLarge, maxAlternate)
+		}
+		names, err := readAlternates(realDir)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 && depth == maxNesting {
+			return fmt.Errorf("%w: alternates of alternates, more than %d deep", ErrTooLarge, maxNesting)
+		}
+		for _, name := range names {
+			if err := add(name, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = add(own, 0)
+	return dirs, missing, err
+}
+
+// readAlternates is what objects/info/alternates names: a directory a line, relative to the object directory.
+func readAlternates(objects string) ([]string, error) {
+	file := filepath.Join(objects, "info", "alternates")
+	text, err := readCapped(file, maxAlternates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, maxAlternates+1)
+	for lines.Scan() {
+		name := lines.Text()
+		if name == "" || name[0] == '#' {
+			continue
+		}
+		if name[0] == '"' {
+			return nil, &Error{Op: "reading", Object: file, Remedy: "write the path without quotes",
+				Err: fmt.Errorf("the quoted path %s is %w", name, ErrUnsupported)}
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(objects, name)
+		}
+		names = append(names, filepath.Clean(name))
+	}
+	return names, lines.Err()
+}

@@ -1,0 +1,165 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const (
+	maxSymbolic   = 5 // symbolic refs in a chain, as in git
+	maxRefFile    = 1 << 20
+	maxPackedRefs = 256 << 20
+	maxRefName    = 1024
+)
+
+// HasRef tells whether a full ref name such as refs/remotes/origin/HEAD, or HEAD, leads to an object id.
+func (s *Store) HasRef(name string) bool {
+	_, err := s.ref(name)
+	return err == nil
+}
+
+// ref follows a full ref name to an id.
+func (s *Store) ref(name string) (ID, error) {
+	for range maxSymbolic + 1 {
+		if err := checkRefName(name); err != nil {
+			return ID{}, err
+		}
+		id, next, err := s.readRef(name)
+		if err != nil || next == "" {
+			return id, err
+		}
+		name = next
+	}
+	return ID{}, fmt.Errorf("%w: more than %d symbolic refs in a row", ErrCorrupt, maxSymbolic)
+}
+
+// readRef is the id or the symbolic ref that one ref holds.
+func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
+	text, err := s.readRefFile(name)
+	if notThere(err) {
+		id, err = s.packedRef(name)
+		return id, "", err
+	}
+	if err != nil {
+		return ID{}, "", fmt.Errorf("ref %s: %w", name, err)
+	}
+	if target, ok := bytes.CutPrefix(text, []byte("ref:")); ok {
+		return ID{}, string(bytes.Trim(target, " \t\r\n")), nil
+	}
+	// FETCH_HEAD says more after the id.
+	if i := bytes.IndexAny(text, " \t\r\n"); i >= 0 {
+		text = text[:i]
+	}
+	if id, err = ParseID(string(text)); err != nil || id.Size() != s.idSize {
+		return ID{}, "", fmt.Errorf("%w: ref %s holds %.80q, want an object id", ErrCorrupt, name, text)
+	}
+	return id, "", nil
+}
+
+// notThere tells that no file has the name: nothing at all, a directory, or a file in the place of a directory.
+func notThere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errDirectory)
+}
+
+var errDirectory = errors.New("a directory")
+
+// readRefFile reads a ref's file. Symbolic links do not lead out of the Git directory.
+func (s *Store) readRefFile(name string) ([]byte, error) {
+	root := s.common
+	if ofWorktree(name) {
+		root = s.git
+	}
+	info, err := root.Stat(filepath.FromSlash(name))
+	if err == nil && info.IsDir() {
+		return nil, errDirectory
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readRooted(root, filepath.FromSlash(name), maxRefFile)
+}
+
+func readRooted(root *os.Root, name string, max int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAllCapped(f, max)
+}
+
+// ofWorktree tells whether each linked work tree has its own ref of that name.
+func ofWorktree(name string) bool {
+	return !strings.HasPrefix(name, "refs/") || strings.HasPrefix(name, "refs/bisect/") ||
+		strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/rewritten/")
+}
+
+// packedRef looks a name up in packed-refs. It is read each time: git replaces it as it likes.
+func (s *Store) packedRef(name string) (ID, error) {
+	text, err := readRooted(s.common, "packed-refs", maxPackedRefs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ID{}, ErrNotFound
+	}
+	if err != nil {
+		return ID{}, fmt.Errorf("packed-refs: %w", err)
+	}
+	return findPacked(text, name, s.idSize)
+}
+
+func findPacked(text []byte, name string, idSize int) (ID, error) {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 || line[0] == '#' || line[0] == '^' {
+			continue
+		}
+		digits, ref, ok := bytes.Cut(line, []byte{' '})
+		if !ok || len(digits) != 2*idSize {
+			return ID{}, fmt.Errorf("%w: packed-refs holds the line %.80q", ErrCorrupt, line)
+		}
+		if string(ref) == name {
+			id, err := ParseID(string(digits))
+			if err != nil {
+				err = fmt.Errorf("%w: packed-refs: %w", ErrCorrupt, err)
+			}
+			return id, err
+		}
+	}
+	return ID{}, ErrNotFound
+}
+
+// checkRefName accepts what git does, git-check-ref-format(1): below refs/, and names such as HEAD and FETCH_HEAD.
+func checkRefName(name string) error {
+	refuse := func(why string) error {
+		return fmt.Errorf("%w: ref %.80q %s", ErrName, name, why)
+	}
+	switch {
+	case len(name) > maxRefName:
+		return refuse(fmt.Sprintf("has more than %d bytes", maxRefName))
+	case strings.Contains(name, ".."):
+		return refuse("holds \"..\"")
+	case strings.Contains(name, "@{"):
+		return refuse("holds \"@{\"")
+	case strings.HasSuffix(name, "."):
+		return refuse("ends in \".\"")
+	}
+	for _, c := range []byte(name) {
+		if c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0 {
+			return refuse(fmt.Sprintf("holds %q", c))
+		}
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return refuse("has a part that is empty, begins with \".\" or ends in \".lock\"")
+		}
+	}
+	if !strings.HasPrefix(name, "refs/") && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != "" {
+		return refuse("is neither below refs/ nor of capitals")
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxTags      = 32       // tags of tags
+	maxHistoric  = 16 << 20 // bytes of a commit or tag
+	minAbbrev    = 4        // hexadecimal digits, as in git
+	maxRevDigits = 9
+)
+
+// Resolve is the commit that a revision names, gitrevisions(7): an id, or at least four digits that begin only one;
+// HEAD or @; a ref, looked up as git does (name, refs/name, refs/tags/name, refs/heads/name, refs/remotes/name,
+// refs/remotes/name/HEAD); each with suffixes ^, ^N, ~N, ^{commit}. Tags are peeled. Errors: ErrName for any other
+// spelling, ErrNotFound, ErrAmbiguous, and those of Read.
+func (s *Store) Resolve(rev string) (ID, error) {
+	id, err := s.resolve(rev)
+	if err != nil {
+		remedy := ""
+		if errors.Is(err, ErrNotFound) {
+			remedy = "name a commit, branch or tag of this clone, or fetch it"
+		}
+		return ID{}, wrap(err, "resolving revision", strconv.Quote(rev), remedy)
+	}
+	return id, nil
+}
+
+func (s *Store) resolve(rev string) (ID, error) {
+	for _, no := range []string{"..", ":", "@{", "\\", "\x00"} {
+		if strings.Contains(rev, no) {
+			return ID{}, fmt.Errorf("%w: it holds %q", ErrName, no)
+		}
+	}
+	if len(rev) > maxRefName {
+		return ID{}, fmt.Errorf("%w: it has more than %d bytes", ErrName, maxRefName)
+	}
+	name, steps := rev, ""
+	if i := strings.IndexAny(rev, "^~"); i >= 0 {
+		name, steps = rev[:i], rev[i:]
+	}
+	id, err := s.base(name)
+	if err != nil {
+		return ID{}, err
+	}
+	if id, _, err = s.commit(id); err != nil {
+		return ID{}, err
+	}
+	for steps != "" {
+		if id, steps, err = s.step(id, steps); err != nil {
+			return ID{}, err
+		}
+	}
+	return id, nil
+}
+
+// base is the object that a revision without suffixes names.
+func (s *Store) base(name string) (ID, error) {
+	lower := strings.ToLower(name)
+	if id, err := ParseID(lower); err == nil && id.Size() == s.idSize {
+		return id, nil
+	}
+	if name == "@" {
+		name = "HEAD"
+	}
+	if name == "" || name[0] == '-' {
+		return ID{}, fmt.Errorf("%w: want an id or the name of a ref", ErrName)
+	}
+	for _, rule := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
+		id, err := s.ref(strings.Replace(rule, "%s", name, 1))
+		if rule == "%s" && errors.Is(err, ErrName) && checkRefName("refs/"+name) == nil {
+			continue // not below refs/: main
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return id, err
+		}
+	}
+	if len(lower) >= minAbbrev && len(lower) < 2*s.idSize && strings.Trim(lower, "0123456789abcdef") == "" {
+		return s.abbreviated(lower)
+	}
+	return ID{}, ErrNotFound
+}
+
+// abbreviated is the one object whose id begins with the digits.
+func (s *Store) abbreviated(digits string) (ID, error) {
+	seen := s.packs.Load()
+	id, err := s.begins(digits, *seen)
+	if err != ErrNotFound {
+		return id, err
+	}
+	if err := s.rescan(seen); err != nil {
+		return ID{}, err
+	}
+	return s.begins(digits, *s.packs.Load())
+}
+
+func (s *Store) begins(digits string, packs []*pack) (found ID, err error) {
+	add := func(id ID) error {
+		if !found.IsZero() && found != id {
+			return fmt.Errorf("%w: %s and %s begin so", ErrAmbiguous, found, id)
+		}
+		found = id
+		return nil
+	}
+	for _, p := range packs {
+		if err := p.index.begins(digits, add); err != nil {
+			return ID{}, err
+		}
+	}
+	for _, dir := range s.dirs {
+		if err := looseBegins(dir, digits, s.idSize, add); err != nil {
+			return ID{}, err
+		}
+	}
+	if found.IsZero() {
+		return ID{}, ErrNotFound
+	}
+	return found, nil
+}
+
+func (x *index) begins(digits string, f func(ID) error) error {
+	prefix, err := hex.DecodeString(digits[:len(digits)&^1])
+	if err != nil {
+		return err
+	}
+	for i := x.seek(prefix); i < x.count() && bytes.HasPrefix(x.name(i), prefix); i++ {
+		if id := BytesID(x.name(i)); strings.HasPrefix(id.String(), digits) {
+			if err := f(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func looseBegins(objects, digits string, idSize int, f func(ID) error) error {
+	entries, err := os.ReadDir(filepath.Join(objects, digits[:2]))
+	if notThere(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), digits[2:]) {
+			continue
+		}
+		if id, err := ParseID(digits[:2] + e.Name()); err == nil && id.Size() == idSize {
+			if err := f(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commit peels tags off a commit and reads it.
+func (s *Store) commit(id ID) (ID, *CommitObject, error) {
+	for range maxTags {
+		t, data, err := s.Read(id, maxHistoric)
+		if err != nil {
+			return ID{}, nil, err
+		}
+		switch t {
+		case Commit:
+			c, err := DecodeCommit(data)
+			if err != nil {
+				return ID{}, nil, &Error{Op: "reading commit", Object: id.String(), Err: err}
+			}
+			return id, c, nil
+		case Tag:
+			if id, err = tagged(data); err != nil {
+				return ID{}, nil, err
+			}
+		default:
+			return ID{}, nil, fmt.Errorf("%w: %s is a %s, want a commit", ErrNotFound, id, t)
+		}
+	}
+	return ID{}, nil, fmt.Errorf("%w: more than %d tags of tags", ErrTooLarge, maxTags)
+}
+
+// tagged is the object that a tag names.
+func tagged(tag []byte) (ID, error) {
+	line, _, _ := bytes.Cut(tag, []byte{'\n'})
+	digits, ok := bytes.CutPrefix(line, []byte("object "))
+	if !ok {
+		return ID{}, fmt.Errorf("%w: a tag begins %.80q, want an object", ErrMalformed, line)
+	}
+	id, err := ParseID(string(digits))
+	if err != nil {
+		return ID{}, fmt.Errorf("%w: tag: %w", ErrMalformed, err)
+	}
+	return id, nil
+}
+
+// step takes one suffix off the front of steps and goes there.
+func (s *Store) step(id ID, steps string) (ID, string, error) {
+	for _, same := range []string{"^{commit}", "^{}"} {
+		if rest, ok := strings.CutPrefix(steps, same); ok {
+			return id, rest, nil
+		}
+	}
+	n := 1
+	digits := steps[1 : len(steps)-len(strings.TrimLeft(steps[1:], "0123456789"))]
+	rest := steps[1+len(digits):]
+	if rest != "" && rest[0] != '^' && rest[0] != '~' || len(digits) > maxRevDigits {
+		return ID{}, "", fmt.Errorf("%w: the suffix %q is none of ^, ^N, ~N, ^{commit}", ErrName, steps)
+	}
+	if digits != "" {
+		var err error
+		if n, err = strconv.Atoi(digits); err != nil {
+			return ID{}, "", err
+		}
+	}
+	if steps[0] == '^' {
+		id, err := s.parent(id, n)
+		return id, rest, err
+	}
+	for range n {
+		var err error
+		if id, err = s.parent(id, 1); err != nil {
+			return ID{}, "", err
+		}
+	}
+	return id, rest, nil
+}
+
+// parent is the n-th parent of a commit, counted from 1; itself for 0.
+func (s *Store) parent(id ID, n int) (ID, error) {
+	if n == 0 {
+		return id, nil
+	}
+	_, c, err := s.commit(id)
+	if err != nil {
+		return ID{}, err
+	}
+	if n > len(c.Parents) {
+		return ID{}, fmt.Errorf("%w: commit %s has %d parents", ErrNotFound, id, len(c.Parents))
+	}
+	if s.IsShallow(id) {
+		return ID{}, &Error{Op: "reading the parents of commit", Object: id.String(), Remedy: shallowRemedy, Err: ErrShallow}
+	}
+	return c.Parents[n-1], nil
+}

@@ -1,0 +1,146 @@
+package gitstore
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestResolveAsGit(t *testing.T) {
+	c := newClone(t)
+	c.history(5)
+	c.git("tag", "-a", "-m", "tag", "v1", "HEAD~2")
+	c.git("tag", "-a", "-m", "tag of a tag", "v2", "v1")
+	c.git("tag", "light", "HEAD~1")
+	c.git("checkout", "-q", "-b", "side", "HEAD~3")
+	c.write("side", "side\n")
+	c.commit("side")
+	c.git("checkout", "-q", "main")
+	c.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	c.git("branch", "dir/name")
+	c.git("branch", "v1") // as the tag
+	c.git("update-ref", "refs/remotes/origin/main", "HEAD~1")
+	c.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	c.git("update-ref", "ORIG_HEAD", "HEAD~2")
+	c.write(".git/FETCH_HEAD", c.git("rev-parse", "HEAD~3")+"\tnot-for-merge\tbranch 'x' of https://git.example/x\n")
+	head := c.git("rev-parse", "HEAD")
+	revs := []string{
+		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v1", "v2", "heads/v1",
+		"tags/v1", "refs/tags/v2", "v2^{commit}", "v2^{}", "v2^0", "HEAD^", "HEAD^1", "HEAD^2", "HEAD^0", "HEAD~0", "HEAD~", "HEAD~2",
+		"HEAD~1^", "HEAD^^", "HEAD^2^", "HEAD^2~1", "HEAD~1~1", "origin", "origin/main", "remotes/origin/HEAD", "ORIG_HEAD",
+		"FETCH_HEAD", head, strings.ToUpper(head), head[:7], head[:8], strings.ToUpper(head[:9]), head[:12] + "^",
+		"absent", "HEAD~100", "HEAD^3", "refs/heads", "dir", "config", "objects", "index", "0123456",
+	}
+	check := func(t *testing.T) {
+		s := c.open()
+		for _, rev := range revs {
+			want, wantErr := c.try("", "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+			got, err := s.Resolve(rev)
+			if wantErr != nil {
+				if e := (*Error)(nil); !errors.As(err, &e) {
+					t.Errorf("%s: got %v %v, git refuses it", rev, got, err)
+				}
+				continue
+			}
+			if err != nil || got.String() != want {
+				t.Errorf("%s: got %v %v, want %s", rev, got, err, want)
+			}
+		}
+		for name, want := range map[string]bool{
+			"HEAD": true, "refs/remotes/origin/HEAD": true, "refs/heads/main": true, "main": false, "refs/heads": false,
+			"refs/heads/absent": false, "config": false, "refs/heads/../../HEAD": false, "": false,
+		} {
+			if got := s.HasRef(name); got != want {
+				t.Errorf("HasRef(%q) = %v", name, got)
+			}
+		}
+	}
+	t.Run("loose", check)
+	c.git("pack-refs", "--all")
+	c.git("gc", "-q")
+	t.Run("packed", check)
+	c.git("branch", "-f", "dir/name", "HEAD~2")
+	t.Run("loose over packed", check)
+	c.git("checkout", "-q", "--detach", "HEAD~2")
+	t.Run("detached", check)
+}
+
+func TestResolveRefuses(t *testing.T) {
+	c := newClone(t)
+	c.commit("one")
+	for name, text := range map[string]string{
+		"refs/heads/loop":   "ref: refs/heads/loop\n",
+		"refs/heads/out":    "ref: ../../../etc/passwd\n",
+		"refs/heads/config": "ref: config\n",
+		"refs/heads/text":   "no id\n",
+		"refs/heads/empty":  "",
+		"refs/heads/short":  "c0ffee\n",
+		"refs/heads/gone":   "0123456789012345678901234567890123456789\n",
+	} {
+		c.write(".git/"+name, text)
+	}
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte(c.git("rev-parse", "HEAD")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(c.dir, ".git/refs/heads/link")); err != nil {
+		t.Log(err)
+	}
+	blob := c.gitInput("blob\n", "hash-object", "-w", "--stdin")
+	c.git("tag", "blob", blob)
+	s := c.open()
+	for _, test := range []struct {
+		rev  string
+		want error
+	}{
+		{"", ErrName}, {"^", ErrName}, {"~3", ErrName}, {"-n", ErrName}, {"a..b", ErrName}, {"a...b", ErrName},
+		{"HEAD:README.md", ErrName}, {":/text", ErrName}, {"HEAD@{1}", ErrName}, {"@{-1}", ErrName}, {"@{u}", ErrName},
+		{"HEAD^{tree}", ErrName}, {"HEAD^{/x}", ErrName}, {"HEAD^-", ErrName}, {"HEAD^!", ErrName}, {"HEAD~1x", ErrName},
+		{"HEAD~9999999999", ErrName}, {"HEAD~x", ErrName}, {"a b", ErrName}, {"a\nb", ErrName}, {"a\x00b", ErrName}, {"*", ErrName},
+		{"refs/heads/../../config", ErrName}, {"../config", ErrName}, {"..", ErrName}, {"/etc/passwd", ErrName}, {"a//b", ErrName},
+		{`..\config`, ErrName}, {`a\b`, ErrName}, {"a/.b", ErrName}, {"a.lock", ErrName}, {"heads/main.lock/x", ErrName}, {"a/", ErrName},
+		{"loop", ErrCorrupt}, {"out", ErrName}, {"heads/config", ErrName}, {"text", ErrCorrupt}, {"empty", ErrCorrupt}, {"short", ErrCorrupt},
+		{"gone", ErrNotFound}, {"blob", ErrNotFound}, {"HEAD~1", ErrNotFound}, {"HEAD^2", ErrNotFound},
+		{strings.Repeat("a", 5000), ErrName}, {strings.Repeat("HEAD^", 5000), ErrName},
+	} {
+		id, err := s.Resolve(test.rev)
+		if e := (*Error)(nil); !errors.As(err, &e) || !errors.Is(err, test.want) {
+			t.Errorf("%.40q: got %v, %v, want %v", test.rev, id, err, test.want)
+		}
+	}
+	if id, err := s.Resolve("link"); err == nil {
+		t.Errorf("a ref that is a link out of the Git directory gives %v", id)
+	}
+}
+
+func TestResolveAmbiguous(t *testing.T) {
+	c := newClone(t)
+	c.commit("one")
+	seen := map[string]string{}
+	var prefix string
+	for i := 0; prefix == ""; i++ {
+		text := strconv.Itoa(i)
+		sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))
+		short := hex.EncodeToString(sum[:])[:4]
+		if other := seen[short]; other != "" {
+			c.gitInput(text, "hash-object", "-w", "--stdin")
+			c.gitInput(other, "hash-object", "-w", "--stdin")
+			prefix = short
+		}
+		seen[short] = text
+	}
+	s := c.open()
+	if _, err := s.Resolve(prefix); !errors.Is(err, ErrAmbiguous) {
+		t.Errorf("%s: got %v, want ErrAmbiguous", prefix, err)
+	}
+	c.git("repack", "-q", "-a", "-d")
+	if _, err := s.Resolve(prefix); !errors.Is(err, ErrAmbiguous) {
+		t.Errorf("%s: got %v, want ErrAmbiguous", prefix, err)
+	}
+}

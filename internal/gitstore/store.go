@@ -1,0 +1,345 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Store is the object store of a clone, and its refs. It is safe for concurrent use, and reads a clone that git
+// changes meanwhile: packs and refs that come are found, packs that go are read to the end.
+//
+// It reads neither grafts nor replacements (refs/replace) nor GIT_ variables, and runs no program: what is judged
+// is what the ids say.
+type Store struct {
+	location
+	facts
+	boundary map[ID]bool
+	dirs     []string // object directories, the clone's own first
+	missing  []string // alternates that are not there
+	common   *os.Root
+	git      *os.Root
+
+	cache cache
+	packs atomic.Pointer[[]*pack]
+	hot   atomic.Pointer[pack] // where the last object was found
+	scan  sync.Mutex           // held while packs changes
+	gone  []*pack              // taken away by git; open for their readers
+}
+
+// Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. Errors: ErrNotRepository;
+// ErrUnsupported for a format that is not read; ErrCorrupt; ErrTooLarge.
+func Open(dir string) (*Store, error) {
+	s := &Store{}
+	if err := s.open(dir); err != nil {
+		_ = s.Close() // the error that matters is the first
+		remedy := ""
+		if errors.Is(err, ErrNotRepository) {
+			remedy = "name the directory of a clone"
+		}
+		return nil, wrap(err, "opening repository", dir, remedy)
+	}
+	return s, nil
+}
+
+func (s *Store) open(dir string) (err error) {
+	if s.location, err = find(dir); err != nil {
+		return err
+	}
+	if s.facts, err = readConfig(s.commonDir); err != nil {
+		return err
+	}
+	if s.boundary, err = readShallow(s.commonDir, s.idSize); err != nil {
+		return err
+	}
+	if s.dirs, s.missing, err = objectDirs(filepath.Join(s.commonDir, "objects")); err != nil {
+		return err
+	}
+	if s.git, err = os.OpenRoot(s.gitDir); err != nil {
+		return err
+	}
+	if s.common, err = os.OpenRoot(s.commonDir); err != nil {
+		return err
+	}
+	return s.rescan(nil)
+}
+
+func wrap(err error, op, object, remedy string) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &Error{Op: op, Object: object, Remedy: remedy, Err: err}
+}
+
+// Close frees the files. Nothing of s may be in use.
+func (s *Store) Close() error {
+	var errs []error
+	for _, root := range []*os.Root{s.git, s.common} {
+		if root != nil {
+			errs = append(errs, root.Close())
+		}
+	}
+	packs := s.gone
+	if now := s.packs.Load(); now != nil {
+		packs = append(packs, *now...)
+	}
+	for _, p := range packs {
+		errs = append(errs, p.close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return wrap(err, "closing repository", s.gitDir, "")
+	}
+	return nil
+}
+
+// Worktree is the root of the work tree, "" for a bare clone. The setting core.worktree is not followed: it is the
+// directory where .git is.
+func (s *Store) Worktree() string { return s.worktree }
+
+// RemoteURL is the URL of the remote origin as the configuration spells it, credentials and all; "" where none is
+// set.
+func (s *Store) RemoteURL() string { return s.remote }
+
+// Shallow tells whether the clone has a shallow boundary.
+func (s *Store) Shallow() bool { return len(s.boundary) > 0 }
+
+// IsShallow tells whether the parents of a commit were left out when the clone was made.
+func (s *Store) IsShallow(id ID) bool { return s.boundary[id] }
+
+// Promisor tells whether objects may have been left out when the clone was made (clone --filter).
+func (s *Store) Promisor() bool { return s.promisor }
+
+// IDSize is the number of bytes of an id, as tree entries hold it: 20, or 32 in a SHA-256 clone.
+func (s *Store) IDSize() int { return s.idSize }
+
+// Read gives the type and bytes of an object that id is the hash of. The bytes are shared with later readers: they
+// must not be changed. An object of more than max bytes is ErrTooLarge and is not inflated; so is one made by a
+// delta from a base of more than 16 MiB and max. Other errors: ErrCorrupt, and for an object that is not there
+// ErrPartial, ErrShallow or ErrNotFound.
+func (s *Store) Read(id ID, max int64) (Type, []byte, error) {
+	var o cached
+	err := s.lookup(id, func(p *pack, at int64) error {
+		var err error
+		o, err = s.readPacked(p, at, id, max)
+		return err
+	}, func(dir string) error {
+		t, _, data, err := readLoose(dir, id, maxZero(max))
+		if err == nil {
+			err = verify(id, t, data)
+		}
+		o = cached{kind: t, data: data}
+		return err
+	})
+	if err != nil {
+		return 0, nil, s.failed(err, id)
+	}
+	return o.kind, o.data, nil
+}
+
+func maxZero(n int64) int64 {
+	if n < 0 {
+		return 0
+	}
+	return n
+}
+
+func (s *Store) readPacked(p *pack, at int64, id ID, max int64) (cached, error) {
+	o, err := p.object(at, max, &s.cache)
+	if err != nil || o.id == id {
+		return o, err
+	}
+	if err := verify(id, o.kind, o.data); err != nil {
+		return o, err
+	}
+	if o.id = id; o.kind == Tree {
+		s.cache.put(o)
+	}
+	return o, nil
+}
+
+// Header is the type and size of an object as the clone states them: not verified, and not inflated but for a few
+// bytes. Errors as of Read.
+func (s *Store) Header(id ID) (t Type, size int64, err error) {
+	err = s.lookup(id, func(p *pack, at int64) error {
+		t, size, err = p.header(at)
+		return err
+	}, func(dir string) error {
+		t, size, _, err = readLoose(dir, id, -1)
+		return err
+	})
+	if err != nil {
+		return 0, 0, s.failed(err, id)
+	}
+	return t, size, nil
+}
+
+var errAbsent = errors.New("absent")
+
+// lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, once more with
+// the packs that are there by then.
+func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string) error) error {
+	seen := s.packs.Load()
+	err := s.try(id, *seen, packed, loose)
+	if err != errAbsent || id.Size() != s.idSize {
+		return err
+	}
+	if err := s.rescan(seen); err != nil {
+		return err
+	}
+	return s.try(id, *s.packs.Load(), packed, loose)
+}
+
+func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose func(string) error) error {
+	first := errAbsent
+	attempt := func(err error) bool {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && first == errAbsent {
+			first = err
+		}
+		return err == nil
+	}
+	inPack := func(p *pack) bool {
+		at, ok := p.index.find(id)
+		if !ok {
+			return false
+		}
+		err := p.ready()
+		if err == nil {
+			err = packed(p, at)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Base(p.path), err)
+		}
+		return attempt(err)
+	}
+	hot := s.hot.Load()
+	if hot != nil && inPack(hot) {
+		return nil
+	}
+	for _, p := range packs {
+		if p != hot && inPack(p) {
+			s.hot.Store(p)
+			return nil
+		}
+	}
+	if id.Size() != s.idSize {
+		return errAbsent
+	}
+	for _, dir := range s.dirs {
+		if attempt(loose(dir)) {
+			return nil
+		}
+	}
+	return first
+}
+
+// failed says what can be done about an object that cannot be read.
+func (s *Store) failed(err error, id ID) error {
+	e := &Error{Op: "reading object", Object: id.String(), Err: err}
+	switch {
+	case errors.Is(err, ErrCorrupt):
+		e.Remedy = "run `git fsck`, then clone anew"
+	case err != errAbsent:
+	case s.promisor:
+		e.Err, e.Remedy = ErrPartial, "clone without --filter"
+	case s.Shallow():
+		e.Err, e.Remedy = ErrShallow, shallowRemedy
+	case len(s.missing) > 0:
+		e.Err = ErrNotFound
+		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and --reference", s.missing[0])
+	default:
+		e.Err, e.Remedy = ErrNotFound, "run `git fsck`, then clone anew"
+	}
+	return e
+}
+
+const shallowRemedy = "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`"
+
+// rescan lists the packs again unless another reader did so after seen was loaded.
+func (s *Store) rescan(seen *[]*pack) error {
+	s.scan.Lock()
+	defer s.scan.Unlock()
+	if s.packs.Load() != seen {
+		return nil
+	}
+	known := map[string]*pack{}
+	if seen != nil {
+		for _, p := range *seen {
+			known[p.path] = p
+		}
+	}
+	var packs []*pack
+	for _, dir := range s.dirs {
+		paths, err := packPaths(dir)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			p := known[path]
+			if p == nil {
+				if p, err = loadPack(path, s.idSize); err != nil {
+					return err
+				}
+			}
+			if p != nil {
+				packs = append(packs, p)
+			}
+			delete(known, path)
+		}
+	}
+	for _, p := range known {
+		s.gone = append(s.gone, p)
+	}
+	s.packs.Store(&packs)
+	return nil
+}
+
+// maxPacks bounds the files that are open at once; git repacks at 50.
+const maxPacks = 10_000
+
+// packPaths are the packs of an object directory that have an index, by name.
+func packPaths(objects string) ([]string, error) {
+	dir := filepath.Join(objects, "pack")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".idx"); ok && strings.HasPrefix(name, "pack-") {
+			paths = append(paths, filepath.Join(dir, name+".pack"))
+		}
+	}
+	if len(paths) > maxPacks {
+		return nil, &Error{Op: "reading", Object: dir, Remedy: "run `git gc`",
+			Err: fmt.Errorf("%w: %d packs, at most %d are read", ErrTooLarge, len(paths), maxPacks)}
+	}
+	return paths, nil
+}
+
+// loadPack reads the index of a pack; nil where git took it away meanwhile.
+func loadPack(path string, idSize int) (*pack, error) {
+	file := strings.TrimSuffix(path, ".pack") + ".idx"
+	data, err := readCapped(file, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var x *index
+	if err == nil {
+		x, err = parseIndex(data, idSize)
+	}
+	switch {
+	case err == nil:
+		return &pack{path: path, index: x}, nil
+	case errors.Is(err, ErrUnsupported):
+		return nil, wrap(err, "reading pack index", file, "run `git -c pack.indexVersion=2 repack -a -d`")
+	}
+	return nil, wrap(err, "reading pack index", file, "run `git fsck`, then clone anew")
+}

@@ -1,0 +1,92 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// compare holds every object of a clone against what git cat-file says.
+func compare(t *testing.T, c clone, s *Store) {
+	t.Helper()
+	var want bytes.Buffer
+	cmd := exec.Command("git", "cat-file", "--batch", "--batch-all-objects")
+	cmd.Dir, cmd.Env, cmd.Stdout = c.dir, gitEnv(), &want
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(&want)
+	objects := 0
+	for ; ; objects++ {
+		head, err := r.ReadString('\n')
+		if err == io.EOF {
+			break
+		}
+		fields := strings.Fields(head)
+		id := mustID(t, fields[0])
+		typ, size, err := s.Header(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %s %d", id, typ, size); got != strings.TrimSpace(head) {
+			t.Fatalf("header %q, git says %q", got, head)
+		}
+		body := make([]byte, size+1)
+		if _, err := io.ReadFull(r, body); err != nil {
+			t.Fatal(err)
+		}
+		readType, data, err := s.Read(id, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if readType != typ || !bytes.Equal(data, body[:size]) {
+			t.Fatalf("%s %s differs from git's", readType, id)
+		}
+	}
+	if objects == 0 {
+		t.Fatal("no objects compared")
+	}
+}
+
+func TestReadAsGit(t *testing.T) {
+	shapes := []struct {
+		name  string
+		init  []string
+		shape func(c clone)
+	}{
+		{"loose", nil, func(clone) {}},
+		{"packed", nil, func(c clone) { c.git("repack", "-q", "-a", "-d") }},
+		{"gc aggressive", nil, func(c clone) { c.git("gc", "-q", "--aggressive", "--prune=now") }},
+		{"ref deltas", nil, func(c clone) { c.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d", "-f") }},
+		{"packs and loose", nil, func(c clone) {
+			c.git("repack", "-q", "-d")
+			c.write("later", "later\n")
+			c.commit("later")
+			c.git("repack", "-q", "-d")
+			c.write("last", "last\n")
+			c.commit("last")
+		}},
+		{"multi-pack index", nil, func(c clone) {
+			c.git("repack", "-q", "-d")
+			c.git("multi-pack-index", "write")
+		}},
+		{"sha256", []string{"--object-format=sha256"}, func(clone) {}},
+		{"sha256 packed", []string{"--object-format=sha256"}, func(c clone) { c.git("gc", "-q") }},
+	}
+	for _, test := range shapes {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newClone(t, test.init...)
+			c.history(6)
+			c.git("tag", "-a", "-m", "a tag", "v1")
+			test.shape(c)
+			s := c.open()
+			compare(t, c, s)
+			compare(t, c, s) // from the cache
+		})
+	}
+}
