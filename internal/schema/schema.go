@@ -1,0 +1,81 @@
+// Package schema judges JSON documents by JSON Schema draft 2020-12, with the verdicts of Ajv 2020
+// (allErrors, strict: false) and ajv-formats that RFC 0026 section 6 names. Formats are asserted, unknown
+// keywords and formats ignored, `pattern` is ECMA-262 with the u flag.
+//
+// A schema may come from a stranger's pull request. So the package follows no reference out of the schema,
+// refuses what it could read in another sense than Ajv ($dynamicRef, a nested $id, formatMinimum, nullable,
+// a pattern that needs more than RE2), and bounds what one document can cost.
+//
+// Known to differ from Ajv: multipleOf is reckoned in decimals, not in binary fractions; the format regex is
+// read as the keyword pattern; a value of the wrong type, or that is not the constant or in the enumeration,
+// is one violation, whatever else it breaks.
+package schema
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	library "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Limits of a schema. One that exceeds them does not compile.
+const (
+	maxValues   = 10_000 // JSON values in the text
+	maxInPlace  = 1_000  // subschemas that apply to one and the same value
+	maxRefDepth = 64     // of them, one inside the other
+)
+
+var limits = strict.Limits{Bytes: 256 << 10, Depth: 64, Number: 64}
+
+// Schema is a compiled schema, safe for concurrent use.
+type Schema struct {
+	library *library.Schema
+	fast    *node // the same verdict at less cost; nil where the schema is not simple enough
+	raw     map[string]any
+}
+
+// Error says why a text is no schema that can be judged by.
+type Error struct {
+	Pos     strict.Pos
+	Pointer string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Compile reads a schema. The name stands as path in positions. The error is always *Error.
+func Compile(name string, text []byte) (*Schema, error) {
+	doc, err := strict.Parse(name, text, limits)
+	if err != nil {
+		e := err.(*strict.Error)
+		return nil, &Error{e.Pos, e.Pointer, e.Message}
+	}
+	s, fault := compile(doc.Root)
+	if fault != nil {
+		fault.Pos = doc.Pos(fault.Pointer)
+		return nil, fault
+	}
+	return s, nil
+}
+
+// Violation is one keyword that a document does not satisfy.
+type Violation struct {
+	Pointer string // RFC 6901: the value at fault; for an extra member that member, for a missing one the object
+	Keyword string // "false" where the subschema is false; empty where the document could not be judged
+	Message string // what was observed, then what is expected; foreign text is quoted and cut
+}
+
+// Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword: nil
+// where it is valid, else at most 100. It does not change root.
+func (s *Schema) Validate(root any) []Violation {
+	if s.fast != nil && s.fast.valid(root) {
+		return nil
+	}
+	m := newMeter(root)
+	if !m.apply(s.library, root) {
+		return []Violation{{Message: m.message()}}
+	}
+	err := s.library.Validate(plain(root))
+	if err == nil {
+		return nil
+	}
+	return s.violations(root, err)
+}
