@@ -1,0 +1,71 @@
+package signature
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Rounded lists, sorted, the JSON Pointers of the numbers of root whose decimal value changes when they are
+// read as an IEEE 754 double and written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400.
+// Whoever signed the text of such a number and whoever signed its canonical form signed two values.
+func Rounded(root any) []string {
+	var found []string
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				walk(at+"/"+escape.Replace(name), member)
+			}
+		case []any:
+			for i, element := range v {
+				walk(at+"/"+strconv.Itoa(i), element)
+			}
+		case json.Number:
+			if rounded(string(v)) {
+				found = append(found, at)
+			}
+		}
+	}
+	walk("", root)
+	slices.Sort(found)
+	return found
+}
+
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
+func rounded(token string) bool {
+	f, err := strconv.ParseFloat(token, 64)
+	if err != nil {
+		return true
+	}
+	written := strconv.FormatFloat(f, 'e', -1, 64)
+	return decimalOf(token) != decimalOf(written)
+}
+
+// decimal is 0.digits × 10^exponent, without zeros at either end of digits; zero has no digits and no sign.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+func decimalOf(token string) decimal {
+	unsigned, negative := strings.CutPrefix(token, "-")
+	mantissa, power := unsigned, 0
+	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
+		mantissa = unsigned[:i]
+		// An exponent that is no int belongs to zero or to a number that becomes zero.
+		power, _ = strconv.Atoi(unsigned[i+1:])
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	exponent := power + len(digits) - len(fraction)
+	digits = strings.TrimRight(digits, "0")
+	if digits == "" {
+		return decimal{}
+	}
+	return decimal{negative, digits, exponent}
+}
