@@ -1,0 +1,222 @@
+package domainage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func rdapReply(events string) string {
+	return `{"objectClassName":"domain","ldhName":"EXAMPLE.com","events":[` + events + `]}`
+}
+
+func event(action, date string) string {
+	return fmt.Sprintf(`{"eventAction":%q,"eventDate":%q}`, action, date)
+}
+
+func TestFromRDAP(t *testing.T) {
+	registered := event("registration", "1995-08-14T04:00:00Z")
+	tests := []struct {
+		name, body, want string
+		err              error
+	}{
+		{"registration", rdapReply(registered), "1995-08-14T04:00:00Z", nil},
+		{"other events", rdapReply(registered + `,` + event("last changed", "2026-01-01T00:00:00Z")), "1995-08-14T04:00:00Z", nil},
+		{"reregistration is later", rdapReply(registered + `,` + event("reregistration", "2026-04-01T02:00:00+02:00")), "2026-04-01T00:00:00Z", nil},
+		{"reregistration stands first", rdapReply(event("reregistration", "2026-04-01T00:00:00Z") + `,` + registered), "2026-04-01T00:00:00Z", nil},
+		{"action in other letters", rdapReply(registered + `,` + event(" ReRegistration", "2026-04-01T00:00:00Z")), "2026-04-01T00:00:00Z", nil},
+		{"future", rdapReply(event("registration", "2999-01-01T00:00:00Z")), "2999-01-01T00:00:00Z", nil},
+		{"trailing dot", `{"objectClassName":"domain","ldhName":"example.com.","events":[` + registered + `]}`, "1995-08-14T04:00:00Z", nil},
+
+		{"events of an entity", `{"objectClassName":"domain","ldhName":"example.com","entities":[{"events":[` + registered + `]}]}`, "", ErrNoDate},
+		{"no events", `{"objectClassName":"domain","ldhName":"example.com"}`, "", ErrNoDate},
+		{"events of other types", `{"objectClassName":"domain","ldhName":"example.com","events":{"eventAction":"registration"}}`, "", ErrNoDate},
+		{"event is no object", rdapReply(`"registration",7,null`), "", ErrNoDate},
+		{"date without zone", rdapReply(event("registration", "1995-08-14T04:00:00")), "", ErrDate},
+		{"one date is not readable", rdapReply(registered + `,` + event("reregistration", "lately")), "", ErrDate},
+		{"date is no string", rdapReply(registered + `,{"eventAction":"registration","eventDate":20260101}`), "", ErrDate},
+		{"epoch", rdapReply(event("registration", "1970-01-01T00:00:00Z")), "", ErrDate},
+		{"other domain", strings.Replace(rdapReply(registered), "EXAMPLE", "example2", 1), "", ErrOtherDomain},
+		{"no name", `{"objectClassName":"domain","events":[` + registered + `]}`, "", ErrOtherDomain},
+		{"an entity", `{"objectClassName":"entity","ldhName":"example.com","events":[` + registered + `]}`, "", ErrOtherDomain},
+		{"an RDAP error", `{"errorCode":404,"title":"Not Found"}`, "", ErrOtherDomain},
+		{"an array", `[]`, "", ErrOtherDomain},
+		{"not JSON", `<html>`, "", ErrUnreadable},
+		{"duplicate member", `{"objectClassName":"domain","objectClassName":"domain"}`, "", ErrUnreadable},
+		{"brackets", strings.Repeat("[", 1<<19), "", ErrUnreadable},
+		{"over the cap", rdapReply(registered) + strings.Repeat(" ", MaxRDAP), "", ErrUnreadable},
+		{"empty", ``, "", ErrUnreadable},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := FromRDAP("example.com", []byte(test.body))
+			expect(t, got, err, test.want, test.err)
+		})
+	}
+}
+
+func expect(t *testing.T, got Registration, err error, want string, wantErr error) {
+	t.Helper()
+	if wantErr != nil {
+		if !errors.Is(err, wantErr) || got != (Registration{}) {
+			t.Errorf("gives %v and error %v, want error %v", got, err, wantErr)
+		}
+		return
+	}
+	if err != nil || got.At.Format(time.RFC3339) != want {
+		t.Errorf("gives %v and error %v, want %s", got.At, err, want)
+	}
+}
+
+const whoisReply = `   Domain Name: EXAMPLE.COM
+   Registry Domain ID: 2336799_DOMAIN_COM-VRSN
+   Registrar WHOIS Server: whois.registrar.example
+   Updated Date: 2025-08-14T07:01:38Z
+   Creation Date: 1995-08-14T04:00:00Z
+   Registry Expiry Date: 2026-08-13T04:00:00Z
+   Registrar: Example Registrar
+   Domain Status: clientDeleteProhibited https://icann.org/epp#clientDeleteProhibited
+>>> Last update of whois database: 2026-05-04T08:11:53Z <<<
+
+NOTICE: The expiration date displayed in this record is the date the
+registrar's sponsorship of the domain name registration in the registry is
+currently set to expire.
+`
+
+func TestFromWHOIS(t *testing.T) {
+	edit := func(old, new string) string { return strings.Replace(whoisReply, old, new, 1) }
+	tests := []struct {
+		name, body, want string
+		err              error
+	}{
+		{"a reply", whoisReply, "1995-08-14T04:00:00Z", nil},
+		{"CR LF", strings.ReplaceAll(whoisReply, "\n", "\r\n"), "1995-08-14T04:00:00Z", nil},
+		{"latest of several", edit("Updated Date:", "Creation Date:"), "2025-08-14T07:01:38Z", nil},
+		{"latest stands last", whoisReply + "Created: 2026-04-30\n", "2026-04-30T23:59:59Z", nil},
+		{"earlier line is planted", "Domain Name: example.com\nRegistrant Street:\nCreation Date: 1990-01-01\nCreation Date: 2026-05-01T00:00:00Z\n", "2026-05-01T00:00:00Z", nil},
+		{"future", edit("1995-08", "2099-08"), "2099-08-14T04:00:00Z", nil},
+
+		{"other domain", edit("EXAMPLE.COM", "EXAMPLE.NET"), "", ErrOtherDomain},
+		{"second domain", whoisReply + "Domain Name: example.net\nCreation Date: 1990-01-01\n", "", ErrOtherDomain},
+		{"name in running text alone", "The domain example.com is here\nCreation Date: 1990-01-01\n", "", ErrNoRegistration},
+		{"no date", edit("Creation Date", "Sometime"), "", ErrNoDate},
+		{"not readable", edit("1995-08-14T04:00:00Z", "yesterday"), "", ErrDate},
+		{"one of two is not readable", whoisReply + "Registered on: soon\n", "", ErrDate},
+		{"epoch", edit("1995-08-14", "1970-01-01"), "", ErrDate},
+		{"year one", edit("1995-08-14T04:00:00Z", "0001-01-01"), "", ErrDate},
+		{"no match", `No match for domain "EXAMPLE.COM".`, "", ErrNoRegistration},
+		{"not found", "Domain not found.\n", "", ErrNoRegistration},
+		{"limited", "WHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS\n", "", ErrLimited},
+		{"garbage", "\x00\x01\xff\xfe", "", ErrUnreadable},
+		{"empty", "", "", ErrUnreadable},
+		{"over the cap", whoisReply + strings.Repeat("\n", MaxWHOIS), "", ErrUnreadable},
+		{"over the lines", whoisReply + strings.Repeat("\n", 2000), "", ErrUnreadable},
+		{"parser panics on it", ".edu", "", ErrUnreadable},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := FromWHOIS("example.com", []byte(test.body))
+			expect(t, got, err, test.want, test.err)
+		})
+	}
+}
+
+// TestFromWHOISForms reads what registries of many forms answer; the file says domain and date.
+func TestFromWHOISForms(t *testing.T) {
+	files, err := filepath.Glob("testdata/whois/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("reading testdata: %d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, body, _ := strings.Cut(string(text), "\n")
+		var domain, want string
+		if _, err := fmt.Sscan(head, &domain, &want); err != nil {
+			t.Fatalf("%s: reading its first line: %v", file, err)
+		}
+		got, err := FromWHOIS(domain, []byte(body))
+		if want == "none" {
+			expect(t, got, err, "", ErrNoDate)
+			continue
+		}
+		expect(t, got, err, want, nil)
+	}
+}
+
+func TestParseDate(t *testing.T) {
+	tests := map[string]string{
+		"1999-05-31":                  "1999-05-31T23:59:59Z",
+		"14-Feb-1999":                 "1999-02-14T23:59:59Z",
+		"before Aug-1996":             "1996-08-01T00:00:00Z",
+		"before 1 January 1996":       "1996-01-01T00:00:00Z",
+		"1999. 07. 28.":               "1999-07-28T23:59:59Z",
+		"27.2.2001 20:00:00":          "2001-02-27T20:00:00Z",
+		"19961206 #24302":             "1996-12-06T23:59:59Z",
+		"2011-01-23 00:00:07 +02:00":  "2011-01-22T22:00:07Z",
+		"2000-08-29 10:22:50 (UTC+8)": "2000-08-29T02:22:50Z",
+		"2005-10-27 (YYYY-MM-DD)":     "2005-10-27T23:59:59Z",
+		"2006-02-13T00:00:00-0800":    "2006-02-13T08:00:00Z",
+		"2024-05-01 10:00:00 UTC":     "2024-05-01T10:00:00Z",
+		"2024-05-01 10:00:00 CLST":    "2024-05-01T22:00:00Z",
+		"03/04/2026":                  "2026-04-03T23:59:59Z",
+		"04/03/2026":                  "2026-04-03T23:59:59Z",
+		"":                            "",
+		"soon":                        "",
+		"2024-13-01":                  "",
+	}
+	for text, want := range tests {
+		got, ok := parseDate(text)
+		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
+			t.Errorf("parseDate(%q) gives %v, %t, want %s", text, got, ok, want)
+		}
+	}
+}
+
+func TestLatest(t *testing.T) {
+	early := Registration{At: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), Source: SourceRDAP}
+	late := Registration{At: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Source: SourceWHOIS}
+	want := Age{Registered: late.At, Source: SourceWHOIS}
+	if got := Latest(early, Registration{}, late); got != want {
+		t.Errorf("gives %v, want %v", got, want)
+	}
+	if got := Latest(late, early); got != want {
+		t.Errorf("in the other order gives %v, want %v", got, want)
+	}
+	if got := Latest(Registration{}); got != (Age{}) {
+		t.Errorf("of no date gives %v", got)
+	}
+}
+
+func FuzzFromRDAP(f *testing.F) {
+	f.Add("example.com", []byte(rdapReply(event("registration", "1995-08-14T04:00:00Z"))))
+	f.Add("example.com", []byte(rdapReply(event("reregistration", "1995-08-14T04:00:00+24:00"))))
+	f.Fuzz(func(t *testing.T, domain string, body []byte) {
+		r, err := FromRDAP(domain, body)
+		check(t, r, err)
+	})
+}
+
+func FuzzFromWHOIS(f *testing.F) {
+	f.Add("example.com", []byte(whoisReply))
+	f.Add("example.edu", []byte("Domain Name: EXAMPLE.EDU\nRegistrant:\n a\nDomain record activated:    02-Oct-1985\n"))
+	f.Add("example.ua", []byte("domain: example.ua\n% Registrar:\nx\n"))
+	f.Add("example.kr", []byte("Domain Name : example.kr\nRegistered Date : 1999. 07. 28.\n"))
+	f.Fuzz(func(t *testing.T, domain string, body []byte) {
+		r, err := FromWHOIS(domain, body)
+		check(t, r, err)
+	})
+}
+
+func check(t *testing.T, r Registration, err error) {
+	t.Helper()
+	if err == nil && !plausible(r.At) || err != nil && r != (Registration{}) {
+		t.Errorf("gives %v and error %v", r, err)
+	}
+}

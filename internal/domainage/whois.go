@@ -1,0 +1,256 @@
+package domainage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	whoisparser "github.com/likexian/whois-parser"
+)
+
+// MaxWHOIS caps a WHOIS reply in bytes.
+const MaxWHOIS = 64 << 10
+
+// maxLines caps a WHOIS reply in lines. The parser takes time with their square: seconds for 64 KiB of them.
+const maxLines = 2000
+
+// FromWHOIS reads the creation date out of a WHOIS reply (RFC 3912 gives it no form). Of several creation
+// dates the latest counts, since lines of a reply may be of the registrant's making; so does the later
+// reading of a date such as 03/04/2026. A date without a zone is in UTC, one without a time is the end of
+// that day.
+//
+// domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or no WHOIS record),
+// ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate: one creation date that cannot be
+// read may be the latest, so it spoils the others.
+func FromWHOIS(domain string, body []byte) (Registration, error) {
+	if lines := bytes.Count(body, []byte("\n")); len(body) > MaxWHOIS || lines > maxLines {
+		return Registration{}, fmt.Errorf("reading WHOIS reply: %d bytes in %d lines, expected at most %d in %d: %w",
+			len(body), lines, MaxWHOIS, maxLines, ErrUnreadable)
+	}
+	text := strings.ToValidUTF8(string(body), "\uFFFD")
+	record, err := parseWHOIS(text)
+	if err != nil {
+		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
+	}
+	lines := fields(text, record.Extension)
+	if err := sameDomain(domain, record, lines); err != nil {
+		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
+	}
+	at, err := lastCreation(record, lines)
+	if err != nil {
+		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
+	}
+	return Registration{Domain: domain, At: at, Source: SourceWHOIS}, nil
+}
+
+// parseWHOIS runs the parser, which has panicked on foreign text before.
+func parseWHOIS(text string) (record *whoisparser.Domain, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			record, err = nil, fmt.Errorf("%v: %w", p, ErrUnreadable)
+		}
+	}()
+	parsed, err := whoisparser.Parse(text)
+	switch {
+	case err == nil && parsed.Domain != nil:
+		return parsed.Domain, nil
+	case errors.Is(err, whoisparser.ErrDomainLimitExceed):
+		return nil, ErrLimited
+	case errors.Is(err, whoisparser.ErrNotFoundDomain), errors.Is(err, whoisparser.ErrReservedDomain),
+		errors.Is(err, whoisparser.ErrPremiumDomain), errors.Is(err, whoisparser.ErrBlockedDomain):
+		return nil, fmt.Errorf("%w: %w", ErrNoRegistration, err)
+	}
+	return nil, ErrUnreadable
+}
+
+// field is one "key: value" line, its key as the parser compares them.
+type field struct{ key, value string }
+
+// fields gives the lines of a reply in the form that the parser's rules for the extension bring it to.
+func fields(text, extension string) (all []field) {
+	defer func() { _ = recover() }() // those rules index by position; what was read so far is not less true
+	prepared, _ := whoisparser.Prepare(text, extension)
+	name := ""
+	for line := range strings.SplitSeq(prepared, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.ContainsRune("-*%>;#", rune(line[0])) {
+			continue
+		}
+		key, value, ok := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); {
+		case !ok && name != "": // the value stands on a line of its own
+			key, value = name, line
+		case !ok:
+			continue
+		default:
+			key = plainKey(key)
+		}
+		if name = ""; value == "" {
+			name = key
+			continue
+		}
+		all = append(all, field{key, value})
+	}
+	return all
+}
+
+var keyPunctuation = strings.NewReplacer("-", " ", "_", " ", "/", " ", `\`, " ", "'", " ", ".", "", "[", "", "]", "")
+
+func plainKey(key string) string {
+	key, _, _ = strings.Cut(key, "(")
+	return strings.Join(strings.Fields(strings.ToLower(keyPunctuation.Replace(key))), " ")
+}
+
+// sameDomain demands that the reply names the domain and no other.
+func sameDomain(domain string, record *whoisparser.Domain, lines []field) error {
+	named := false
+	for _, f := range lines {
+		if f.key != "domain" && f.key != "domain name" {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.Trim(f.value, `"`), " ")
+		host, err := Host(name)
+		if err != nil || host != domain {
+			return fmt.Errorf("it names %q, expected %q: %w", name, domain, ErrOtherDomain)
+		}
+		named = true
+	}
+	if named {
+		return nil
+	}
+	// Without such a line the parser takes the first name that follows the word "domain" anywhere: enough to
+	// tell that the domain is not there, not enough to believe a date.
+	name := strings.Trim(record.Name+"."+record.Extension, `."'`)
+	if host, err := Host(name); err == nil && host == domain {
+		return ErrNoRegistration
+	}
+	return fmt.Errorf("it names %q, expected %q: %w", name, domain, ErrOtherDomain)
+}
+
+var creationKeys = map[string]bool{
+	"created": true, "registered": true, "created on": true, "create date": true, "created date": true,
+	"creation date": true, "domain registration date": true, "registration date": true,
+	"domain create date": true, "domain created": true, "domain name commencement date": true,
+	"registered date": true, "registered on": true, "registration time": true,
+	"first registration date": true, "domain record activated": true, "record created": true,
+	"record created on": true, "domain registered": true,
+}
+
+func lastCreation(record *whoisparser.Domain, lines []field) (time.Time, error) {
+	var dates []string
+	for _, f := range lines {
+		// .gg tells in the same place when the fee is due.
+		if creationKeys[f.key] && !strings.HasPrefix(f.value, "Registry fee due") {
+			dates = append(dates, f.value)
+		}
+	}
+	if len(dates) == 0 && record.CreatedDate != "" {
+		dates = append(dates, record.CreatedDate)
+	}
+	var last time.Time
+	for _, date := range dates {
+		at, ok := parseDate(date)
+		if !ok || !plausible(at) {
+			return time.Time{}, fmt.Errorf("creation date is %q: %w", date, ErrDate)
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	if last.IsZero() {
+		return time.Time{}, ErrNoDate
+	}
+	return last, nil
+}
+
+// timeLayouts and dateLayouts are the forms that registries write.
+var timeLayouts = []string{
+	time.RFC3339Nano,
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04:05-0700",
+	"2006-01-02T15:04Z",
+	"2006-01-02 15:04:05",
+	"2006-01-02 15:04:05-07",
+	"2006-01-02 15:04:05-07:00",
+	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 UTC",
+	"2006-01-02 15:04:05 MST",
+	"2006-01-02 15:04:05 -07:00",
+	"2006-01-02 15:04",
+	"2006.01.02 15:04:05",
+	"2006/01/02 15:04:05",
+	"2006/01/02 15:04:05 (MST)", // .jp
+	"02/01/2006 15:04:05",
+	"01/02/2006 15:04:05",
+	"2.1.2006 15:04:05",
+	"02-Jan-2006 15:04:05",
+	"02-Jan-2006 15:04:05 UTC",
+	"20060102 15:04:05",
+	time.ANSIC,
+	time.UnixDate,
+	time.RubyDate,
+	time.RFC822,
+	time.RFC822Z,
+	time.RFC850,
+	time.RFC1123,
+	time.RFC1123Z,
+}
+
+var dateLayouts = []string{
+	"2006-01-02",
+	"2006.01.02",
+	"2006/01/02",
+	"20060102",
+	"2006-Jan-02",
+	"02-Jan-2006",
+	"2-Jan-2006",
+	"02 Jan 2006",
+	"2 January 2006",
+	"January _2 2006",
+	"January 2, 2006",
+	"Mon Jan _2 2006",
+	"2.1.2006",
+	"02-01-2006",
+	"01-02-2006",
+	"02/01/2006",
+	"01/02/2006",
+}
+
+var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006"}
+
+// parseDate gives the latest of the readings that s allows.
+func parseDate(s string) (time.Time, bool) {
+	s, _, _ = strings.Cut(s, " #") // .br puts a ticket number behind
+	s = strings.TrimSuffix(s, " (YYYY-MM-DD)")
+	s = strings.NewReplacer("(GMT+0:00)", "UTC", "(UTC+8)", "+08:00").Replace(s) // .kz, .tw
+	s = strings.ReplaceAll(strings.Trim(s, ". "), ". ", "-")                     // .kr: 1999. 07. 28.
+	last := latestReading(timeLayouts, s)
+	if day := latestReading(dateLayouts, s); !day.IsZero() {
+		last = day.Add(24*time.Hour - time.Second)
+	}
+	// Of their oldest names .uk and .ch know only when they were there.
+	if before := latestReading(beforeLayouts, s); !before.IsZero() {
+		last = before
+	}
+	return last, !last.IsZero()
+}
+
+func latestReading(layouts []string, s string) (last time.Time) {
+	for _, layout := range layouts {
+		// In UTC, since time.Parse asks the machine's own zone what an abbreviation means.
+		t, err := time.ParseInLocation(layout, s, time.UTC)
+		if err != nil {
+			continue
+		}
+		// An abbreviation that is not known stands for any zone: the one furthest behind gives the latest time.
+		if zone, offset := t.Zone(); offset == 0 && zone != "" && zone != "UTC" && zone != "GMT" {
+			t = t.Add(12 * time.Hour)
+		}
+		if t = t.UTC(); t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
