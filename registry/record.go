@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
@@ -27,6 +28,26 @@ const (
 	ModeSymlink    Mode = 0o120000
 	ModeSubmodule  Mode = 0o160000
 )
+
+// Octal is the mode in six digits, as git ls-tree prints it.
+func (m Mode) Octal() string { return fmt.Sprintf("%06o", uint32(m)) }
+
+// String names what the mode stands for, for people.
+func (m Mode) String() string {
+	switch m {
+	case ModeTree:
+		return "folder"
+	case ModeFile:
+		return "file"
+	case ModeExecutable:
+		return "executable file"
+	case ModeSymlink:
+		return "symbolic link"
+	case ModeSubmodule:
+		return "submodule"
+	}
+	return "file of mode " + m.Octal()
+}
 
 // Record is one file of a data folder, read strictly. Document is nil where Err says why.
 type Record struct {

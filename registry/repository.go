@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"time"
 )
 
@@ -41,10 +40,12 @@ type Range struct {
 	// Views are the comparisons that must all hold: each merge base with head, and where head is a merge
 	// whose first parent is base or its ancestor, also that parent with head.
 	Views []View
-	// Changes are the paths of all views together, Base being the base tree's entry and Head the result's,
-	// in path order.
+	// Changes are the paths that differ between Base and Result and those of all views together, Base being
+	// the base tree's entry and Head the result's, in path order. The two are equal where the base branch
+	// already holds what the range brings.
 	Changes []Change
-	// Commits are those that head reaches and base does not, ancestors first; order is deterministic.
+	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
+	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.
 	Commits []Commit
 
 	repo *Repository
@@ -56,5 +57,3 @@ type Version struct {
 	When   time.Time // committer date, UTC
 	Entry  *Entry    // nil: the commit took the path away
 }
-
-var _ = context.Background

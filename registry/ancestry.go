@@ -1,0 +1,265 @@
+package registry
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// mark says from where a walk has reached a commit.
+type mark uint8
+
+const (
+	fromBase mark = 1 << iota
+	fromHead
+	stale  // an ancestor of a common ancestor
+	result // common to both sides when it was reached
+)
+
+// ancestry is a walk from two commits towards the roots, the newest commit first.
+//
+// The order is by committer date, which anybody can set; so a commit is looked at again whenever it gets
+// a new mark, and the walk goes on until all that waits is stale. Whatever the dates, every commit on a way
+// from either side to a best common ancestor is not stale and is therefore visited.
+type ancestry struct {
+	repo    *Repository
+	marks   map[gitstore.ID]mark
+	queue   commitQueue
+	queued  map[gitstore.ID]bool
+	waiting int // queued commits that are not stale
+}
+
+// walkAncestry runs the walk to its end. The marks of commits that are not stale are final, but that a
+// commit marked fromHead alone can be an ancestor of base too where history holds commits that are older
+// than their parents: see ancestry.settle.
+func (r *Repository) walkAncestry(ctx context.Context, base, head *commit) (*ancestry, error) {
+	a := &ancestry{repo: r, marks: map[gitstore.ID]mark{}, queued: map[gitstore.ID]bool{}}
+	a.add(base, fromBase)
+	a.add(head, fromHead)
+	for a.waiting > 0 {
+		if err := a.step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func (a *ancestry) add(c *commit, m mark) {
+	old := a.marks[c.id]
+	if old&m == m {
+		return
+	}
+	a.marks[c.id] = old | m
+	switch {
+	case !a.queued[c.id]:
+		a.queued[c.id] = true
+		heap.Push(&a.queue, c)
+		if (old|m)&stale == 0 {
+			a.waiting++
+		}
+	case old&stale == 0 && m&stale != 0:
+		a.waiting--
+	}
+}
+
+func (a *ancestry) step(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := heap.Pop(&a.queue).(*commit)
+	a.queued[c.id] = false
+	m := a.marks[c.id]
+	if m&stale == 0 {
+		a.waiting--
+	}
+	pass := m & (fromBase | fromHead | stale)
+	if pass == fromBase|fromHead {
+		a.marks[c.id] = m | result
+		pass |= stale
+	}
+	parents, err := a.repo.parents(c)
+	if err != nil {
+		return err
+	}
+	for _, p := range parents {
+		a.add(p, pass)
+	}
+	return nil
+}
+
+// common lists the common ancestors that the walk met first on some way: all best ones, and where dates
+// are out of order some that are ancestors of others.
+func (a *ancestry) common() []gitstore.ID {
+	var ids []gitstore.ID
+	for id, m := range a.marks {
+		if m&result != 0 && m&stale == 0 {
+			ids = append(ids, id)
+		}
+	}
+	sortIDs(ids)
+	return ids
+}
+
+// settle goes on with the walk until no stale commit that waits is as new as a commit that only head
+// reaches. It takes what base reaches out of what ahead will list. A commit stays in wrongly only where
+// base's own history holds a commit older than its parent; it is then judged once more, which is the safe
+// side. To be exact, the whole history would have to be read in every run.
+func (a *ancestry) settle(ctx context.Context) error {
+	oldest, found, err := a.oldestAhead()
+	if err != nil || !found {
+		return err
+	}
+	for a.queue.Len() > 0 && a.queue[0].when.Unix() >= oldest {
+		if err := a.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *ancestry) isAhead(id gitstore.ID) bool {
+	return a.marks[id]&(fromHead|fromBase|stale) == fromHead
+}
+
+func (a *ancestry) oldestAhead() (seconds int64, found bool, err error) {
+	for id := range a.marks {
+		if !a.isAhead(id) {
+			continue
+		}
+		c, err := a.repo.commit(id)
+		if err != nil {
+			return 0, false, err
+		}
+		if when := c.when.Unix(); !found || when < seconds {
+			seconds, found = when, true
+		}
+	}
+	return seconds, found, nil
+}
+
+// ahead lists the commits that head reaches and base does not, each after its parents. The order depends on
+// the commits alone.
+func (a *ancestry) ahead(head *commit) ([]*commit, error) {
+	type frame struct {
+		c       *commit
+		parents []*commit
+	}
+	var order []*commit
+	var stack []frame
+	seen := map[gitstore.ID]bool{}
+	push := func(c *commit) error {
+		if seen[c.id] || !a.isAhead(c.id) {
+			return nil
+		}
+		seen[c.id] = true
+		parents, err := a.repo.parents(c)
+		stack = append(stack, frame{c, parents})
+		return err
+	}
+	if err := push(head); err != nil {
+		return nil, err
+	}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if len(top.parents) == 0 {
+			order = append(order, top.c)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		next := top.parents[0]
+		top.parents = top.parents[1:]
+		if err := push(next); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}
+
+// maxMergeBases bounds the comparisons of one range. Git's own merges leave one or two merge bases.
+const maxMergeBases = 16
+
+// mergeBases are the best common ancestors of the two commits that a walked from, sorted by id: those that
+// are no ancestors of another.
+func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
+	ids := a.common()
+	if len(ids) > 4*maxMergeBases {
+		return nil, errMergeBases(len(ids))
+	}
+	var best []*commit
+	for i, id := range ids {
+		c, err := a.repo.commit(id)
+		if err != nil {
+			return nil, err
+		}
+		redundant := false
+		for j, other := range ids {
+			if i == j || redundant {
+				continue
+			}
+			o, err := a.repo.commit(other)
+			if err != nil {
+				return nil, err
+			}
+			if redundant, err = a.repo.isAncestor(ctx, c, o); err != nil {
+				return nil, err
+			}
+		}
+		if !redundant {
+			best = append(best, c)
+		}
+	}
+	if len(best) > maxMergeBases {
+		return nil, errMergeBases(len(best))
+	}
+	return best, nil
+}
+
+func errMergeBases(n int) error {
+	return &gitstore.Error{Op: "finding the merge base",
+		Remedy: "merge the base branch into the head, then there is one",
+		Err:    fmt.Errorf("%w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)}
+}
+
+// isAncestor tells whether c is tip or an ancestor of it, whatever the dates say.
+func (r *Repository) isAncestor(ctx context.Context, c, tip *commit) (bool, error) {
+	if c.id == tip.id {
+		return true, nil
+	}
+	a, err := r.walkAncestry(ctx, tip, c)
+	if err != nil {
+		return false, err
+	}
+	return a.marks[c.id]&fromBase != 0, nil
+}
+
+func sortIDs(ids []gitstore.ID) {
+	sort.Slice(ids, func(i, j int) bool { return strings.Compare(ids[i].String(), ids[j].String()) < 0 })
+}
+
+// commitQueue is a heap, the newest commit on top; ties by id.
+type commitQueue []*commit
+
+func (q commitQueue) Len() int { return len(q) }
+
+func (q commitQueue) Less(i, j int) bool {
+	if !q[i].when.Equal(q[j].when) {
+		return q[i].when.After(q[j].when)
+	}
+	return string(q[i].id.Bytes()) < string(q[j].id.Bytes())
+}
+
+func (q commitQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+func (q *commitQueue) Push(x any) { *q = append(*q, x.(*commit)) }
+
+func (q *commitQueue) Pop() any {
+	old := *q
+	c := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return c
+}

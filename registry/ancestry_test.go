@@ -1,0 +1,136 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// history writes commits by git fast-import: for each its parents by number, and its date.
+func (c *clone) history(parents [][]int, dates []int) []string {
+	c.t.Helper()
+	var stream strings.Builder
+	for i := range parents {
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter C <c@example.org> %d +0000\ndata 1\nm\n", i, i+1, dates[i])
+		for n, p := range parents[i] {
+			fmt.Fprintf(&stream, "%s :%d\n", [...]string{"from", "merge"}[min(n, 1)], p+1)
+		}
+		fmt.Fprintf(&stream, "M 100644 inline f%d\ndata 1\nx\n\n", i)
+	}
+	c.gitInput(stream.String(), "fast-import", "--quiet", "--force")
+	var ids []string
+	for i := range parents {
+		ids = append(ids, c.git("rev-parse", fmt.Sprintf("c%d", i)))
+	}
+	return ids
+}
+
+// TestAncestryAsGitDoes holds merge bases and base..head of random histories against git, and against the
+// definition where dates are out of order.
+func TestAncestryAsGitDoes(t *testing.T) {
+	for _, skewed := range []bool{false, true} {
+		for seed := range uint64(6) {
+			rnd := rand.New(rand.NewPCG(seed, 7))
+			const count = 24
+			parents, dates := make([][]int, count), make([]int, count)
+			for i := range parents {
+				for len(parents[i]) < min(i, 1+rnd.IntN(3)*rnd.IntN(2)) {
+					p := i - 1 - rnd.IntN(min(i, 6))
+					if !strings.Contains(fmt.Sprint(parents[i], " "), fmt.Sprint(p)) {
+						parents[i] = append(parents[i], p)
+					} else {
+						break
+					}
+				}
+				dates[i] = 1_700_000_000 + i/2
+				if skewed {
+					dates[i] = 1_700_000_000 + rnd.IntN(count)
+				}
+			}
+			c := newClone(t)
+			ids := c.history(parents, dates)
+			r := c.open()
+			for range 25 {
+				b, h := rnd.IntN(count), rnd.IntN(count)
+				checkAncestry(t, c, r, parents, ids, b, h, skewed)
+			}
+		}
+	}
+}
+
+func checkAncestry(t *testing.T, c *clone, r *Repository, parents [][]int, ids []string, b, h int, skewed bool) {
+	t.Helper()
+	base, err := r.resolve(ids[b])
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := r.resolve(ids[h])
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk, err := r.walkAncestry(ctx, base, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases, err := walk.mergeBases(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range bases {
+		got = append(got, c.id.String())
+	}
+	out, _ := c.try("", "merge-base", "--all", ids[b], ids[h])
+	want := strings.Fields(out)
+	sort.Strings(want)
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("merge bases of %s and %s: %v, want %v", ids[b], ids[h], got, want)
+	}
+	if err := walk.settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	commits, err := walk.ahead(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := reach(parents, b)
+	ahead := map[string]bool{}
+	for n := range reach(parents, h) {
+		if !reached[n] {
+			ahead[ids[n]] = true
+		}
+	}
+	place := map[string]int{}
+	for i, c := range commits {
+		place[c.id.String()] = i
+		if !ahead[c.id.String()] && !skewed {
+			t.Errorf("%s..%s lists %s, which base reaches", ids[b], ids[h], c.id)
+		}
+		for _, p := range c.parents {
+			if at, ok := place[p.String()]; ok && at >= i {
+				t.Errorf("commit %s stands before its parent %s", c.id, p)
+			}
+		}
+	}
+	for id := range ahead {
+		if _, ok := place[id]; !ok {
+			t.Errorf("%s..%s misses %s", ids[b], ids[h], id)
+		}
+	}
+}
+
+func reach(parents [][]int, from int) map[int]bool {
+	seen := map[int]bool{}
+	todo := []int{from}
+	for len(todo) > 0 {
+		n := todo[0]
+		todo = todo[1:]
+		if !seen[n] {
+			seen[n] = true
+			todo = append(todo, parents[n]...)
+		}
+	}
+	return seen
+}

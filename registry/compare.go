@@ -1,0 +1,187 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"sort"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for
+// renamed: a file that moved is a deletion and an addition, and so is a file that became a folder.
+func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
+	c := comparison{ctx: ctx, repo: r}
+	if err := c.folders("", base, head, 0); err != nil {
+		return nil, err
+	}
+	sortChanges(c.changes)
+	return c.changes, nil
+}
+
+type comparison struct {
+	ctx     context.Context
+	repo    *Repository
+	changes []Change
+}
+
+// folders compares two tree objects; the zero id stands for a folder that is not there.
+func (c *comparison) folders(path string, base, head gitstore.ID, depth int) error {
+	if base == head {
+		return nil
+	}
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return errDepth(path)
+	}
+	b, err := c.read(path, base)
+	if err != nil {
+		return err
+	}
+	h, err := c.read(path, head)
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		if err := c.empty(path, Entry{ModeTree, base}, b, Entry{ModeTree, head}, h); err != nil {
+			return err
+		}
+	}
+	first, bEnd, hEnd := differing(b, h)
+	for i, j := first, first; i < bEnd || j < hEnd; {
+		var old, new *item
+		if i < bEnd {
+			e := b.at(i)
+			old = &e
+		}
+		if j < hEnd {
+			e := h.at(j)
+			new = &e
+		}
+		if old != nil && new != nil {
+			switch order := compareItems(*old, *new); {
+			case order < 0:
+				new = nil
+			case order > 0:
+				old = nil
+			}
+		}
+		if old != nil {
+			i++
+		}
+		if new != nil {
+			j++
+		}
+		if err := c.items(path, old, new, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differing finds the part in which two folders differ: it begins with the same entry in both, and ends
+// before bEnd in one and hEnd in the other. What lies outside is equal entry by entry.
+func differing(b, h *folder) (first, bEnd, hEnd int) {
+	same := commonPrefix(b.raw, h.raw)
+	// Entries that end within the common bytes are the same in both.
+	first = sort.Search(min(b.len(), h.len()), func(i int) bool { return int(b.starts[i+1]) > same })
+	bEnd, hEnd = b.len(), h.len()
+	tail := commonSuffix(b.raw, h.raw)
+	from := sort.Search(b.len(), func(i int) bool { return int(b.starts[i]) >= len(b.raw)-tail })
+	// The same bytes are the same entries only from a place on where both have an entry begin.
+	if n := b.len() - from; n > 0 && h.len() >= n && len(h.raw)-int(h.starts[h.len()-n]) == len(b.raw)-int(b.starts[from]) {
+		n = min(n, b.len()-first, h.len()-first)
+		bEnd, hEnd = b.len()-n, h.len()-n
+	}
+	return first, bEnd, hEnd
+}
+
+// block is how many bytes are compared at a time, by the machine's fast way.
+const block = 4096
+
+func commonPrefix(a, b []byte) int {
+	n, end := 0, min(len(a), len(b))
+	for n+block <= end && bytes.Equal(a[n:n+block], b[n:n+block]) {
+		n += block
+	}
+	for n < end && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b []byte) int {
+	n, end := 0, min(len(a), len(b))
+	for n+block <= end && bytes.Equal(a[len(a)-n-block:len(a)-n], b[len(b)-n-block:len(b)-n]) {
+		n += block
+	}
+	for n < end && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	return n
+}
+
+// nothing is a folder that is not there.
+var nothing = &folder{starts: []uint32{0}}
+
+func (c *comparison) read(path string, id gitstore.ID) (*folder, error) {
+	if id.IsZero() {
+		return nothing, nil
+	}
+	return c.repo.folder(id, path)
+}
+
+// empty reports a folder without entries that came or went. Git never writes one, and no path below it
+// would show it.
+func (c *comparison) empty(path string, base Entry, b *folder, head Entry, h *folder) error {
+	change := Change{Path: path}
+	if !base.ID.IsZero() && b.len() == 0 {
+		change.Base = &base
+	}
+	if !head.ID.IsZero() && h.len() == 0 {
+		change.Head = &head
+	}
+	if change.Base == nil && change.Head == nil {
+		return nil
+	}
+	return c.add(change)
+}
+
+// items compares two entries of one name that are both folders or both none; nil is not there.
+func (c *comparison) items(path string, old, new *item, depth int) error {
+	either := old
+	if either == nil {
+		either = new
+	}
+	change := Change{Path: join(path, string(either.name))}
+	if old != nil {
+		change.Base = &old.entry
+	}
+	if new != nil {
+		change.Head = &new.entry
+	}
+	if either.entry.Mode != ModeTree {
+		return c.add(change)
+	}
+	return c.folders(change.Path, change.Base.id(), change.Head.id(), depth+1)
+}
+
+func (e *Entry) id() gitstore.ID {
+	if e == nil {
+		return gitstore.ID{}
+	}
+	return e.ID
+}
+
+func (c *comparison) add(change Change) error {
+	if sameEntry(change.Base, change.Head) {
+		return nil
+	}
+	if len(c.changes) >= maxPaths {
+		return errPaths(change.Path)
+	}
+	c.changes = append(c.changes, change)
+	return nil
+}

@@ -1,0 +1,172 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// TestCompareAsGitDoes compares random trees and holds the result against git diff-tree.
+func TestCompareAsGitDoes(t *testing.T) {
+	c := newClone(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var blobs []string
+	for i := range 4 {
+		blobs = append(blobs, c.object("blob", fmt.Sprint(i)))
+	}
+	const count = 60
+	trees := make([]string, count)
+	files := map[string]string{}
+	for i := range trees {
+		scramble(rnd, files, blobs)
+		trees[i] = c.tree(files)
+	}
+	r := c.open()
+	for i := 1; i < count; i++ {
+		for _, pair := range [][2]string{{trees[i-1], trees[i]}, {trees[i], trees[rnd.IntN(count)]}} {
+			want := c.git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", pair[0], pair[1])
+			changes, err := r.compare(ctx, id(pair[0]), id(pair[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := rawDiff(changes); got != want {
+				t.Fatalf("comparing %s with %s:\n%s\nwant\n%s", pair[0], pair[1], got, want)
+			}
+		}
+	}
+}
+
+func id(s string) gitstore.ID {
+	parsed, err := gitstore.ParseID(s)
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}
+
+// scramble changes some of the files, by path the mode and id of each. Names are such that files and folders
+// take one another's place, and sort near one another.
+func scramble(rnd *rand.Rand, files map[string]string, blobs []string) {
+	names := []string{"a", "a-b", "a.b", "a0", "b", "ab", "z"}
+	for range 1 + rnd.IntN(12) {
+		path := names[rnd.IntN(len(names))]
+		for rnd.IntN(3) > 0 {
+			path += "/" + names[rnd.IntN(len(names))]
+		}
+		for other := range files {
+			if other == path || strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {
+				delete(files, other)
+			}
+		}
+		if rnd.IntN(3) > 0 {
+			modes := []string{"100644", "100644", "100755", "120000"}
+			files[path] = modes[rnd.IntN(len(modes))] + " blob " + blobs[rnd.IntN(len(blobs))]
+		}
+	}
+}
+
+// tree writes a tree of files, "mode type id" by path.
+func (c *clone) tree(files map[string]string) string {
+	c.t.Helper()
+	var index strings.Builder
+	for path, what := range files {
+		mode, rest, _ := strings.Cut(what, " ")
+		_, id, _ := strings.Cut(rest, " ")
+		fmt.Fprintf(&index, "%s %s\t%s\x00", mode, id, path)
+	}
+	c.git("read-tree", "--empty")
+	c.gitInput(index.String(), "update-index", "-z", "--index-info")
+	return c.git("write-tree")
+}
+
+// rawDiff writes changes as git diff-tree --raw does.
+func rawDiff(changes []Change) string {
+	zero := strings.Repeat("0", 40)
+	var lines []string
+	for _, c := range changes {
+		line := [4]string{"000000", "000000", zero, zero}
+		if c.Base != nil {
+			line[0], line[2] = c.Base.Mode.Octal(), c.Base.ID.String()
+		}
+		if c.Head != nil {
+			line[1], line[3] = c.Head.Mode.Octal(), c.Head.ID.String()
+		}
+		kind := strings.Fields(spellChanges([]Change{c}))[0]
+		lines = append(lines, fmt.Sprintf(":%s %s %s %s %s\t%s", line[0], line[1], line[2], line[3], kind, c.Path))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestCompareFlat compares large flat folders, where the common beginning and end are skipped by blocks.
+func TestCompareFlat(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	r := &Repository{}
+	for round := range 200 {
+		base := map[string]byte{}
+		for range rnd.IntN(600) {
+			base[fmt.Sprintf("f%03d", rnd.IntN(999))] = byte(1 + rnd.IntN(3))
+		}
+		head := map[string]byte{}
+		for name, content := range base {
+			head[name] = content
+		}
+		want := map[string]string{}
+		for range rnd.IntN(4) {
+			name := fmt.Sprintf("f%03d", rnd.IntN(999))
+			delete(head, name)
+			if rnd.IntN(2) == 0 {
+				head[name] = byte(1 + rnd.IntN(3))
+			}
+			want[name] = ""
+		}
+		var expected []string
+		for name := range want {
+			if kind := kindOf(base[name], head[name]); kind != "" {
+				expected = append(expected, kind+" "+name)
+			}
+		}
+		sort.Slice(expected, func(i, j int) bool { return expected[i][2:] < expected[j][2:] })
+		changes, err := r.compare(ctx, flat(t, r, base), flat(t, r, head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spellChanges(changes); got != strings.Join(expected, "\n") {
+			t.Fatalf("round %d: got\n%s\nwant\n%s", round, got, strings.Join(expected, "\n"))
+		}
+	}
+}
+
+func kindOf(base, head byte) string {
+	switch {
+	case base == head:
+		return ""
+	case base == 0:
+		return "A"
+	case head == 0:
+		return "D"
+	}
+	return "M"
+}
+
+func flat(t *testing.T, r *Repository, files map[string]byte) gitstore.ID {
+	t.Helper()
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var raw []byte
+	for _, name := range names {
+		raw = fmt.Appendf(raw, "100644 %s\x00", name)
+		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
+	}
+	id, err := r.composed.addFolder("", raw, gitstore.BytesID(make([]byte, 20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

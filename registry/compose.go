@@ -1,0 +1,215 @@
+package registry
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// composed holds the objects that no commit holds yet: folders as they would be once a range has landed,
+// and files that stand on disk alone. They have the ids that Git would give them, so that comparing and
+// reading trees needs no second way.
+type composed struct {
+	mu      sync.RWMutex
+	folders map[gitstore.ID]*folder
+	disk    *disk                  // nil until a work tree is read
+	files   map[gitstore.ID]string // path on disk
+}
+
+func (c *composed) folder(id gitstore.ID) *folder {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.folders[id]
+}
+
+// file is the path and the disk of a file that stands there alone.
+func (c *composed) file(id gitstore.ID) (*disk, string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	path, ok := c.files[id]
+	return c.disk, path, ok
+}
+
+// addFiles notes where the changed files of the work tree stand.
+func (c *composed) addFiles(changes []Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = map[gitstore.ID]string{}
+	for _, change := range changes {
+		if e := change.Head; e != nil && (e.Mode == ModeFile || e.Mode == ModeExecutable) {
+			c.files[e.ID] = change.Path
+		}
+	}
+}
+
+// openDisk opens a work tree, once.
+func (c *composed) openDisk(dir string, like gitstore.ID) (*disk, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.disk != nil {
+		return nil, errors.New("the work tree was read before")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.disk = &disk{dir: dir, root: root, like: like, dirs: map[string]bool{}}
+	return c.disk, nil
+}
+
+func (c *composed) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.disk == nil {
+		return nil
+	}
+	return c.disk.root.Close()
+}
+
+// addFolder keeps a folder that is spelled so in a tree object, and gives its id.
+func (c *composed) addFolder(path string, raw []byte, like gitstore.ID) (gitstore.ID, error) {
+	id := hashObject(gitstore.Tree, raw, like)
+	f, err := parseFolder(raw, like.Size())
+	if err != nil {
+		return id, malformed(id, path, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.folders == nil {
+		c.folders = map[gitstore.ID]*folder{}
+	}
+	c.folders[id] = f
+	return id, nil
+}
+
+// hashObject is the id of an object, by the hash function that the id like is made with.
+func hashObject(t gitstore.Type, data []byte, like gitstore.ID) gitstore.ID {
+	h := newHash(t, int64(len(data)), like)
+	h.Write(data)
+	return gitstore.BytesID(h.Sum(nil))
+}
+
+func newHash(t gitstore.Type, size int64, like gitstore.ID) hash.Hash {
+	h := sha1.New()
+	if like.Size() == sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", t, size)
+	return h
+}
+
+// compose is the tree with the changes made to it: each path gets its Head, whatever stood there. Where a
+// file and a folder of one name meet, the one that the changes bring stays. A folder that loses its last
+// entry goes, as Git has it. Changes are in path order.
+func (r *Repository) compose(tree gitstore.ID, changes []Change) (gitstore.ID, error) {
+	edits := make([]edit, len(changes))
+	for i, c := range changes {
+		edits[i] = edit{rest: c.Path, head: c.Head}
+	}
+	id, _, err := r.composeFolder("", tree, tree, edits, 0)
+	return id, err
+}
+
+// edit is one change below a folder: the path from there on.
+type edit struct {
+	rest string
+	head *Entry
+}
+
+// composeFolder edits one folder; the zero id is a folder that is not there. It tells whether any entry is
+// left.
+func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []edit, depth int) (gitstore.ID, bool, error) {
+	if depth > maxDepth {
+		return gitstore.ID{}, false, errDepth(path)
+	}
+	old := nothing
+	if !id.IsZero() {
+		var err error
+		if old, err = r.folder(id, path); err != nil {
+			return gitstore.ID{}, false, err
+		}
+	}
+	below := map[string][]edit{} // by the name in this folder
+	var names []string
+	for _, e := range edits {
+		name, rest, _ := strings.Cut(e.rest, "/")
+		if below[name] == nil {
+			names = append(names, name)
+		}
+		below[name] = append(below[name], edit{rest, e.head})
+	}
+	var fresh []item
+	for _, name := range names {
+		e, keep, err := r.composeEntry(join(path, name), name, old, like, below[name], depth)
+		if err != nil {
+			return gitstore.ID{}, false, err
+		}
+		if keep {
+			fresh = append(fresh, item{[]byte(name), e})
+		}
+	}
+	raw := spell(old, below, fresh)
+	id, err := r.composed.addFolder(path, raw, like)
+	return id, len(raw) > 0, err
+}
+
+// composeEntry is what stands under one name after the edits to it and to the paths below it.
+func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.ID, edits []edit, depth int) (Entry, bool, error) {
+	entry, there := in.find(name)
+	if edits[0].rest == "" {
+		if head := edits[0].head; head != nil {
+			return *head, true, nil
+		}
+		there = there && entry.Mode == ModeTree && !isEmptyTree(entry.ID)
+		edits = edits[1:]
+	}
+	adds := false
+	for _, e := range edits {
+		adds = adds || e.head != nil
+	}
+	isTree := there && entry.Mode == ModeTree
+	if len(edits) == 0 || (!isTree && !adds) {
+		return entry, there, nil
+	}
+	var id gitstore.ID
+	if isTree {
+		id = entry.ID
+	}
+	id, keep, err := r.composeFolder(path, id, like, edits, depth+1)
+	return Entry{ModeTree, id}, keep, err
+}
+
+func isEmptyTree(id gitstore.ID) bool { return id == hashObject(gitstore.Tree, nil, id) }
+
+// spell is the tree object of old without the edited names, and fresh in their place.
+func spell(old *folder, edited map[string][]edit, fresh []item) []byte {
+	sort.Slice(fresh, func(i, j int) bool { return compareItems(fresh[i], fresh[j]) < 0 })
+	raw := make([]byte, 0, len(old.raw)+80*len(fresh))
+	add := func(i item) {
+		raw = fmt.Appendf(raw, "%o %s\x00", uint32(i.entry.Mode), i.name)
+		raw = append(raw, i.entry.ID.Bytes()...)
+	}
+	for n := range old.len() {
+		e := old.at(n)
+		if edited[string(e.name)] != nil {
+			continue
+		}
+		for len(fresh) > 0 && compareItems(fresh[0], e) < 0 {
+			add(fresh[0])
+			fresh = fresh[1:]
+		}
+		raw = append(raw, old.span(n)...)
+	}
+	for _, i := range fresh {
+		add(i)
+	}
+	return raw
+}

@@ -1,0 +1,272 @@
+package registry
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// maxDiskFile caps a file of the work tree that has to be hashed.
+const maxDiskFile = 256 << 20
+
+// disk reads a work tree. Symbolic links are never followed.
+type disk struct {
+	dir   string
+	root  *os.Root
+	like  gitstore.ID // says the hash function
+	index fs.FileInfo // of the index file; nil where there is none
+	mu    sync.Mutex
+	dirs  map[string]bool // directories looked at: real ones are true
+}
+
+// errChanged: a file is not what it was a moment ago.
+var errChanged = errors.New("changed while it was read")
+
+// stat looks at a path whose every folder is one; nil where nothing stands there.
+func (d *disk) stat(path string) (fs.FileInfo, error) {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		ok, err := d.isFolder(path[:i])
+		if err != nil || !ok {
+			return nil, err
+		}
+	}
+	info, err := d.root.Lstat(filepath.FromSlash(path))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errDisk(path, err)
+	}
+	return info, nil
+}
+
+func (d *disk) isFolder(path string) (bool, error) {
+	d.mu.Lock()
+	known, ok := d.dirs[path]
+	d.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	info, err := d.stat(path)
+	if err != nil {
+		return false, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dirs[path] = info != nil && info.IsDir()
+	return d.dirs[path], nil
+}
+
+// list calls f for every path at or below a folder that is no directory, or is a clone of its own.
+func (d *disk) list(path string, depth int, f func(path string) error) error {
+	if depth > maxDepth {
+		return errDepth(path)
+	}
+	info, err := d.stat(path)
+	if err != nil || info == nil {
+		return err
+	}
+	if !info.IsDir() || d.isClone(path) {
+		return f(path)
+	}
+	folder, err := d.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return errDisk(path, err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxPaths + 1)
+	if err != nil && err != io.EOF {
+		return errDisk(path, err)
+	}
+	for _, name := range names {
+		if err := d.list(path+"/"+name, depth+1, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// committed is what Git would store for the path: nil where it would store nothing, as for a file that is
+// gone, a FIFO or a device.
+func (d *disk) committed(c candidate) (*Entry, error) {
+	if c.tracked != nil && c.tracked.keep {
+		return &c.tracked.entry, nil
+	}
+	info, err := d.stat(c.path)
+	if err != nil {
+		return nil, err
+	}
+	if info == nil {
+		if c.tracked != nil && c.tracked.sparse {
+			return &c.tracked.entry, nil
+		}
+		return nil, nil
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return d.file(c, info)
+	case mode.Type() == fs.ModeSymlink:
+		target, err := d.root.Readlink(filepath.FromSlash(c.path))
+		if err != nil {
+			return nil, errDisk(c.path, err)
+		}
+		return &Entry{Mode: ModeSymlink, ID: hashObject(gitstore.Blob, []byte(target), d.like)}, nil
+	case mode.IsDir() && d.isClone(c.path):
+		return d.submodule(c.path), nil
+	case mode.IsDir() && c.tracked != nil && c.tracked.entry.Mode == ModeSubmodule:
+		return &c.tracked.entry, nil // not checked out
+	}
+	return nil, nil
+}
+
+// file is the entry of a regular file. Outside the data folders one that is as Git checked it out is not
+// read, so that large files and those that a filter changed cost nothing and are no change.
+func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
+	e := &Entry{Mode: d.fileMode(c, info)}
+	inData := KindOf(c.path) != Governance
+	clean := d.isClean(c.tracked, info)
+	if clean && !inData {
+		e.ID = c.tracked.entry.ID
+		return e, nil
+	}
+	var err error
+	if e.ID, err = d.hash(c.path); err != nil {
+		return nil, errDisk(c.path, err)
+	}
+	if clean && e.ID != c.tracked.entry.ID {
+		if plain, err := d.plainLines(c.path); err == nil && plain == c.tracked.entry.ID {
+			e.ID = plain
+		}
+	}
+	return e, nil
+}
+
+// isClean tells whether a tracked file is by size and time as it was when Git wrote the index. A file as new
+// as the index itself may have been changed after.
+func (d *disk) isClean(tracked *indexEntry, info fs.FileInfo) bool {
+	if tracked == nil || d.index == nil || !info.ModTime().Before(d.index.ModTime().Truncate(time.Second)) {
+		return false
+	}
+	when := info.ModTime()
+	return tracked.size == uint32(info.Size()) && tracked.seconds == uint32(when.Unix()) &&
+		(tracked.nanosecs == 0 || tracked.nanosecs == uint32(when.Nanosecond()))
+}
+
+// fileMode is executable where the file system keeps that bit. One that does not shows it on the index too,
+// which Git never makes executable; then the bit is the tracked one's.
+func (d *disk) fileMode(c candidate, info fs.FileInfo) Mode {
+	keeps := os.PathSeparator == '/' && (d.index == nil || d.index.Mode()&0o111 == 0)
+	switch {
+	case keeps && info.Mode()&0o100 != 0:
+		return ModeExecutable
+	case !keeps && c.tracked != nil && c.tracked.entry.Mode == ModeExecutable:
+		return ModeExecutable
+	}
+	return ModeFile
+}
+
+// plainLines is the id of a file with its line ends CR LF as LF, as Git stores it under core.autocrlf.
+func (d *disk) plainLines(path string) (gitstore.ID, error) {
+	f, size, err := d.open(path)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	defer f.Close()
+	if size > int64(strict.RegistryFile.Bytes) {
+		return gitstore.ID{}, gitstore.ErrTooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, size))
+	return hashObject(gitstore.Blob, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), d.like), err
+}
+
+// isClone tells whether a directory is a clone of its own, which Git stores as a submodule.
+func (d *disk) isClone(path string) bool {
+	_, err := d.root.Lstat(filepath.FromSlash(path + "/.git"))
+	return err == nil
+}
+
+// submodule is the entry of a clone inside the work tree. One that has no commit yet gets the id of an empty one.
+func (d *disk) submodule(path string) *Entry {
+	e := &Entry{Mode: ModeSubmodule, ID: hashObject(gitstore.Commit, nil, d.like)}
+	store, err := gitstore.Open(filepath.Join(d.dir, filepath.FromSlash(path)))
+	if err != nil {
+		return e
+	}
+	defer store.Close()
+	if id, err := store.Resolve("HEAD"); err == nil && id.Size() == d.like.Size() {
+		e.ID = id
+	}
+	return e
+}
+
+// hash is the id of a regular file's bytes as they stand on disk.
+func (d *disk) hash(path string) (gitstore.ID, error) {
+	f, size, err := d.open(path)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	defer f.Close()
+	if size > maxDiskFile {
+		return gitstore.ID{}, fmt.Errorf("%w: %d bytes, at most %d are read", gitstore.ErrTooLarge, size, maxDiskFile)
+	}
+	h := newHash(gitstore.Blob, size, d.like)
+	n, err := io.Copy(h, io.LimitReader(f, size+1))
+	if err == nil && n != size {
+		err = errChanged
+	}
+	return gitstore.BytesID(h.Sum(nil)), err
+}
+
+// open opens a regular file. O_NONBLOCK keeps a FIFO that took its place since from blocking for ever.
+func (d *disk) open(path string) (*os.File, int64, error) {
+	f, err := d.root.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errChanged
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// read is the content of a file that hashed to id, of at most limit bytes.
+func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
+	f, size, err := d.open(path)
+	if err != nil {
+		return nil, errDisk(path, err)
+	}
+	defer f.Close()
+	if size > limit {
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
+			Err: fmt.Errorf("%w: %d bytes, at most %d are read", gitstore.ErrTooLarge, size, limit)}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && hashObject(gitstore.Blob, data, id) != id {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, errDisk(path, err)
+	}
+	return data, nil
+}
+
+func errDisk(path string, err error) error {
+	return &gitstore.Error{Op: "reading file", Object: fmt.Sprintf("%q", path), Err: err,
+		Remedy: "make the file readable and leave it alone meanwhile, or take it out of the work tree"}
+}

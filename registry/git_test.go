@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+var ctx = context.Background()
+
+// clone is a repository made by the git command.
+type clone struct {
+	t    testing.TB
+	dir  string
+	date int // seconds since 1970 of the next commit
+}
+
+func newClone(t testing.TB, args ...string) *clone {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("NOT TESTED: the git command is missing")
+	}
+	c := &clone{t: t, dir: t.TempDir(), date: 1_700_000_000}
+	c.git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	c.git("config", "gc.auto", "0")
+	c.git("config", "maintenance.auto", "false")
+	return c
+}
+
+// at is the same harness on another clone.
+func (c *clone) at(dir string) *clone { return &clone{t: c.t, dir: dir, date: c.date} }
+
+func (c *clone) try(input string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = c.dir
+	cmd.Stdin = strings.NewReader(input)
+	date := fmt.Sprintf("%d +0000", c.date)
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.org", "GIT_COMMITTER_DATE=" + date,
+		"GIT_ALLOW_PROTOCOL=file", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func (c *clone) git(args ...string) string {
+	c.t.Helper()
+	return c.gitInput("", args...)
+}
+
+func (c *clone) gitInput(input string, args ...string) string {
+	c.t.Helper()
+	out, err := c.try(input, args...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out
+}
+
+func (c *clone) write(name, text string) {
+	c.t.Helper()
+	file := filepath.Join(c.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// commit commits the whole work tree and gives the commit's id. Files are pairs of name and text.
+func (c *clone) commit(files ...string) string {
+	c.t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		c.write(files[i], files[i+1])
+	}
+	c.date++
+	c.git("add", "-A")
+	c.git("commit", "-q", "--allow-empty", "-m", "m")
+	return c.git("rev-parse", "HEAD")
+}
+
+// object writes an object of any content, as git hash-object --literally does.
+func (c *clone) object(kind, data string) string {
+	c.t.Helper()
+	return c.gitInput(data, "hash-object", "-t", kind, "-w", "--literally", "--stdin")
+}
+
+// entry spells one entry of a tree object.
+func entryText(mode, name, id string) string {
+	raw, err := hex.DecodeString(id)
+	if err != nil {
+		panic(err)
+	}
+	return mode + " " + name + "\x00" + string(raw)
+}
+
+// commitTree makes a commit of a tree object.
+func (c *clone) commitTree(tree string, parents ...string) string {
+	c.t.Helper()
+	c.date++
+	args := []string{"commit-tree", tree, "-m", "m"}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	out, err := c.try("", args...)
+	if err == nil {
+		return out
+	}
+	// git refuses to commit what it cannot read.
+	text := "tree " + tree + "\n"
+	for _, p := range parents {
+		text += "parent " + p + "\n"
+	}
+	person := fmt.Sprintf("A <a@example.org> %d +0000\n", c.date)
+	return c.object("commit", text+"author "+person+"committer "+person+"\nm\n")
+}
+
+func (c *clone) open() *Repository {
+	c.t.Helper()
+	return open(c.t, c.dir)
+}
+
+func open(t testing.TB, dir string) *Repository {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (c *clone) rangeOf(base, head string) *Range {
+	c.t.Helper()
+	g, err := c.open().Range(ctx, base, head)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return g
+}
+
+// spellChanges writes changes as git diff-tree does, without the ids.
+func spellChanges(changes []Change) string {
+	var lines []string
+	for _, c := range changes {
+		kind := "M"
+		switch {
+		case c.Base == nil:
+			kind = "A"
+		case c.Head == nil:
+			kind = "D"
+		case *c.Base == *c.Head:
+			kind = "="
+		case c.Base.Mode>>12 != c.Head.Mode>>12:
+			kind = "T"
+		}
+		lines = append(lines, kind+" "+c.Path)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wantError holds an error against what it must be, and demands a remedy.
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("error %v, want %v", err, want)
+	}
+	var e *gitstore.Error
+	if !errors.As(err, &e) || e.Remedy == "" {
+		t.Errorf("error %v has no remedy", err)
+	}
+}

@@ -1,0 +1,255 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// Range reads what head would do to base; both are commit ids or revisions.
+//
+// A head that base already holds gives a range without changes or commits. Without a common ancestor the
+// error is ErrUnrelated; a walk that meets the boundary of a shallow clone is gitstore.ErrShallow.
+func (r *Repository) Range(ctx context.Context, base, head string) (*Range, error) {
+	b, err := r.resolve(base)
+	if err != nil {
+		return nil, fmt.Errorf("reading base %q: %w", base, err)
+	}
+	h, err := r.resolve(head)
+	if err != nil {
+		return nil, fmt.Errorf("reading head %q: %w", head, err)
+	}
+	return r.between(ctx, b, h, r.treeOf(h))
+}
+
+// between is the range from b to the tree proposed, which is head's own or the files on disk on top of it.
+func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) (*Range, error) {
+	walk, err := r.walkAncestry(ctx, b, h)
+	if err != nil {
+		return nil, fmt.Errorf("finding the merge base of %s and %s: %w", b.id, h.id, err)
+	}
+	bases, err := walk.mergeBases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(bases) == 0 {
+		return nil, &gitstore.Error{Op: "finding the merge base of", Object: b.id.String() + " and " + h.id.String(),
+			Remedy: "start the branch anew from the base branch", Err: ErrUnrelated}
+	}
+	g := &Range{Base: r.treeOf(b), Head: proposed, repo: r}
+	for _, c := range bases {
+		g.MergeBases = append(g.MergeBases, c.id.String())
+		if err := g.view(ctx, c, proposed); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.mergeViews(ctx, b, h); err != nil {
+		return nil, err
+	}
+	if err := g.land(ctx, b, bases); err != nil {
+		return nil, err
+	}
+	if err := walk.settle(ctx); err != nil {
+		return nil, err
+	}
+	commits, err := walk.ahead(h)
+	if err != nil {
+		return nil, err
+	}
+	g.Commits, err = r.touched(ctx, commits)
+	return g, err
+}
+
+// view adds the comparison of a commit with a tree, once.
+func (g *Range) view(ctx context.Context, from *commit, to *Tree) error {
+	for _, v := range g.Views {
+		if v.From == from.id.String() && v.To == to.commit {
+			return nil
+		}
+	}
+	changes, err := g.repo.compare(ctx, from.tree, to.root)
+	if err != nil {
+		return err
+	}
+	g.Views = append(g.Views, View{From: from.id.String(), To: to.commit, Tree: g.repo.treeOf(from), Changes: changes})
+	return nil
+}
+
+// mergeViews adds the views of a head that merges into the base branch, as a forge's merge ref does: what
+// would land, and what the authors of each merged side wrote. A branch that merged the base into itself has
+// its own commit as first parent, and no such views.
+func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
+	if len(h.parents) < 2 {
+		return nil
+	}
+	parents, err := g.repo.parents(h)
+	if err != nil {
+		return err
+	}
+	lands, err := g.repo.isAncestor(ctx, parents[0], b)
+	if err != nil || !lands {
+		return err
+	}
+	if err := g.view(ctx, parents[0], g.Head); err != nil {
+		return err
+	}
+	for _, side := range parents[1:] {
+		walk, err := g.repo.walkAncestry(ctx, b, side)
+		if err != nil {
+			return err
+		}
+		bases, err := walk.mergeBases(ctx)
+		if err != nil {
+			return err
+		}
+		for _, from := range bases {
+			if err := g.view(ctx, from, g.repo.treeOf(side)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// land works out the tree that would stand on the base branch, and lists the paths of the range.
+func (g *Range) land(ctx context.Context, b *commit, bases []*commit) error {
+	g.Result = g.Head
+	if len(bases) != 1 || bases[0].id != b.id {
+		var all []Change
+		for _, v := range g.Views {
+			if v.To == g.Head.commit {
+				all = append(all, v.Changes...)
+			}
+		}
+		root, err := g.repo.compose(b.tree, sortChanges(all))
+		if err != nil {
+			return err
+		}
+		g.Result = &Tree{repo: g.repo, root: root}
+	}
+	landing, err := g.repo.compare(ctx, b.tree, g.Result.root)
+	if err != nil {
+		return err
+	}
+	g.Changes, err = g.union(landing)
+	return err
+}
+
+// union lists the paths that land and those of the views, each with the entries of base and result.
+func (g *Range) union(landing []Change) ([]Change, error) {
+	paths := map[string]bool{}
+	for _, c := range landing {
+		paths[c.Path] = true
+	}
+	changes := landing
+	for _, v := range g.Views {
+		for _, c := range v.Changes {
+			if paths[c.Path] {
+				continue
+			}
+			paths[c.Path] = true
+			// The two trees agree here: base already holds what the range brings.
+			same, err := g.Result.leaf(c.Path)
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, Change{Path: c.Path, Base: same, Head: same})
+		}
+	}
+	if len(changes) > maxPaths {
+		return nil, errPaths(changes[maxPaths].Path)
+	}
+	return sortChanges(changes), nil
+}
+
+// leaf is the entry of a file, nil where there is none or a folder.
+func (t *Tree) leaf(path string) (*Entry, error) {
+	e, ok, err := t.Entry(path)
+	if err != nil || !ok || (e.Mode == ModeTree && !isEmptyTree(e.ID)) {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// touched fills in what each commit changed. A change of a merge counts where it differs from every parent:
+// what one of them holds was judged there.
+func (r *Repository) touched(ctx context.Context, commits []*commit) ([]Commit, error) {
+	list := make([]Commit, len(commits))
+	total := 0
+	for i, c := range commits {
+		parents, err := r.parents(c)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = *c.public()
+		if list[i].Touched, err = r.changedFromAll(ctx, parents, c.tree); err != nil {
+			return nil, fmt.Errorf("reading what commit %s changes: %w", c.id, err)
+		}
+		if total += len(list[i].Touched); total > maxPaths {
+			return nil, errPaths(list[i].Touched[0].Path)
+		}
+	}
+	return list, nil
+}
+
+// changedFromAll lists the paths of a tree whose entries differ from those of every parent, with the entry
+// of the first.
+func (r *Repository) changedFromAll(ctx context.Context, parents []*commit, tree gitstore.ID) ([]Change, error) {
+	if len(parents) == 0 {
+		return r.compare(ctx, gitstore.ID{}, tree)
+	}
+	for _, p := range parents {
+		if p.tree == tree {
+			return nil, nil
+		}
+	}
+	changes, err := r.compare(ctx, parents[0].tree, tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parents[1:] {
+		others, err := r.compare(ctx, p.tree, tree)
+		if err != nil {
+			return nil, err
+		}
+		changes = onlyPathsOf(changes, others)
+	}
+	return changes, nil
+}
+
+// onlyPathsOf keeps the changes whose paths others names too; both are in path order.
+func onlyPathsOf(changes, others []Change) []Change {
+	kept := changes[:0]
+	for _, c := range changes {
+		for len(others) > 0 && others[0].Path < c.Path {
+			others = others[1:]
+		}
+		if len(others) > 0 && others[0].Path == c.Path {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// sortChanges puts changes in path order, those of one path together: what stood there before any of them,
+// and what stands there after.
+func sortChanges(changes []Change) []Change {
+	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Path < changes[j].Path })
+	kept := changes[:0]
+	for _, c := range changes {
+		if n := len(kept); n > 0 && kept[n-1].Path == c.Path {
+			last := &kept[n-1]
+			if last.Base == nil {
+				last.Base = c.Base
+			}
+			if last.Head == nil {
+				last.Head = c.Head
+			}
+			continue
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}

@@ -1,0 +1,373 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	pathA = "implementations/a.json"
+	pathB = "implementations/b.json"
+	pathC = "implementations/c.json"
+)
+
+// spellRange writes down all that a range says, by names for commits.
+func spellRange(g *Range, names map[string]string) string {
+	var b strings.Builder
+	name := func(id string) string {
+		if n, ok := names[id]; ok {
+			return n
+		}
+		return "?" + id
+	}
+	list := func(title string, changes []Change) {
+		fmt.Fprintf(&b, "%s:", title)
+		for _, line := range strings.Split(spellChanges(changes), "\n") {
+			if line != "" {
+				fmt.Fprintf(&b, " [%s]", line)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("merge bases:")
+	for _, id := range g.MergeBases {
+		fmt.Fprintf(&b, " %s", name(id))
+	}
+	b.WriteByte('\n')
+	for _, v := range g.Views {
+		list("view "+name(v.From)+".."+name(v.To), v.Changes)
+	}
+	list("lands", g.Changes)
+	for _, c := range g.Commits {
+		list("commit "+name(c.ID), c.Touched)
+	}
+	return b.String()
+}
+
+func TestRange(t *testing.T) {
+	tests := []struct {
+		name string
+		// make builds the history and gives names of commits; "base" and "head" are the ends.
+		make func(c *clone) map[string]string
+		want string
+	}{
+		{"plain branch", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			return map[string]string{"base": base, "one": c.commit(pathB, "b"), "head": c.commit(pathC, "c")}
+		}, `
+merge bases: base
+view base..head: [A implementations/b.json] [A implementations/c.json]
+lands: [A implementations/b.json] [A implementations/c.json]
+commit one: [A implementations/b.json]
+commit head: [A implementations/c.json]
+`},
+		{"nothing to land: head is base", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			return map[string]string{"base": base, "head": base}
+		}, `
+merge bases: base
+view base..base: 
+lands:
+`},
+		{"nothing to land: head is behind base", func(c *clone) map[string]string {
+			head := c.commit(pathA, "a")
+			return map[string]string{"head": head, "base": c.commit(pathB, "b")}
+		}, `
+merge bases: head
+view head..head:
+lands:
+`},
+		{"base moved on: the proposer's stale tree deletes nothing", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathC, "c")}
+		}, `
+merge bases: fork
+view fork..head: [A implementations/c.json]
+lands: [A implementations/c.json]
+commit head: [A implementations/c.json]
+`},
+		{"base moved on at the same path", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathA, "a2")
+			c.git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathA, "a3")}
+		}, `
+merge bases: fork
+view fork..head: [M implementations/a.json]
+lands: [M implementations/a.json]
+commit head: [M implementations/a.json]
+`},
+		{"base already holds what head brings", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathB, "b", pathC, "c")}
+		}, `
+merge bases: fork
+view fork..head: [A implementations/b.json] [A implementations/c.json]
+lands: [= implementations/b.json] [A implementations/c.json]
+commit head: [A implementations/b.json] [A implementations/c.json]
+`},
+		{"a folder replaces a file that base added since", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathB+"/x", "c")}
+		}, `
+merge bases: fork
+view fork..head: [A implementations/b.json/x]
+lands: [D implementations/b.json] [A implementations/b.json/x]
+commit head: [A implementations/b.json/x]
+`},
+		{"a file replaces a folder that base added to since", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a", "docs/x", "x")
+			base := c.commit("docs/y", "y")
+			c.git("checkout", "-q", fork)
+			c.git("rm", "-q", "-r", "docs")
+			return map[string]string{"fork": fork, "base": base, "head": c.commit("docs", "file")}
+		}, `
+merge bases: fork
+view fork..head: [A docs] [D docs/x]
+lands: [A docs] [D docs/x] [D docs/y]
+commit head: [A docs] [D docs/x]
+`},
+		{"merging the base into the branch is no tampering", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			first := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			own := c.commit(pathC, "c")
+			c.date++
+			c.git("merge", "-q", "--no-ff", "-m", "m", first)
+			merge := c.git("rev-parse", "HEAD")
+			c.git("checkout", "-q", "main")
+			base := c.commit("implementations/d.json", "d")
+			c.git("checkout", "-q", merge)
+			c.date++
+			c.git("merge", "-q", "--no-ff", "-m", "m", base)
+			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge, "head": c.git("rev-parse", "HEAD")}
+		}, `
+merge bases: base
+view base..head: [A implementations/c.json]
+lands: [A implementations/c.json]
+commit own: [A implementations/c.json]
+commit merge:
+commit head:
+`},
+		{"a merge that smuggles", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			own := c.commit(pathC, "c")
+			c.git("merge", "-q", "--no-ff", "--no-commit", base)
+			c.write(pathA, "tampered")
+			return map[string]string{"fork": fork, "base": base, "own": own, "head": c.commit()}
+		}, `
+merge bases: base
+view base..head: [M implementations/a.json] [A implementations/c.json]
+lands: [M implementations/a.json] [A implementations/c.json]
+commit own: [A implementations/c.json]
+commit head: [M implementations/a.json]
+`},
+		{"a merge that smuggles, and a commit that restores", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			own := c.commit(pathC, "c")
+			c.git("merge", "-q", "--no-ff", "--no-commit", base)
+			c.write(pathA, "tampered")
+			merge := c.commit()
+			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge, "head": c.commit(pathA, "a")}
+		}, `
+merge bases: base
+view base..head: [A implementations/c.json]
+lands: [A implementations/c.json]
+commit own: [A implementations/c.json]
+commit merge: [M implementations/a.json]
+commit head: [M implementations/a.json]
+`},
+		{"the forge's merge ref", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			base := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			side := c.commit(pathC, "c")
+			c.git("checkout", "-q", base)
+			c.date++
+			c.git("merge", "-q", "--no-ff", "-m", "m", side)
+			return map[string]string{"fork": fork, "base": base, "side": side, "head": c.git("rev-parse", "HEAD")}
+		}, `
+merge bases: base
+view base..head: [A implementations/c.json]
+view fork..side: [A implementations/c.json]
+lands: [A implementations/c.json]
+commit side: [A implementations/c.json]
+commit head:
+`},
+		{"the forge's merge ref, and base moved on since", func(c *clone) map[string]string {
+			fork := c.commit(pathA, "a")
+			old := c.commit(pathB, "b")
+			c.git("checkout", "-q", fork)
+			side := c.commit(pathC, "c")
+			c.git("checkout", "-q", old)
+			c.git("merge", "-q", "--no-ff", "-m", "m", side)
+			head := c.git("rev-parse", "HEAD")
+			c.git("checkout", "-q", "main")
+			return map[string]string{"fork": fork, "old": old, "side": side, "head": head, "base": c.commit("README.md", "r")}
+		}, `
+merge bases: old
+view old..head: [A implementations/c.json]
+view fork..side: [A implementations/c.json]
+lands: [A implementations/c.json]
+commit side: [A implementations/c.json]
+commit head:
+`},
+		{"a merge ref whose merge smuggles what no author wrote", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			c.git("checkout", "-q", "-b", "side")
+			side := c.commit(pathC, "c")
+			c.git("checkout", "-q", base)
+			c.git("merge", "-q", "--no-ff", "--no-commit", side)
+			c.git("rm", "-q", pathA)
+			return map[string]string{"base": base, "side": side, "head": c.commit()}
+		}, `
+merge bases: base
+view base..head: [D implementations/a.json] [A implementations/c.json]
+view base..side: [A implementations/c.json]
+lands: [D implementations/a.json] [A implementations/c.json]
+commit side: [A implementations/c.json]
+commit head: [D implementations/a.json]
+`},
+		{"a side that changes a path and a merge that takes it back", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			c.git("checkout", "-q", "-b", "side")
+			side := c.commit(pathA, "tampered", pathC, "c")
+			c.git("checkout", "-q", base)
+			c.git("merge", "-q", "--no-ff", "--no-commit", side)
+			return map[string]string{"base": base, "side": side, "head": c.commit(pathA, "a")}
+		}, `
+merge bases: base
+view base..head: [A implementations/c.json]
+view base..side: [M implementations/a.json] [A implementations/c.json]
+lands: [= implementations/a.json] [A implementations/c.json]
+commit side: [M implementations/a.json] [A implementations/c.json]
+commit head:
+`},
+		{"an octopus that smuggles", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			one := c.commitTree(c.git("rev-parse", base+"^{tree}"), base)
+			two := c.commitTree(c.git("rev-parse", base+"^{tree}"), base)
+			c.git("checkout", "-q", "--detach")
+			c.write(pathA, "tampered")
+			c.git("add", "-A")
+			return map[string]string{"base": base, "one": one, "two": two, "head": c.commitTree(c.git("write-tree"), one, two, base)}
+		}, `
+merge bases: base
+view base..head: [M implementations/a.json]
+lands: [M implementations/a.json]
+commit one:
+commit two:
+commit head: [M implementations/a.json]
+`},
+		{"an unrelated history merged into the branch", func(c *clone) map[string]string {
+			base := c.commit(pathA, "a")
+			c.write(pathA, "tampered")
+			c.git("add", "-A")
+			alien := c.commitTree(c.git("write-tree"))
+			c.git("checkout", "-q", "-f", "--detach", base)
+			c.date++
+			c.git("merge", "-q", "--no-ff", "--allow-unrelated-histories", "-s", "ours", "-m", "m", alien)
+			return map[string]string{"base": base, "alien": alien, "head": c.git("rev-parse", "HEAD")}
+		}, `
+merge bases: base
+view base..head:
+lands:
+commit alien: [A implementations/a.json]
+commit head:
+`},
+		{"criss-cross: each merge base is compared", func(c *clone) map[string]string {
+			root := c.commit("f", "0")
+			one := c.commit(pathA, "a")
+			c.git("checkout", "-q", "--detach", root)
+			two := c.commit(pathB, "b")
+			c.git("checkout", "-q", "-f", "--detach", one)
+			c.date++
+			c.git("merge", "-q", "-m", "m", two)
+			base := c.git("rev-parse", "HEAD")
+			c.git("checkout", "-q", "--detach", two)
+			c.date++
+			c.git("merge", "-q", "-m", "m", one)
+			merge := c.git("rev-parse", "HEAD")
+			return map[string]string{"one": one, "two": two, "base": base, "merge": merge, "head": c.commit(pathC, "c")}
+		}, `
+merge bases: BASES
+VIEWS
+lands: [= implementations/a.json] [= implementations/b.json] [A implementations/c.json]
+commit merge:
+commit head: [A implementations/c.json]
+`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClone(t)
+			ids := tt.make(c)
+			names := map[string]string{}
+			for name, id := range ids {
+				if names[id] != "base" {
+					names[id] = name
+				}
+			}
+			g := c.rangeOf(ids["base"], ids["head"])
+			want := strings.TrimPrefix(tt.want, "\n")
+			if strings.Contains(want, "BASES") {
+				bases, views := "one two", "view one..head: [A implementations/b.json] [A implementations/c.json]\nview two..head: [A implementations/a.json] [A implementations/c.json]"
+				if ids["two"] < ids["one"] {
+					lines := strings.Split(views, "\n")
+					bases, views = "two one", lines[1]+"\n"+lines[0]
+				}
+				want = strings.Replace(strings.Replace(want, "BASES", bases, 1), "VIEWS", views, 1)
+			}
+			if got := spellRange(g, names); got != strings.ReplaceAll(want, ": \n", ":\n") {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			checkResult(t, g)
+		})
+	}
+}
+
+// checkResult holds Result against Changes: the base tree with the changes is the result.
+func checkResult(t *testing.T, g *Range) {
+	t.Helper()
+	files := map[string]Entry{}
+	add := func(path string, e Entry) error { files[path] = e; return nil }
+	if err := g.Base.Walk(add); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range g.Changes {
+		delete(files, c.Path)
+	}
+	for _, c := range g.Changes {
+		if c.Head != nil {
+			files[c.Path] = *c.Head
+		}
+	}
+	err := g.Result.Walk(func(path string, e Entry) error {
+		if files[path] != e {
+			t.Errorf("result holds %v at %s, changes say %v", e, path, files[path])
+		}
+		delete(files, path)
+		return nil
+	})
+	if err != nil || len(files) > 0 {
+		t.Errorf("result lacks %v (%v)", files, err)
+	}
+}
+
+func TestRangeUnrelated(t *testing.T) {
+	c := newClone(t)
+	base := c.commit(pathA, "a")
+	head := c.commitTree(c.git("rev-parse", "HEAD^{tree}"))
+	_, err := c.open().Range(ctx, base, head)
+	wantError(t, err, ErrUnrelated)
+}

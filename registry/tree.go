@@ -1,0 +1,225 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// Tree is a registry at one commit, on disk, or as it would be once a range has landed. Folders are read
+// when they are asked for.
+type Tree struct {
+	repo   *Repository
+	commit string
+	root   gitstore.ID
+}
+
+// NamedEntry is an entry with its path.
+type NamedEntry struct {
+	Path string
+	Entry
+}
+
+// Tree is the tree of a commit, given by its id or a revision.
+func (r *Repository) Tree(_ context.Context, commit string) (*Tree, error) {
+	c, err := r.resolve(commit)
+	if err != nil {
+		return nil, err
+	}
+	return r.treeOf(c), nil
+}
+
+func (r *Repository) treeOf(c *commit) *Tree {
+	return &Tree{repo: r, commit: c.id.String(), root: c.tree}
+}
+
+// Commit is the id of the commit whose tree this is; empty for the files on disk and for a tree that no
+// commit holds yet.
+func (t *Tree) Commit() string { return t.commit }
+
+// Entry is what stands at path: a file, or a folder with mode ModeTree. The bool is false where nothing
+// does. Two folders whose entries are equal hold the same files.
+func (t *Tree) Entry(path string) (Entry, bool, error) {
+	at := Entry{Mode: ModeTree, ID: t.root}
+	for done, rest := 0, path; rest != ""; {
+		name, more, deeper := strings.Cut(rest, "/")
+		if at.Mode != ModeTree || name == "" || (deeper && more == "") {
+			return Entry{}, false, nil
+		}
+		f, err := t.repo.folder(at.ID, path[:done])
+		if err != nil {
+			return Entry{}, false, err
+		}
+		var ok bool
+		if at, ok = f.find(name); !ok {
+			return Entry{}, false, nil
+		}
+		rest = more
+		done = len(path) - len(rest)
+	}
+	return at, true, nil
+}
+
+// Record reads the file at path as a record; nil where nothing stands there. What is no regular file, too
+// large or not strict JSON is a Record with Err; an error means that an object could not be read.
+func (t *Tree) Record(ctx context.Context, path string) (*Record, error) {
+	e, ok, err := t.Entry(path)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return t.repo.Record(ctx, path, e)
+}
+
+// File is the content of the file at path, of any kind; nil where nothing stands there. A symbolic link,
+// submodule or folder is ErrNotFile, a file of more than max bytes gitstore.ErrTooLarge.
+func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
+	e, ok, err := t.Entry(path)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if e.Mode != ModeFile && e.Mode != ModeExecutable {
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
+			Remedy: fmt.Sprintf("make %q a regular file", path),
+			Err:    fmt.Errorf("%w: it is a %s", ErrNotFile, e.Mode)}
+	}
+	data, err := t.repo.blob(e.ID, max)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", path, err)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+// Walk calls f for every path of the tree, in byte order of the paths. A folder comes only where it has no
+// entries, which Git itself never writes. More than 1,048,576 paths or 64 folders in one another are
+// ErrLimit. An error of f ends the walk and is returned.
+func (t *Tree) Walk(f func(path string, e Entry) error) error {
+	w := walk{repo: t.repo, visit: f}
+	return w.folder("", t.root, 0)
+}
+
+type walk struct {
+	repo  *Repository
+	visit func(path string, e Entry) error
+	paths int
+}
+
+func (w *walk) folder(path string, id gitstore.ID, depth int) error {
+	if depth > maxDepth {
+		return errDepth(path)
+	}
+	f, err := w.repo.folder(id, path)
+	if err != nil {
+		return err
+	}
+	if f.len() == 0 && path != "" {
+		return w.leaf(path, Entry{Mode: ModeTree, ID: id})
+	}
+	for i := range f.len() {
+		child := f.at(i)
+		p := join(path, string(child.name))
+		if child.entry.Mode == ModeTree {
+			err = w.folder(p, child.entry.ID, depth+1)
+		} else {
+			err = w.leaf(p, child.entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) leaf(path string, e Entry) error {
+	if w.paths++; w.paths > maxPaths {
+		return errPaths(path)
+	}
+	return w.visit(path, e)
+}
+
+func join(folder, name string) string {
+	if folder == "" {
+		return name
+	}
+	return folder + "/" + name
+}
+
+func errDepth(path string) error {
+	return &gitstore.Error{Op: "reading folder", Object: fmt.Sprintf("%.80q", path),
+		Remedy: fmt.Sprintf("take away the folders nested more than %d deep", maxDepth),
+		Err:    fmt.Errorf("%w: more than %d folders in one another", ErrLimit, maxDepth)}
+}
+
+func errPaths(path string) error {
+	return &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%.80q", path),
+		Remedy: fmt.Sprintf("split the change, or take files away: at most %d paths are looked at", maxPaths),
+		Err:    fmt.Errorf("%w: more than %d paths", ErrLimit, maxPaths)}
+}
+
+// Data lists what stands in the data folder of k, directly or deeper, README.md and .gitkeep included, in
+// byte order of the paths. Where the folder itself is a symbolic link, a submodule or a file, it is the one
+// entry, under the folder's own path. None where there is no such folder.
+func (t *Tree) Data(k Kind) ([]NamedEntry, error) {
+	path := k.Folder()
+	if path == "" {
+		return nil, nil
+	}
+	e, ok, err := t.Entry(path)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if e.Mode != ModeTree {
+		return []NamedEntry{{path, e}}, nil
+	}
+	f, err := t.repo.folder(e.ID, path)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]NamedEntry, 0, f.len())
+	w := walk{repo: t.repo, visit: func(path string, e Entry) error {
+		found = append(found, NamedEntry{path, e})
+		return nil
+	}}
+	if err := w.folder(path, e.ID, 1); err != nil {
+		return nil, err
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })
+	return found, nil
+}
+
+// Codes of a Record's Err, beside those of package strict.
+const (
+	// CodeNotFile: a symbolic link, submodule or folder stands where a file is expected.
+	CodeNotFile = "not-a-file"
+)
+
+// Record reads an entry as a record. See Tree.Record.
+func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, error) {
+	rec := &Record{Path: path, Kind: KindOf(path), Entry: e}
+	if e.Mode != ModeFile && e.Mode != ModeExecutable {
+		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: CodeNotFile,
+			Message: fmt.Sprintf("a %s stands here, a regular file (mode %s) is expected", e.Mode, ModeFile.Octal())}
+		return rec, nil
+	}
+	data, err := r.blob(e.ID, int64(strict.RegistryFile.Bytes))
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: strict.CodeTooLarge,
+			Message: fmt.Sprintf("the file is larger than %d bytes, at most that is allowed", strict.RegistryFile.Bytes)}
+		return rec, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", path, err)
+	}
+	rec.Document, err = strict.Parse(path, data, strict.RegistryFile)
+	if err != nil && !errors.As(err, &rec.Err) {
+		return nil, fmt.Errorf("reading %q: %w", path, err)
+	}
+	return rec, nil
+}
