@@ -125,6 +125,9 @@ func Parse(data []byte) (*File, error) {
 			return nil, fault(f.Pos("protection"), `reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`)
 		}
 	}
+	if p.UpToDate && len(p.RequiredChecks) == 0 && !p.MergeQueue {
+		return nil, fault(f.Pos("protection.up_to_date"), "up_to_date is demanded without required_checks: a branch is up to date for its checks")
+	}
 	return f, nil
 }
 

@@ -36,6 +36,7 @@ func TestParseRefuses(t *testing.T) {
 		{"control character", strings.Replace(honest, "oap-gate", `"a\eb"`, 1), `:6:7: the context "a\x1bb" holds control characters`},
 		{"twice", honest + "    - context: oap-gate\n", `:8:7: the context "oap-gate" stands here twice`},
 		{"reviews without pull request", strings.Replace(honest, "true", "false", 1), `:2:1: reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`},
+		{"up to date without checks", "version: 1\nprotection:\n  up_to_date: true\n", ":3:3: up_to_date is demanded without required_checks: a branch is up to date for its checks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))

@@ -1,0 +1,205 @@
+// Package forge speaks with the forge that hosts a registry, by GitHub's REST API: it writes the one comment of a pull
+// request, and reads and applies the protections of the default branch. The host comes from the operator alone.
+package forge
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// DefaultBaseURL is GitHub's own API.
+const DefaultBaseURL = "https://api.github.com"
+
+// Limits of one exchange with the forge.
+const (
+	maxBody      = 16 << 20 // bytes of one answer, uncompressed
+	maxPages     = 50
+	requestTime  = 30 * time.Second
+	maxRedirects = 3
+)
+
+// Options say where the forge is.
+type Options struct {
+	BaseURL    string // of the API, as GITHUB_API_URL; empty: DefaultBaseURL. https, or http on loopback
+	Token      string // empty: anonymous
+	Repository string // owner/name
+	Proxy      *url.URL
+	Roots      *x509.CertPool // nil: the system's
+	UserAgent  string
+}
+
+// Client is one repository at one forge. It is safe for concurrent use.
+type Client struct {
+	Repository string // owner/name
+
+	github *github.Client
+	owner  string
+	name   string
+}
+
+var repositoryName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
+
+// New makes a client. Nothing is asked yet.
+func New(o Options) (*Client, error) {
+	m := repositoryName.FindStringSubmatch(o.Repository)
+	if m == nil || m[2] == "." || m[2] == ".." {
+		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultBaseURL
+	}
+	base, err := url.Parse(o.BaseURL)
+	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
+	}
+	if base.Scheme != "https" && (base.Scheme != "http" || !loopback(base.Hostname())) {
+		return nil, fmt.Errorf("URL of the forge is %q, https is expected: the token would travel in the clear", o.BaseURL)
+	}
+	base.Path = strings.TrimSuffix(base.Path, "/") + "/"
+	// A token never reaches a terminal or a log by an error of the header's.
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return nil, errors.New("the token holds spaces or control characters")
+	}
+	inner := &http.Transport{
+		Proxy:                  http.ProxyURL(o.Proxy),
+		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+	gh := github.NewClient(&http.Client{
+		Transport:     &bound{inner: inner, base: base, token: o.Token},
+		Timeout:       requestTime,
+		CheckRedirect: sameHost,
+	})
+	gh.BaseURL = base
+	gh.UserAgent = "oap-gate"
+	if o.UserAgent != "" {
+		gh.UserAgent = o.UserAgent
+	}
+	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2]}, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// sameHost follows what a renamed repository answers, and nothing else: no other host gets to see the request, and no
+// write is turned into a read.
+func sameHost(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	case first.Method != http.MethodGet:
+		return errors.New("the forge redirects a write: the repository was renamed, name it as it is called now")
+	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
+		return fmt.Errorf("the forge redirects to another host, %q", req.URL.Host)
+	}
+	return nil
+}
+
+// bound sends the token to the forge alone and caps what comes back.
+type bound struct {
+	inner http.RoundTripper
+	base  *url.URL
+	token string
+}
+
+func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != b.base.Scheme || r.URL.Host != b.base.Host {
+		return nil, fmt.Errorf("request to %q, the forge is %q", r.URL.Host, b.base.Host)
+	}
+	r = r.Clone(r.Context())
+	if b.token != "" {
+		r.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	resp, err := b.inner.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &capped{ReadCloser: resp.Body, left: maxBody}
+	return resp, nil
+}
+
+type capped struct {
+	io.ReadCloser
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("answer has more than %d bytes", maxBody)
+	}
+	n, err := c.ReadCloser.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+// call makes one request below repos/OWNER/NAME, or at the root where path starts with a slash. Its error is an *Error.
+func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
+	full := "repos/" + c.owner + "/" + c.name
+	if strings.HasPrefix(path, "/") {
+		full = path[1:]
+	} else if path != "" {
+		full += "/" + path
+	}
+	req, err := c.github.NewRequest(method, full, body)
+	if err != nil {
+		return nil, &Error{Op: op, Kind: ErrUnavailable, Err: err}
+	}
+	resp, err := c.github.Do(ctx, req, into)
+	if err != nil {
+		return resp, classify(op, err)
+	}
+	return resp, nil
+}
+
+// pages calls f with each page of a list until f says that it has enough.
+func pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (enough bool)) error {
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	for n := 1; ; {
+		var list []T
+		resp, err := c.call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
+		if err != nil {
+			return err
+		}
+		if f(list) || resp.NextPage == 0 {
+			return nil
+		}
+		// A forge that never ends is an error, not a list that was cut short.
+		if resp.NextPage <= n || resp.NextPage > maxPages {
+			return &Error{Op: op, Kind: ErrUnavailable, Err: fmt.Errorf("page %d names page %d as the next, at most %d are read", n, resp.NextPage, maxPages)}
+		}
+		n = resp.NextPage
+	}
+}
+
+var remotes = regexp.MustCompile(`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
+
+// ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a forge.
+func ParseRemote(remote string) (host, repository string) {
+	m := remotes.FindStringSubmatch(remote)
+	if m == nil || !repositoryName.MatchString(m[3]) {
+		return "", ""
+	}
+	return strings.ToLower(m[1] + m[2]), m[3]
+}

@@ -1,0 +1,114 @@
+package forge
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct{ name, base, token, repository, want string }{
+		{"GitHub", "", "t", "acme/registry", ""},
+		{"an enterprise's", "https://forge.example/api/v3/", "t", "acme/registry", ""},
+		{"loopback", "http://127.0.0.1:80", "t", "acme/registry", ""},
+		{"plain", "http://forge.example", "t", "acme/registry", `URL of the forge is "http://forge.example", https is expected: the token would travel in the clear`},
+		{"no URL", "forge.example", "t", "acme/registry", `URL of the forge is "forge.example", https://HOST/PATH is expected`},
+		{"user in the URL", "https://a@forge.example", "t", "acme/registry", `URL of the forge is "https://a@forge.example", https://HOST/PATH is expected`},
+		{"no owner", "", "t", "registry", `repository is "registry", owner/name is expected`},
+		{"path", "", "t", "acme/registry/pulls", `repository is "acme/registry/pulls", owner/name is expected`},
+		{"dots", "", "t", "acme/..", `repository is "acme/..", owner/name is expected`},
+		{"line break in the token", "", "to\nken", "acme/registry", "the token holds spaces or control characters"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := New(Options{BaseURL: c.base, Token: c.token, Repository: c.repository})
+			if got := message(err); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestRedirects(t *testing.T) {
+	var stolen string
+	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stolen = r.Header.Get("Authorization")
+	}))
+	defer thief.Close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/repos/acme/registry", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/repositories/1", http.StatusMovedPermanently)
+	})
+	mux.HandleFunc("/repositories/1", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{"default_branch":"main"}`)) })
+	mux.HandleFunc("/repos/acme/registry/away", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, thief.URL, http.StatusFound)
+	})
+	mux.HandleFunc("/repos/acme/registry/loop", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path, http.StatusFound)
+	})
+	forge := httptest.NewServer(mux)
+	defer forge.Close()
+	c, err := New(Options{BaseURL: forge.URL, Token: "secret", Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ method, path, want string }{
+		{"GET", "", ""},
+		{"PATCH", "", "the forge redirects a write"},
+		{"GET", "away", "the forge redirects to another host"},
+		{"GET", "loop", "more than 3 redirects"},
+	} {
+		var v map[string]any
+		_, err := c.call(t.Context(), "trying", x.method, x.path, nil, &v)
+		if got := message(err); x.want == "" && got != "" || !strings.Contains(got, x.want) {
+			t.Errorf("%s %q: got %s, want %s", x.method, x.path, got, x.want)
+		}
+		if err != nil && (!errors.Is(err, ErrUnavailable) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s %q: %v", x.method, x.path, err)
+		}
+	}
+	if stolen != "" {
+		t.Errorf("another host saw %q", stolen)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	url := s.URL
+	s.Close()
+	c, err := New(Options{BaseURL: url, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestParseRemote(t *testing.T) {
+	for remote, want := range map[string]string{
+		"https://github.com/acme/registry.git":             "github.com acme/registry",
+		"https://github.com/acme/registry":                 "github.com acme/registry",
+		"https://x-access-token:t@GitHub.com/acme/reg.io/": "github.com acme/reg.io",
+		"git@github.com:acme/registry.git":                 "github.com acme/registry",
+		"ssh://git@ssh.github.com:443/acme/registry.git":   "ssh.github.com acme/registry",
+		"/srv/git/registry.git":                            " ",
+		"../registry":                                      " ",
+		"file:///srv/acme/registry":                        " ",
+		"https://forge.example/a/b/c":                      " ",
+		"":                                                 " ",
+	} {
+		host, repository := ParseRemote(remote)
+		if got := host + " " + repository; got != want {
+			t.Errorf("%q: got %q, want %q", remote, got, want)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// Marker is the first line of the one comment that Comment keeps in a pull request. It is no proof of who wrote it.
+const Marker = "<!-- oap-gate report -->"
+
+// MaxReport caps the report in bytes.
+const MaxReport = 16 << 20
+
+// maxComment is below GitHub's 65,536 characters, however they are counted: it counts bytes.
+const maxComment = 65000
+
+const cutNote = "\n\n*The report goes on; this comment was cut at the size that the forge allows.*\n"
+
+// ErrReport means that a report is not one that may be shown as a comment.
+var ErrReport = errors.New("report refused")
+
+// CommentOptions are what Comment needs beside the report.
+type CommentOptions struct {
+	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
+	// than one meaning (duplicate members).
+	Validate func([]byte) error
+	// Render gives the comment's Markdown. It must neutralise every text of the report: a report from a fork's workflow
+	// is what the fork wants it to be.
+	Render func(*gate.Report) string
+	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the report's.
+	Head string
+	// Pull is the number of the pull request; 0: the oldest open one with that head.
+	Pull int
+}
+
+// Action is what became of a comment.
+type Action string
+
+// The actions. Forbidden and NoPull are no errors: a fork's token may not comment, and a push may have come between.
+const (
+	Created   Action = "created"
+	Edited    Action = "edited"
+	Unchanged Action = "unchanged"
+	Forbidden Action = "forbidden"
+	NoPull    Action = "no-pull-request"
+)
+
+// Outcome is what Comment did.
+type Outcome struct {
+	Action Action
+	Pull   int
+	URL    string // of the comment
+	Notice string // one line for people
+}
+
+// Comment writes report into the one comment of its pull request, or edits that comment in place. An error wraps
+// ErrReport where the report is refused, else it is an *Error.
+func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (Outcome, error) {
+	r, err := readReport(report, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	head, err := c.pullHead(ctx, r.Head, o.Head)
+	if err != nil {
+		return Outcome{}, err
+	}
+	number, err := c.findPull(ctx, head, o.Pull)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if number == 0 {
+		return Outcome{Action: NoPull, Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since", c.Repository, head)}, nil
+	}
+	out, err := c.write(ctx, number, body(o.Render(r)))
+	if errors.Is(err, ErrForbidden) {
+		return Outcome{Action: Forbidden, Pull: number, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
+	}
+	return out, err
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
+}
+
+func readReport(data []byte, o CommentOptions) (*gate.Report, error) {
+	if len(data) > MaxReport {
+		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
+	}
+	if err := o.Validate(data); err != nil {
+		return nil, refused("it is no report: %v", err)
+	}
+	var r gate.Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, refused("it is no report: %v", err)
+	}
+	switch {
+	case r.Mode != "check":
+		return nil, refused("its mode is %q, \"check\" is expected", r.Mode)
+	case len(r.Assumed) > 0:
+		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict", r.Assumed)
+	case !isSHA(r.Head):
+		return nil, refused("its head is %q, a commit is expected: the files on disk belong to no pull request", r.Head)
+	case o.Head != "" && !isSHA(o.Head):
+		return nil, refused("the head asked for is %q, 40 hex digits are expected", o.Head)
+	}
+	return &r, nil
+}
+
+var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func isSHA(s string) bool { return sha.MatchString(s) }
+
+// pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
+// pull_request judges the forge's merge commit, whose second parent is the pull request's head.
+func (c *Client) pullHead(ctx context.Context, reported, wanted string) (string, error) {
+	if reported == wanted {
+		return wanted, nil
+	}
+	var commit struct {
+		Parents []struct {
+			SHA string `json:"sha"`
+		} `json:"parents"`
+	}
+	_, err := c.call(ctx, "reading commit "+reported, http.MethodGet, "git/commits/"+reported, nil, &commit)
+	merge := err == nil && len(commit.Parents) == 2 && isSHA(commit.Parents[1].SHA)
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused):
+		return "", err
+	case wanted == "" && !merge:
+		return reported, nil
+	case wanted == "":
+		// A pull request may itself end in a merge commit: it is asked for by its own SHA first.
+		if number, err := c.findPull(ctx, reported, 0); err != nil || number != 0 {
+			return reported, err
+		}
+		return commit.Parents[1].SHA, nil
+	case merge && commit.Parents[1].SHA == wanted:
+		return wanted, nil
+	}
+	return "", refused("it is about commit %s, and the pull request's head is %s", reported, wanted)
+}
+
+type pull struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Head   struct {
+		SHA string `json:"sha"`
+	} `json:"head"`
+	Base struct {
+		Repo struct {
+			FullName string `json:"full_name"`
+		} `json:"repo"`
+	} `json:"base"`
+}
+
+// findPull is the number of the open pull request with that head, 0 where there is none. Of several it is the oldest: a
+// later one with a stranger's commits cannot draw the comment to itself. All open ones are listed because the forge's
+// "pull requests of a commit" knows none of a fork's commits.
+func (c *Client) findPull(ctx context.Context, head string, number int) (int, error) {
+	fits := func(p pull) bool {
+		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
+	}
+	if number > 0 {
+		var p pull
+		op := "reading pull request " + strconv.Itoa(number)
+		if _, err := c.call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
+			return 0, err
+		}
+		if !fits(p) {
+			return 0, nil
+		}
+		return number, nil
+	}
+	found := 0
+	err := pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pull) bool {
+		for _, p := range list {
+			if fits(p) {
+				found = p.Number
+				return true
+			}
+		}
+		return false
+	})
+	return found, err
+}
+
+type comment struct {
+	ID   int64  `json:"id"`
+	Body string `json:"body"`
+	URL  string `json:"html_url"`
+	User struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"user"`
+}
+
+func (c *Client) write(ctx context.Context, number int, text string) (Outcome, error) {
+	own, err := c.ownComments(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var old *comment
+	issue := "issues/" + strconv.Itoa(number) + "/comments"
+	err = pages(ctx, c, "listing the comments", issue, func(list []comment) bool {
+		for _, one := range list {
+			if own(one) {
+				old = &one
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	var now comment
+	sent := map[string]string{"body": text}
+	action := Created
+	switch {
+	case old == nil:
+		_, err = c.call(ctx, "writing the comment", http.MethodPost, issue, sent, &now)
+	case strings.TrimSpace(old.Body) == strings.TrimSpace(text):
+		action, now = Unchanged, *old
+	default:
+		action = Edited
+		_, err = c.call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10), sent, &now)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Action: action, Pull: number, URL: now.URL}, nil
+}
+
+// ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's token
+// says whose it is. An app's token cannot: then the author must be some app, which no contributor can be.
+func (c *Client) ownComments(ctx context.Context) (func(comment) bool, error) {
+	var user struct {
+		Login string `json:"login"`
+	}
+	_, err := c.call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
+	if err != nil && !errors.Is(err, ErrForbidden) {
+		return nil, err
+	}
+	return func(one comment) bool {
+		if !strings.HasPrefix(one.Body, Marker) {
+			return false
+		}
+		if user.Login != "" {
+			return strings.EqualFold(one.User.Login, user.Login)
+		}
+		return one.User.Type == "Bot"
+	}, nil
+}
+
+// body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end of
+// what makes it safe.
+func body(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	whole := Marker + "\n" + strings.TrimRight(text, "\n") + "\n"
+	if len(whole) <= maxComment {
+		return whole
+	}
+	whole = whole[:maxComment-len(cutNote)-len("\n```")]
+	whole = whole[:strings.LastIndexByte(whole, '\n')]
+	if strings.Count(whole, "\n```")%2 == 1 {
+		whole += "\n```"
+	}
+	return whole + cutNote
+}

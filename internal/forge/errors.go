@@ -1,0 +1,117 @@
+package forge
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// Kinds of Error, for errors.Is.
+var (
+	ErrUnauthorized = errors.New("the forge does not know the token")                  // 401
+	ErrForbidden    = errors.New("the token may not do this")                          // 403
+	ErrNotFound     = errors.New("not there, or not to be seen with this token")       // 404
+	ErrRefused      = errors.New("the forge refuses what was sent")                    // 409, 422 and other 4xx
+	ErrLimited      = errors.New("the forge's rate limit is used up")                  // 403 or 429 with its headers
+	ErrUnavailable  = errors.New("the forge cannot be reached or does not make sense") // network, 5xx, an unreadable answer
+)
+
+// Error is what went wrong between here and the forge.
+type Error struct {
+	Op    string // what was to be done, as "reading the rulesets"
+	Kind  error  // one of the Err values
+	Until time.Time
+	Err   error // the forge's own words, foreign text; nil where there are none
+
+	message string // the answer's message alone
+}
+
+func (e *Error) Error() string {
+	text := e.Op + ": " + e.Kind.Error()
+	if !e.Until.IsZero() {
+		text += " until " + e.Until.UTC().Format(time.RFC3339)
+	}
+	if e.Err != nil {
+		text += fmt.Sprintf(" (%s)", e.Err)
+	}
+	return text
+}
+
+// Unwrap gives the kind and the cause.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// Passing tells whether another try may end otherwise.
+func Passing(err error) bool { return errors.Is(err, ErrLimited) || errors.Is(err, ErrUnavailable) }
+
+func classify(op string, err error) error {
+	e := &Error{Op: op, Kind: ErrUnavailable, Err: err}
+	var limit *github.RateLimitError
+	var abuse *github.AbuseRateLimitError
+	var response *github.ErrorResponse
+	switch {
+	case errors.As(err, &limit):
+		e.Kind, e.Until, e.Err = ErrLimited, limit.Rate.Reset.Time, nil
+	case errors.As(err, &abuse):
+		e.Kind, e.Err = ErrLimited, nil
+		e.Until = retryTime(abuse.Response)
+	case errors.As(err, &response) && response.Response != nil:
+		e.Err, e.message = errors.New(words(response)), response.Message
+		e.Kind = kindOf(response)
+		if e.Kind == ErrLimited {
+			e.Until = retryTime(response.Response)
+		}
+	}
+	return e
+}
+
+func kindOf(r *github.ErrorResponse) error {
+	h := r.Response.Header
+	switch code := r.Response.StatusCode; {
+	case code == http.StatusTooManyRequests,
+		code == http.StatusForbidden && (h.Get("Retry-After") != "" || strings.Contains(strings.ToLower(r.Message), "rate limit")):
+		return ErrLimited
+	case code == http.StatusUnauthorized:
+		return ErrUnauthorized
+	case code == http.StatusForbidden:
+		return ErrForbidden
+	case code == http.StatusNotFound:
+		return ErrNotFound
+	case code >= 400 && code < 500:
+		return ErrRefused
+	}
+	return ErrUnavailable
+}
+
+// retryTime is when the forge says that it may be asked again, by its own clock; zero where it does not say.
+func retryTime(r *http.Response) time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	if seconds, err := strconv.ParseInt(r.Header.Get("Retry-After"), 10, 32); err == nil && seconds >= 0 {
+		if now, err := http.ParseTime(r.Header.Get("Date")); err == nil {
+			return now.Add(time.Duration(seconds) * time.Second)
+		}
+	}
+	if reset, err := strconv.ParseInt(r.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && reset > 0 {
+		return time.Unix(reset, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// words are what the forge says: its message, and what it says of single fields.
+func words(r *github.ErrorResponse) string {
+	text := fmt.Sprintf("%d %q", r.Response.StatusCode, r.Message)
+	for _, e := range r.Errors {
+		said := e.Message
+		if said == "" {
+			said = strings.TrimSpace(e.Resource + " " + e.Field + " " + e.Code)
+		}
+		text += fmt.Sprintf(", %q", said)
+	}
+	return text
+}

@@ -1,0 +1,309 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+// RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection: sources
+// of protection add up, so that writing one never weakens what stands in another, while a write of the classic protection
+// replaces it whole; anybody may read rulesets; and only they know merge queues.
+const RulesetName = "oap-gate"
+
+// Protected is what Protect found and did.
+type Protected struct {
+	Repository  string       `json:"repository"`
+	Branch      string       `json:"branch"`
+	Applied     []string     `json:"applied"`     // what was written, one line each
+	Differences []Difference `json:"differences"` // after what was written
+	Unread      []string     `json:"unread"`
+	NotChecked  []string     `json:"not_checked"` // types of rules that are not judged
+}
+
+// Open tells whether a difference of that state is left.
+func (p *Protected) Open(s State) bool {
+	return slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.State == s })
+}
+
+// ExitStatus is 1 where the forge protects less than is wanted, 3 where that cannot be seen, else 0.
+func (p *Protected) ExitStatus() int {
+	switch {
+	case p.Open(Missing):
+		return 1
+	case p.Open(Unknown):
+		return 3
+	}
+	return 0
+}
+
+// WriteText writes p for people. Foreign text takes no effect in a terminal or a runner's log.
+func (p *Protected) WriteText(w io.Writer) error {
+	count := map[State]int{}
+	for _, d := range p.Differences {
+		count[d.State]++
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, branch %s: %d missing, %d unknown, %d stricter and kept\n", p.Repository, report.Line(p.Branch), count[Missing], count[Unknown], count[Stricter])
+	for _, a := range p.Applied {
+		fmt.Fprintf(&b, "  applied   %s\n", report.Line(a))
+	}
+	for _, d := range p.Differences {
+		fmt.Fprintf(&b, "  %-8s  %s: have %s; want %s\n", d.State, report.Line(d.Path), report.Line(d.Have), report.Line(d.Want))
+	}
+	for _, u := range p.Unread {
+		fmt.Fprintf(&b, "  not read  %s\n", report.Line(u))
+	}
+	for _, n := range p.NotChecked {
+		fmt.Fprintf(&b, "  not checked: rules of type %s\n", report.Line(n))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
+// the ruleset RulesetName, and the ban of rebasing to the repository's settings. It loosens nothing. Where nothing is
+// missing it writes nothing; after it wrote, it reads again, so that Differences are what is left. An error is an *Error.
+func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply bool) (*Protected, error) {
+	standing, err := c.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	differences := Plan(standing, wanted)
+	var applied []string
+	if apply && slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter }) {
+		if applied, err = c.apply(ctx, differences, wanted); err != nil {
+			return nil, err
+		}
+		if standing, err = c.Standing(ctx); err != nil {
+			return nil, err
+		}
+		differences = Plan(standing, wanted)
+	}
+	return &Protected{
+		Repository: c.Repository, Branch: standing.Branch, Applied: present(applied), Differences: present(differences),
+		Unread: present(standing.Unread), NotChecked: present(standing.NotChecked),
+	}, nil
+}
+
+// present makes an empty list [] in JSON, and not null.
+func present[T any](list []T) []T { return append([]T{}, list...) }
+
+func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string, err error) {
+	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
+	if slices.ContainsFunc(differences, setting) {
+		change := map[string]bool{"allow_rebase_merge": false}
+		if _, err := c.call(ctx, "switching rebase merging off", http.MethodPatch, "", change, nil); err != nil {
+			return nil, err
+		}
+		done = append(done, "repository settings: rebase merging is off")
+	}
+	if !slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter && !setting(d) }) && !wanted.MergeQueue {
+		return done, nil
+	}
+	set, err := c.ownRuleset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.strengthen(wanted); err != nil {
+		return nil, err
+	}
+	op, method, path := "creating", http.MethodPost, "rulesets"
+	if set.ID != 0 {
+		op, method, path = "updating", http.MethodPut, path+"/"+strconv.FormatInt(set.ID, 10)
+	}
+	if _, err := c.call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
+		return nil, err
+	}
+	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created", "updating": "updated"}[op])), nil
+}
+
+// ruleset is what is read of a ruleset and written back; what this package does not know stays as it was.
+type ruleset struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Target     string `json:"target"`
+	SourceType string `json:"source_type"`
+	Conditions struct {
+		RefName struct {
+			Include []string `json:"include"`
+		} `json:"ref_name"`
+	} `json:"conditions"`
+	Rules []rule `json:"rules"`
+}
+
+// ownRuleset is the repository's ruleset of the name RulesetName; a new one where there is none.
+func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
+	found := &ruleset{Name: RulesetName, Target: "branch"}
+	err := pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
+		i := slices.IndexFunc(list, func(r ruleset) bool { return r.Name == RulesetName && r.SourceType == "Repository" })
+		if i >= 0 {
+			found = &list[i]
+		}
+		return i >= 0
+	})
+	if err != nil || found.ID == 0 {
+		return found, err
+	}
+	op := fmt.Sprintf("reading the ruleset %q", RulesetName)
+	var full ruleset
+	if _, err := c.call(ctx, op, http.MethodGet, "rulesets/"+strconv.FormatInt(found.ID, 10), nil, &full); err != nil {
+		return nil, err
+	}
+	if full.ID != found.ID || full.Target != "branch" {
+		return nil, &Error{Op: op, Kind: ErrRefused, Err: fmt.Errorf("it is for %q, \"branch\" is expected: rename it at the forge", full.Target)}
+	}
+	return &full, nil
+}
+
+// body is the ruleset as it is written: in force, for the default branch and whatever it was for before, without
+// exceptions, and bypassed by nobody.
+func (r *ruleset) body() any {
+	include := r.Conditions.RefName.Include
+	if !slices.Contains(include, "~DEFAULT_BRANCH") && !slices.Contains(include, "~ALL") {
+		include = append(include, "~DEFAULT_BRANCH")
+	}
+	return map[string]any{
+		"name": r.Name, "target": "branch", "enforcement": "active", "bypass_actors": []any{},
+		"conditions": map[string]any{"ref_name": map[string]any{"include": include, "exclude": []string{}}},
+		"rules":      r.Rules,
+	}
+}
+
+// strengthen adds what is wanted to the rules; it takes nothing away.
+func (r *ruleset) strengthen(want repoconfig.Protection) error {
+	for _, plain := range []struct {
+		on   bool
+		kind string
+	}{
+		{want.BlockDeletion, "deletion"},
+		{want.BlockForcePush, "non_fast_forward"},
+		{want.LinearHistory, "required_linear_history"},
+		{want.SignedCommits, "required_signatures"},
+	} {
+		if plain.on {
+			if err := r.edit(plain.kind, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if want.RequirePullRequest {
+		err := r.edit("pull_request", func(p map[string]any) {
+			atLeast(p, "required_approving_review_count", int64(want.Approvals))
+			raise(p, "dismiss_stale_reviews_on_push", want.DismissStaleReviews)
+			raise(p, "require_code_owner_review", want.CodeOwnerReview)
+			raise(p, "require_last_push_approval", want.LastPushApproval)
+			raise(p, "required_review_thread_resolution", false)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(want.RequiredChecks) > 0 {
+		err := r.edit("required_status_checks", func(p map[string]any) {
+			raise(p, "strict_required_status_checks_policy", want.UpToDate && !want.MergeQueue)
+			p["required_status_checks"] = addChecks(p["required_status_checks"], want.RequiredChecks)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if want.MergeQueue {
+		return r.edit("merge_queue", func(p map[string]any) {
+			for name, v := range queueDefaults {
+				if _, ok := p[name]; !ok {
+					p[name] = v
+				}
+			}
+			if want.BlockRebaseMerging && p["merge_method"] == "REBASE" {
+				p["merge_method"] = queueDefaults["merge_method"]
+			}
+		})
+	}
+	return nil
+}
+
+// queueDefaults are those of the forge's own form.
+var queueDefaults = map[string]any{
+	"check_response_timeout_minutes":    60,
+	"grouping_strategy":                 "ALLGREEN",
+	"max_entries_to_build":              5,
+	"max_entries_to_merge":              5,
+	"merge_method":                      "MERGE",
+	"min_entries_to_merge":              1,
+	"min_entries_to_merge_wait_minutes": 5,
+}
+
+// edit changes the parameters of the rule of that kind, which is added where it is not there.
+func (r *ruleset) edit(kind string, change func(map[string]any)) error {
+	i := slices.IndexFunc(r.Rules, func(one rule) bool { return one.Type == kind })
+	if i < 0 {
+		r.Rules = append(r.Rules, rule{Type: kind})
+		i = len(r.Rules) - 1
+	}
+	if change == nil {
+		return nil
+	}
+	parameters := map[string]any{}
+	if old := r.Rules[i].Parameters; len(old) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(old))
+		decoder.UseNumber()
+		if err := decoder.Decode(&parameters); err != nil || parameters == nil {
+			return &Error{Op: fmt.Sprintf("reading rule %q of the ruleset %q", kind, RulesetName), Kind: ErrUnavailable, Err: errors.Join(err, errors.New("its parameters are no object"))}
+		}
+	}
+	change(parameters)
+	text, err := json.Marshal(parameters)
+	if err != nil {
+		return fmt.Errorf("writing rule %q: %w", kind, err)
+	}
+	r.Rules[i].Parameters = text
+	return nil
+}
+
+func raise(p map[string]any, name string, on bool) {
+	have, _ := p[name].(bool)
+	p[name] = have || on
+}
+
+func atLeast(p map[string]any, name string, n int64) {
+	if have, ok := p[name].(json.Number); ok {
+		if v, err := have.Int64(); err == nil {
+			n = max(n, v)
+		}
+	}
+	p[name] = n
+}
+
+// addChecks adds the wanted checks to those that stand. A check that stands for any app is bound to the wanted app.
+func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
+	list, _ := standing.([]any)
+	list = slices.Clone(list)
+	for _, c := range want {
+		entry := map[string]any{"context": c.Context}
+		if c.AppID != 0 {
+			entry["integration_id"] = c.AppID
+		}
+		fits := func(v any) bool {
+			one, _ := v.(map[string]any)
+			app, bound := one["integration_id"].(json.Number)
+			return one["context"] == c.Context && (c.AppID == 0 || !bound || app.String() == strconv.FormatInt(c.AppID, 10))
+		}
+		if i := slices.IndexFunc(list, fits); i < 0 {
+			list = append(list, entry)
+		} else if c.AppID != 0 {
+			list[i] = entry
+		}
+	}
+	return list
+}

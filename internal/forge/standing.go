@@ -1,0 +1,318 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+)
+
+// Standing is what protects the default branch at the forge, source by source, in the words of a repo-config.
+type Standing struct {
+	Repository string
+	Branch     string // the default branch
+	Layers     []Layer
+	// RequiresWorkflows tells whether a ruleset of the organisation demands that workflows pass, which a fork cannot edit.
+	RequiresWorkflows bool
+	// QueueRebases tells whether a merge queue lands pull requests by rebasing.
+	QueueRebases bool
+	// Unread are the parts that the token may not see, each with the reason.
+	Unread []string
+	// NotChecked are the types of rules that are not judged here, sorted.
+	NotChecked []string
+}
+
+// Layer is one source of protections. Sources add up: the strictest counts.
+type Layer struct {
+	Name       string // as `ruleset "main"`
+	Protection repoconfig.Protection
+	Bypass     []string // who may bypass it, sorted
+	Hidden     bool     // the token may not see who bypasses it
+}
+
+// rule is one rule as the forge gives it. go-github's own type loses the rules that it does not know, and of the rules of
+// a newer forge that it knows it fails to decode the whole list.
+type rule struct {
+	Type       string          `json:"type"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+type branchRule struct {
+	rule
+	SourceType string `json:"ruleset_source_type"`
+	Source     string `json:"ruleset_source"`
+	ID         int64  `json:"ruleset_id"`
+}
+
+// Standing reads the protections of the default branch. What the token may not see is named in Unread; an error is an
+// *Error.
+func (c *Client) Standing(ctx context.Context) (*Standing, error) {
+	var repo struct {
+		DefaultBranch string `json:"default_branch"`
+		AllowRebase   *bool  `json:"allow_rebase_merge"`
+	}
+	if _, err := c.call(ctx, "reading the repository "+c.Repository, http.MethodGet, "", nil, &repo); err != nil {
+		return nil, err
+	}
+	if repo.DefaultBranch == "" {
+		return nil, &Error{Op: "reading the repository " + c.Repository, Kind: ErrUnavailable, Err: errors.New("the answer names no default branch")}
+	}
+	s := &Standing{Repository: c.Repository, Branch: repo.DefaultBranch}
+	switch {
+	case repo.AllowRebase == nil:
+		s.Unread = append(s.Unread, "repository settings: the ways of merging are shown to administrators alone")
+	case !*repo.AllowRebase:
+		s.Layers = append(s.Layers, Layer{Name: "repository settings", Protection: repoconfig.Protection{BlockRebaseMerging: true}})
+	}
+	if err := s.readRulesets(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := s.readClassic(ctx, c); err != nil {
+		return nil, err
+	}
+	slices.Sort(s.NotChecked)
+	s.NotChecked = slices.Compact(s.NotChecked)
+	return s, nil
+}
+
+// readRulesets reads the rules in force, which the forge has resolved over repository, organisation and enterprise, and
+// who bypasses each ruleset that they come from.
+func (s *Standing) readRulesets(ctx context.Context, c *Client) error {
+	byID := map[int64]*Layer{}
+	var order []int64
+	var fault error
+	err := pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(s.Branch), func(list []branchRule) bool {
+		for _, r := range list {
+			layer := byID[r.ID]
+			if layer == nil {
+				layer = &Layer{}
+				byID[r.ID] = layer
+				order = append(order, r.ID)
+			}
+			if err := s.addRule(&layer.Protection, r.rule); err != nil {
+				fault = err
+				return true
+			}
+		}
+		return false
+	})
+	switch {
+	case fault != nil:
+		return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: fault}
+	case unreadable(err):
+		s.Unread = append(s.Unread, "rulesets: "+err.Error())
+		return nil
+	case err != nil:
+		return err
+	}
+	slices.Sort(order)
+	for _, id := range order {
+		layer := byID[id]
+		if err := c.readBypass(ctx, id, layer); err != nil {
+			return err
+		}
+		s.Layers = append(s.Layers, *layer)
+	}
+	return nil
+}
+
+func unreadable(err error) bool { return errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) }
+
+type bypassActor struct {
+	ID   *int64 `json:"actor_id"`
+	Type string `json:"actor_type"`
+	Mode string `json:"bypass_mode"`
+}
+
+func (a bypassActor) String() string {
+	text := strconv.Quote(a.Type)
+	if a.ID != nil && *a.ID != 0 {
+		text += " " + strconv.FormatInt(*a.ID, 10)
+	}
+	if a.Mode != "" {
+		text += " (" + a.Mode + ")"
+	}
+	return text
+}
+
+func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
+	layer.Name = fmt.Sprintf("ruleset %d", id)
+	var set struct {
+		Name   string         `json:"name"`
+		Bypass *[]bypassActor `json:"bypass_actors"` // left out where the token may not see it
+	}
+	_, err := c.call(ctx, "reading ruleset "+strconv.FormatInt(id, 10), http.MethodGet, "rulesets/"+strconv.FormatInt(id, 10), nil, &set)
+	switch {
+	case unreadable(err):
+		layer.Hidden = true
+		return nil
+	case err != nil:
+		return err
+	}
+	layer.Name = fmt.Sprintf("ruleset %q", set.Name)
+	layer.Hidden = set.Bypass == nil
+	if set.Bypass != nil {
+		for _, a := range *set.Bypass {
+			layer.Bypass = append(layer.Bypass, a.String())
+		}
+	}
+	sort.Strings(layer.Bypass)
+	return nil
+}
+
+// addRule puts one rule into the words of a Protection.
+func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
+	switch r.Type {
+	case "non_fast_forward":
+		p.BlockForcePush = true
+	case "deletion":
+		p.BlockDeletion = true
+	case "required_signatures":
+		p.SignedCommits = true
+	case "required_linear_history":
+		p.LinearHistory = true
+	case "pull_request":
+		var v struct {
+			Count       int      `json:"required_approving_review_count"`
+			Stale       bool     `json:"dismiss_stale_reviews_on_push"`
+			CodeOwner   bool     `json:"require_code_owner_review"`
+			LastPush    bool     `json:"require_last_push_approval"`
+			MergeMethod []string `json:"allowed_merge_methods"`
+		}
+		if err := decodeParameters(r, &v); err != nil {
+			return err
+		}
+		p.RequirePullRequest = true
+		p.Approvals = max(p.Approvals, v.Count)
+		p.DismissStaleReviews = p.DismissStaleReviews || v.Stale
+		p.CodeOwnerReview = p.CodeOwnerReview || v.CodeOwner
+		p.LastPushApproval = p.LastPushApproval || v.LastPush
+		p.BlockRebaseMerging = p.BlockRebaseMerging || len(v.MergeMethod) > 0 && !slices.Contains(v.MergeMethod, "rebase")
+	case "required_status_checks":
+		var v struct {
+			Strict bool `json:"strict_required_status_checks_policy"`
+			Checks []struct {
+				Context string `json:"context"`
+				AppID   int64  `json:"integration_id"`
+			} `json:"required_status_checks"`
+		}
+		if err := decodeParameters(r, &v); err != nil {
+			return err
+		}
+		for _, one := range v.Checks {
+			p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck{Context: one.Context, AppID: one.AppID})
+		}
+		p.UpToDate = p.UpToDate || v.Strict && len(v.Checks) > 0
+	case "merge_queue":
+		var v struct {
+			Method string `json:"merge_method"`
+		}
+		if err := decodeParameters(r, &v); err != nil {
+			return err
+		}
+		p.MergeQueue = true
+		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
+	case "workflows":
+		s.RequiresWorkflows = true
+	default:
+		s.NotChecked = append(s.NotChecked, r.Type)
+	}
+	return nil
+}
+
+func decodeParameters(r rule, into any) error {
+	if len(r.Parameters) == 0 {
+		return fmt.Errorf("rule %q has no parameters", r.Type)
+	}
+	if err := json.Unmarshal(r.Parameters, into); err != nil {
+		return fmt.Errorf("rule %q: %w", r.Type, err)
+	}
+	return nil
+}
+
+// noClassic is what the forge says where a branch has no classic protection; any other 404 means that it does not show it.
+const noClassic = "Branch not protected"
+
+type toggle struct {
+	Enabled bool `json:"enabled"`
+}
+
+// readClassic reads the branch protection that GitHub had before rulesets.
+func (s *Standing) readClassic(ctx context.Context, c *Client) error {
+	var v struct {
+		Checks *struct {
+			Strict   bool     `json:"strict"`
+			Contexts []string `json:"contexts"`
+			Checks   []struct {
+				Context string `json:"context"`
+				AppID   *int64 `json:"app_id"`
+			} `json:"checks"`
+		} `json:"required_status_checks"`
+		Reviews *struct {
+			Count     int  `json:"required_approving_review_count"`
+			Stale     bool `json:"dismiss_stale_reviews"`
+			CodeOwner bool `json:"require_code_owner_reviews"`
+			LastPush  bool `json:"require_last_push_approval"`
+			Bypass    *struct {
+				Users []json.RawMessage `json:"users"`
+				Teams []json.RawMessage `json:"teams"`
+				Apps  []json.RawMessage `json:"apps"`
+			} `json:"bypass_pull_request_allowances"`
+		} `json:"required_pull_request_reviews"`
+		Admins     toggle `json:"enforce_admins"`
+		Signatures toggle `json:"required_signatures"`
+		Linear     toggle `json:"required_linear_history"`
+		ForcePush  toggle `json:"allow_force_pushes"`
+		Deletion   toggle `json:"allow_deletions"`
+	}
+	_, err := c.call(ctx, "reading the branch protection", http.MethodGet, "branches/"+url.PathEscape(s.Branch)+"/protection", nil, &v)
+	var e *Error
+	switch {
+	case errors.As(err, &e) && e.Kind == ErrNotFound && e.message == noClassic:
+		return nil
+	case unreadable(err):
+		s.Unread = append(s.Unread, "classic branch protection: "+err.Error())
+		return nil
+	case err != nil:
+		return err
+	}
+	layer := Layer{Name: "classic branch protection", Protection: repoconfig.Protection{
+		BlockForcePush: !v.ForcePush.Enabled, BlockDeletion: !v.Deletion.Enabled,
+		SignedCommits: v.Signatures.Enabled, LinearHistory: v.Linear.Enabled,
+	}}
+	p := &layer.Protection
+	if !v.Admins.Enabled {
+		layer.Bypass = append(layer.Bypass, "administrators")
+	}
+	if r := v.Reviews; r != nil {
+		p.RequirePullRequest, p.Approvals = true, r.Count
+		p.DismissStaleReviews, p.CodeOwnerReview, p.LastPushApproval = r.Stale, r.CodeOwner, r.LastPush
+		if b := r.Bypass; b != nil && len(b.Users)+len(b.Teams)+len(b.Apps) > 0 {
+			layer.Bypass = append(layer.Bypass, fmt.Sprintf("%d users, %d teams and %d apps (pull requests)", len(b.Users), len(b.Teams), len(b.Apps)))
+		}
+	}
+	if k := v.Checks; k != nil {
+		for _, one := range k.Checks {
+			required := repoconfig.RequiredCheck{Context: one.Context}
+			if one.AppID != nil && *one.AppID > 0 { // -1: any app
+				required.AppID = *one.AppID
+			}
+			p.RequiredChecks = append(p.RequiredChecks, required)
+		}
+		if len(k.Checks) == 0 { // a forge from before checks could be bound to an app
+			for _, context := range k.Contexts {
+				p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck{Context: context})
+			}
+		}
+		p.UpToDate = k.Strict && len(p.RequiredChecks) > 0
+	}
+	s.Layers = append(s.Layers, layer)
+	return nil
+}
