@@ -1,0 +1,286 @@
+package did
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// Limits of a DID Document.
+const (
+	MaxBytes = 256 << 10
+	MaxKeys  = 200 // verification methods, those of other key types and embedded ones included
+)
+
+// Codes of a DocumentError, beside those of package strict.
+const (
+	CodeShape      = "did-document-shape" // no object, or verificationMethod is no array of objects
+	CodeID         = "did-id-differs"     // id is not the DID that was resolved
+	CodePrivateKey = "did-private-key"    // the document publishes a private key
+	CodeWeakKey    = "did-weak-key"       // an Ed25519 point of small order, or in a second encoding
+	CodeKeyID      = "did-key-ambiguous"  // one id names two keys
+	CodeManyKeys   = "did-too-many-keys"  // more than MaxKeys
+	CodeNoKey      = "did-no-key"         // no usable Ed25519 key
+)
+
+// DocumentError says why a text is no DID Document that the gate can rely on, and where.
+type DocumentError struct {
+	Code    string
+	Message string
+	Pos     strict.Pos
+}
+
+func (e *DocumentError) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Key is one Ed25519 key of a DID Document. Who controls it does not matter: the document's subject says
+// that it acts by this key, which is what a controller of another name means, too.
+type Key struct {
+	ID        string // absolute: a relative reference is resolved against the DID
+	Public    ed25519.PublicKey
+	Assertion bool // it is in the document's assertionMethod
+}
+
+// Document is a DID Document, as far as the gate needs it.
+type Document struct {
+	DID          string
+	Keys         []Key  // at least one; in the document's order
+	HasAssertion bool   // the member assertionMethod is there, whatever is in it
+	SHA256       string // hex, of the text; empty where the DID needs no text
+}
+
+// Key finds the key of an id, which may be a fragment alone, such as #key-1.
+func (d *Document) Key(id string) (Key, bool) {
+	id = absolute(d.DID, id)
+	for _, k := range d.Keys {
+		if k.ID == id {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+func absolute(did, id string) string {
+	if strings.HasPrefix(id, "#") {
+		return did + id
+	}
+	return id
+}
+
+// ParseDocument reads the DID Document that was served at url for the DID want. The error is always a
+// *DocumentError.
+//
+// A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
+// with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
+// Ed25519VerificationKey2018 with publicKeyBase58. Methods of other types or other keys are passed over. So
+// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document.
+func ParseDocument(url string, data []byte, want DID) (*Document, error) {
+	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	if err != nil {
+		e := err.(*strict.Error)
+		return nil, &DocumentError{e.Code, e.Message, e.Pos}
+	}
+	sum := sha256.Sum256(data)
+	r := &reader{text: text, assertions: map[string]bool{}, doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.doc, nil
+}
+
+// reader is the state of one ParseDocument.
+type reader struct {
+	text       *strict.Document
+	doc        *Document
+	methods    int
+	assertions map[string]bool // ids in assertionMethod
+	unusable   string          // why the first key that was passed over cannot be used
+}
+
+func (r *reader) fault(pointer, code, format string, args ...any) error {
+	return &DocumentError{code, fmt.Sprintf(format, args...), r.text.Pos(pointer)}
+}
+
+func (r *reader) read() error {
+	root, ok := r.text.Root.(map[string]any)
+	if !ok {
+		return r.fault("", CodeShape, "document is no JSON object")
+	}
+	if id, ok := root["id"].(string); !ok || id != r.doc.DID {
+		return r.fault("/id", CodeID, "id is %s, it must be %q", shown(root["id"]), r.doc.DID)
+	}
+	if err := r.noPrivateKey("", root); err != nil {
+		return err
+	}
+	if err := r.listed(root["verificationMethod"]); err != nil {
+		return err
+	}
+	// keyAgreement is left out: its keys encrypt, they sign nothing.
+	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation", "capabilityDelegation"} {
+		if err := r.relationship(relationship, root[relationship]); err != nil {
+			return err
+		}
+	}
+	_, r.doc.HasAssertion = root["assertionMethod"]
+	for i := range r.doc.Keys {
+		r.doc.Keys[i].Assertion = r.assertions[r.doc.Keys[i].ID]
+	}
+	if len(r.doc.Keys) > 0 {
+		return nil
+	}
+	if r.unusable != "" {
+		return r.fault("/verificationMethod", CodeNoKey, "document has no usable Ed25519 key: %s", r.unusable)
+	}
+	return r.fault("/verificationMethod", CodeNoKey, "document has no Ed25519 key, at least one is needed")
+}
+
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "missing"
+	case string:
+		return fmt.Sprintf("%.200q", v)
+	}
+	return "no text"
+}
+
+// noPrivateKey walks the whole document but for @context, where the names of private members are terms.
+func (r *reader) noPrivateKey(at string, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			pointer := at + "/" + escape.Replace(name)
+			if name == "@context" {
+				continue
+			}
+			if private(name) {
+				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q, whoever reads it can sign in its owner's name", name)
+			}
+			if jwk, ok := v[name].(map[string]any); ok && name == "publicKeyJwk" {
+				if err := r.publicJWK(pointer, jwk); err != nil {
+					return err
+				}
+			}
+			if err := r.noPrivateKey(pointer, v[name]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, element := range v {
+			if err := r.noPrivateKey(at+"/"+strconv.Itoa(i), element); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// private tells the members that verification suites have for private keys: privateKeyJwk,
+// privateKeyMultibase, privateKeyBase58, privateKeyHex, secretKeyMultibase and their like.
+func private(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "privatekey") || strings.HasPrefix(name, "secretkey")
+}
+
+// publicJWK refuses the members that RFC 7518 section 6 and RFC 8037 section 2 keep for private keys.
+func (r *reader) publicJWK(at string, jwk map[string]any) error {
+	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
+		if _, there := jwk[member]; there {
+			return r.fault(at+"/"+member, CodePrivateKey, "document publishes a private key in publicKeyJwk.%s, whoever reads it can sign in its owner's name", member)
+		}
+	}
+	return nil
+}
+
+func (r *reader) listed(v any) error {
+	if v == nil {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return r.fault("/verificationMethod", CodeShape, "verificationMethod is no array")
+	}
+	for i, m := range list {
+		pointer := "/verificationMethod/" + strconv.Itoa(i)
+		method, ok := m.(map[string]any)
+		if !ok {
+			return r.fault(pointer, CodeShape, "verification method is no object")
+		}
+		if err := r.method(pointer, method); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relationship reads a verification relationship: an array, or in careless documents a single value, of
+// references and embedded methods.
+func (r *reader) relationship(name string, v any) error {
+	pointer := "/" + name
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		list = []any{v}
+	}
+	for i, m := range list {
+		at := pointer
+		if ok {
+			at += "/" + strconv.Itoa(i)
+		}
+		id, _ := m.(string)
+		if method, embedded := m.(map[string]any); embedded {
+			if err := r.method(at, method); err != nil {
+				return err
+			}
+			id = strict.String(method, "id")
+		}
+		if name == "assertionMethod" && id != "" {
+			r.assertions[absolute(r.doc.DID, id)] = true
+		}
+	}
+	return nil
+}
+
+// method keeps a verification method's key where it is an Ed25519 key.
+func (r *reader) method(at string, method map[string]any) error {
+	if r.methods++; r.methods > MaxKeys {
+		return r.fault(at, CodeManyKeys, "document has more than %d verification methods", MaxKeys)
+	}
+	id := absolute(r.doc.DID, strict.String(method, "id"))
+	public, err := publicKey(method)
+	switch {
+	case errors.Is(err, errOtherKey):
+		return nil
+	case errors.Is(err, signature.ErrSmallOrder), errors.Is(err, signature.ErrNonCanonical):
+		return r.fault(at, CodeWeakKey, "key %.200q is unsound: %v", id, err)
+	case err == nil && id == "":
+		err = errors.New("the verification method has no id")
+	}
+	if err != nil {
+		if r.unusable == "" {
+			r.unusable = fmt.Sprintf("key %.200q: %v", id, err)
+		}
+		return nil
+	}
+	return r.keep(at, Key{ID: id, Public: public})
+}
+
+func (r *reader) keep(at string, k Key) error {
+	if known, found := r.doc.Key(k.ID); found {
+		if !known.Public.Equal(k.Public) {
+			return r.fault(at, CodeKeyID, "id %.200q names two keys", k.ID)
+		}
+		return nil
+	}
+	r.doc.Keys = append(r.doc.Keys, k)
+	return nil
+}

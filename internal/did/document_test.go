@@ -1,0 +1,246 @@
+package did
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mr-tron/base58"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+func public(name string) ed25519.PublicKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
+}
+
+func multibase(raw []byte) string {
+	return "z" + base58.Encode(append([]byte{0xed, 0x01}, raw...))
+}
+
+func jwk(raw []byte) string {
+	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q}`, base64.RawURLEncoding.EncodeToString(raw))
+}
+
+func method(id, kind, member, value string) string {
+	return fmt.Sprintf(`{"id":%q,"type":%q,"controller":"did:web:example.org",%q:%s}`, id, kind, member, value)
+}
+
+func document(members string) string {
+	return `{"@context":["https://www.w3.org/ns/did/v1",{"privateKeyJwk":{"@id":"x"}}],"id":"did:web:example.org",` + members + `}`
+}
+
+var want = must(Parse("did:web:example.org"))
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+var identity = append([]byte{1}, make([]byte, 31)...)
+
+func TestParseDocument(t *testing.T) {
+	a, b := public("a"), public("b")
+	tests := []struct {
+		name, members, keys string
+	}{
+		{"JsonWebKey2020", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey2020", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"JsonWebKey", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"Multikey", `"verificationMethod":[` + method("did:web:example.org#1", "Multikey", "publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"2020", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2020", "publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"2018", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"relative id", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":["#1"]`, "did:web:example.org#1=a! has"},
+		{"reference by either form", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":["did:web:example.org#1"]`, "did:web:example.org#1=a! has"},
+		{"outside assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `,` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `],"assertionMethod":["#2"]`,
+			"did:web:example.org#1=a did:web:example.org#2=b! has"},
+		{"empty assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":[]`, "did:web:example.org#1=a has"},
+		{"lone reference", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":"#1"`, "did:web:example.org#1=a! has"},
+		{"embedded", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"authentication":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
+			"did:web:example.org#1=a! did:web:example.org#2=b has"},
+		{"embedded for encryption", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"keyAgreement":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
+			"did:web:example.org#1=a! has"},
+		{"the same key twice", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`,
+			"did:web:example.org#1=a! has"},
+		{"other controller and id", `"verificationMethod":[{"id":"did:web:example.net#k","type":"JsonWebKey","controller":"did:web:example.net","publicKeyJwk":` + jwk(a) + `}]`, "did:web:example.net#k=a"},
+		{"other key types beside", `"verificationMethod":[` +
+			method("#rsa", "JsonWebKey2020", "publicKeyJwk", `{"kty":"RSA","n":"AQAB","e":"AQAB"}`) + `,` +
+			method("#p256", "Multikey", "publicKeyMultibase", `"zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169"`) + `,` +
+			method("#x", "X25519KeyAgreementKey2020", "publicKeyMultibase", `"z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"`) + `,` +
+			method("#u", "Multikey", "publicKeyMultibase", `"u7QEx"`) + `,` +
+			method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"unreadable ones beside", `"verificationMethod":[` +
+			method("#short", "JsonWebKey", "publicKeyJwk", jwk(a[:31])) + `,` +
+			method("#none", "JsonWebKey", "publicKeyPem", `"x"`) + `,` +
+			method("#mixed", "Ed25519VerificationKey2020", "publicKeyJwk", jwk(b)) + `,` +
+			method("", "JsonWebKey", "publicKeyJwk", jwk(b)) + `,` +
+			method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := document(tt.members)
+			d, err := ParseDocument("u", []byte(text), want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, k := range d.Keys {
+				s := k.ID + "="
+				for _, n := range []string{"a", "b"} {
+					if k.Public.Equal(public(n)) {
+						s += n
+					}
+				}
+				if k.Assertion {
+					s += "!"
+				}
+				got = append(got, s)
+			}
+			if d.HasAssertion {
+				got = append(got, "has")
+			}
+			if s := strings.Join(got, " "); s != tt.keys {
+				t.Errorf("got %s, want %s", s, tt.keys)
+			}
+			if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text))); d.SHA256 != sum || d.DID != want.Text {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
+func TestParseDocumentRefuses(t *testing.T) {
+	a, b := public("a"), public("b")
+	good := method("#1", "JsonWebKey", "publicKeyJwk", jwk(a))
+	weak := map[string]string{
+		"small order":   jwk(identity),
+		"non-canonical": jwk(append([]byte{0xee}, append([]byte(strings.Repeat("\xff", 30)), 0x7f)...)),
+	}
+	tests := []struct {
+		name, text, code, pos string
+	}{
+		{"no JSON", `<html>`, strict.CodeSyntax, "u:1:1"},
+		{"duplicate id", `{"id":"did:web:example.org",` + "\n" + `"id":"did:web:example.org"}`, strict.CodeDuplicateMember, "u:2:1"},
+		{"array", `[]`, CodeShape, "u:1:1"},
+		{"no id", `{"verificationMethod":[` + good + `]}`, CodeID, "u:1:1"},
+		{"other id", "{\n" + `"id":"did:web:example.net","verificationMethod":[` + good + `]}`, CodeID, "u:2:1"},
+		{"id in another case", `{"id":"did:web:Example.org","verificationMethod":[` + good + `]}`, CodeID, "u:1:2"},
+		{"id with a fragment", `{"id":"did:web:example.org#","verificationMethod":[` + good + `]}`, CodeID, "u:1:2"},
+		{"id no text", `{"id":["did:web:example.org"],"verificationMethod":[` + good + `]}`, CodeID, "u:1:2"},
+		{"methods no array", document(`"verificationMethod":` + good), CodeShape, ""},
+		{"method no object", document(`"verificationMethod":["#1"]`), CodeShape, ""},
+		{"no keys", document(`"verificationMethod":[]`), CodeNoKey, ""},
+		{"no methods", document(`"x":1`), CodeNoKey, ""},
+		{"references alone", document(`"assertionMethod":["#1"]`), CodeNoKey, ""},
+		{"short key alone", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a[:31])) + `]`), CodeNoKey, ""},
+		{"padded x", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", `{"kty":"OKP","crv":"Ed25519","x":"`+base64.URLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey, ""},
+		{"line end in x", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", `{"kty":"OKP","crv":"Ed25519","x":"\n`+base64.RawURLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey, ""},
+		{"X25519", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", strings.Replace(jwk(a), "Ed25519", "X25519", 1)) + `]`), CodeNoKey, ""},
+		{"long multibase", document(`"verificationMethod":[` + method("#1", "Multikey", "publicKeyMultibase", `"z`+strings.Repeat("6", 100000)+`"`) + `]`), CodeNoKey, ""},
+		{"private JWK member", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", strings.Replace(jwk(a), "{", `{"d":"AA",`, 1)) + `]`), CodePrivateKey, ""},
+		{"private JWK of another type", document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey", "publicKeyJwk", `{"kty":"EC","crv":"P-256","x":"A","y":"A","d":"A"}`) + `]`), CodePrivateKey, ""},
+		{"private RSA", document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey", "publicKeyJwk", `{"kty":"RSA","n":"A","e":"A","p":"A"}`) + `]`), CodePrivateKey, ""},
+		{"privateKeyJwk", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyJwk":{},`, 1) + `]`), CodePrivateKey, ""},
+		{"privateKeyMultibase", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyMultibase":"z",`, 1) + `]`), CodePrivateKey, ""},
+		{"privateKeyBase58", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyBase58":"z",`, 1) + `]`), CodePrivateKey, ""},
+		{"privateKeyHex", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyHex":"z",`, 1) + `]`), CodePrivateKey, ""},
+		{"secretKeyMultibase in an embedded method", document(`"verificationMethod":[` + good + `],"keyAgreement":[{"secretKeyMultibase":"z"}]`), CodePrivateKey, ""},
+		{"private key outside methods", document(`"verificationMethod":[` + good + `],"service":[{"a":[{"PrivateKeyPem":""}]}]`), CodePrivateKey, ""},
+		{"weak 2018 key", document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"weak embedded key", document(`"verificationMethod":[` + good + `],"authentication":[` + method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"one id, two keys", document(`"verificationMethod":[` + good + `,` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`), CodeKeyID, ""},
+		{"201 methods", document(`"verificationMethod":[` + strings.Repeat(`{},`, MaxKeys) + good + `]`), CodeManyKeys, ""},
+		{"large", `"` + strings.Repeat("a", MaxBytes) + `"`, strict.CodeTooLarge, "u"},
+		{"deep", strings.Repeat("[", 100000), strict.CodeTooDeep, "u:1:65"},
+	}
+	for name, key := range weak {
+		text := document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey2020", "publicKeyJwk", key) + `]`)
+		tests = append(tests, struct{ name, text, code, pos string }{name, text, CodeWeakKey, ""})
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := ParseDocument("u", []byte(tt.text), want)
+			if err == nil {
+				t.Fatalf("accepted: %+v", d)
+			}
+			e := err.(*DocumentError)
+			if e.Code != tt.code || tt.pos != "" && e.Pos.String() != tt.pos {
+				t.Errorf("%s at %s (%v), want %s at %s", e.Code, e.Pos, e, tt.code, tt.pos)
+			}
+			if len(e.Message) > 1000 {
+				t.Errorf("message of %d bytes", len(e.Message))
+			}
+		})
+	}
+}
+
+func TestDocumentKey(t *testing.T) {
+	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))+`]`)), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, found := range map[string]bool{"#1": true, "did:web:example.org#1": true, "": false, "#": false, "1": false, "#2": false, "did:web:example.net#1": false} {
+		if _, ok := d.Key(id); ok != found {
+			t.Errorf("Key(%q): %v", id, ok)
+		}
+	}
+}
+
+func TestLocal(t *testing.T) {
+	const text = "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw" // of RFC 8032 section 7.1 TEST 1
+	doc, err := Local(must(Parse(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, ok := doc.Key("#z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw")
+	if !ok || fmt.Sprintf("%x", k.Public) != "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" || !k.Assertion || !doc.HasAssertion || doc.DID != text {
+		t.Errorf("%+v", doc)
+	}
+	for _, text := range []string{
+		"did:web:example.org", "did:key:6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", "did:key:z6Mk", "did:key:z",
+		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity),
+		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)), "did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
+		"did:key:z" + strings.Repeat("1", 2000),
+	} {
+		if doc, err := Local(must(Parse(text))); err == nil {
+			t.Errorf("%s: accepted as %+v", text, doc)
+		}
+	}
+}
+
+// Whatever is accepted is of the DID, holds sound keys under ids of their own, and nothing private.
+func FuzzParseDocument(f *testing.F) {
+	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a"))) + `],"assertionMethod":["#1"]`)))
+	f.Add([]byte(document(`"assertionMethod":[` + method("#1", "Multikey", "publicKeyMultibase", `"`+multibase(public("a"))+`"`) + `]`)))
+	f.Add([]byte(document(`"assertionMethod":` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(public("a"))+`"`))))
+	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(identity)) + `]`)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := ParseDocument("u", data, want)
+		if err != nil {
+			if _, ok := err.(*DocumentError); !ok || d != nil {
+				t.Fatalf("%T, %v", err, d)
+			}
+			return
+		}
+		var root map[string]any
+		if err := json.Unmarshal(data, &root); err != nil || root["id"] != d.DID {
+			t.Fatalf("id is %v (%v)", root["id"], err)
+		}
+		if len(d.Keys) == 0 || len(d.Keys) > MaxKeys {
+			t.Fatalf("%d keys", len(d.Keys))
+		}
+		seen := map[string]bool{}
+		for _, k := range d.Keys {
+			if len(k.Public) != ed25519.PublicKeySize || k.ID == "" || seen[k.ID] || k.Assertion && !d.HasAssertion {
+				t.Fatalf("%+v", k)
+			}
+			seen[k.ID] = true
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package did
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mr-tron/base58"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+)
+
+// Local resolves a did:key of an Ed25519 key, which needs no document but itself
+// (https://w3c-ccg.github.io/did-key-spec/). Its key is the one for assertions.
+func Local(d DID) (*Document, error) {
+	if d.Method != "key" {
+		return nil, fmt.Errorf("resolving %q: only a did:key resolves without a document", d.Text)
+	}
+	raw, err := fromMultibase(d.ID)
+	if err != nil {
+		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
+	}
+	public, err := signature.PublicKey(raw)
+	if err != nil {
+		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
+	}
+	key := Key{ID: d.Text + "#" + d.ID, Public: public, Assertion: true}
+	return &Document{DID: d.Text, Keys: []Key{key}, HasAssertion: true}, nil
+}
+
+// errOtherKey means that a key is sound as far as can be told, and no Ed25519 key.
+var errOtherKey = errors.New("it is no Ed25519 key")
+
+// ed25519Codec is the multicodec ed25519-pub, 0xed, as a varint.
+var ed25519Codec = []byte{0xed, 0x01}
+
+// fromMultibase reads a Multikey in base58btc, which begins with z6Mk.
+func fromMultibase(text string) ([]byte, error) {
+	encoded, ok := strings.CutPrefix(text, "z")
+	if !ok {
+		return nil, fmt.Errorf("multibase text does not begin with z (base58btc): %w", errOtherKey)
+	}
+	raw, err := fromBase58(encoded)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := bytes.CutPrefix(raw, ed25519Codec)
+	if !ok {
+		return nil, fmt.Errorf("multicodec is not ed25519-pub: %w", errOtherKey)
+	}
+	return key, nil
+}
+
+// maxBase58 holds the text of a key; decoding takes quadratic time.
+const maxBase58 = 128
+
+func fromBase58(text string) ([]byte, error) {
+	if len(text) > maxBase58 {
+		return nil, fmt.Errorf("base58 text has %d characters, an Ed25519 key has fewer: %w", len(text), errOtherKey)
+	}
+	raw, err := base58.Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("decoding base58: %w", err)
+	}
+	return raw, nil
+}
+
+// fromJWK reads a JSON Web Key of type OKP (RFC 8037).
+func fromJWK(jwk map[string]any) ([]byte, error) {
+	if jwk["kty"] != "OKP" || jwk["crv"] != "Ed25519" {
+		return nil, fmt.Errorf("kty and crv are not OKP and Ed25519: %w", errOtherKey)
+	}
+	x, ok := jwk["x"].(string)
+	if !ok {
+		return nil, errors.New("the JWK has no text x")
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(x)
+	if err != nil {
+		return nil, fmt.Errorf("decoding x: %w", err)
+	}
+	if base64.RawURLEncoding.EncodeToString(raw) != x {
+		return nil, errors.New("x is not as a base64url encoder writes it")
+	}
+	return raw, nil
+}
+
+// publicKey reads the key of a verification method, in the forms that its type has.
+func publicKey(method map[string]any) (ed25519.PublicKey, error) {
+	raw, err := keyBytes(method)
+	if err != nil {
+		return nil, err
+	}
+	return signature.PublicKey(raw)
+}
+
+func keyBytes(method map[string]any) ([]byte, error) {
+	text := func(member string) (string, error) {
+		s, ok := method[member].(string)
+		if !ok {
+			return "", fmt.Errorf("there is no text %s", member)
+		}
+		return s, nil
+	}
+	switch method["type"] {
+	case "JsonWebKey2020", "JsonWebKey":
+		jwk, ok := method["publicKeyJwk"].(map[string]any)
+		if !ok {
+			return nil, errors.New("there is no object publicKeyJwk")
+		}
+		return fromJWK(jwk)
+	case "Ed25519VerificationKey2020", "Multikey":
+		s, err := text("publicKeyMultibase")
+		if err != nil {
+			return nil, err
+		}
+		return fromMultibase(s)
+	case "Ed25519VerificationKey2018":
+		s, err := text("publicKeyBase58")
+		if err != nil {
+			return nil, err
+		}
+		return fromBase58(s)
+	}
+	return nil, errOtherKey
+}
