@@ -1,0 +1,99 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.json")
+	for range 2 { // new, and in place of the old
+		if err := WriteFile(path, "json", honest(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != written(t, "json", honest(), Options{}) {
+			t.Errorf("the file holds %d bytes, error %v", len(got), err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode() != 0o644 {
+		t.Errorf("mode is %v", info.Mode())
+	}
+	checkAlone(t, dir, 1)
+}
+
+func checkAlone(t *testing.T, dir string, want int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != want {
+		t.Errorf("%d files in the folder, want %d: %v %v", len(entries), want, entries, err)
+	}
+}
+
+func TestWriteFileFollowsALink(t *testing.T) {
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", path); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if err := WriteFile(path, "text", honest(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v %v", info, err)
+	}
+	if got, _ := os.ReadFile(target); len(got) == 0 {
+		t.Error("the target is empty")
+	}
+}
+
+func TestWriteFileIntoADevice(t *testing.T) {
+	if err := WriteFile(os.DevNull, "text", honest(), Options{}); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s was replaced", os.DevNull)
+	}
+}
+
+func TestWriteFileLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	if err := WriteFile(filepath.Join(dir, "gone", "report"), "text", honest(), Options{}); err == nil {
+		t.Error("written into a folder that is not there")
+	}
+	if err := WriteFile(filepath.Join(dir, "report"), "yaml", honest(), Options{}); err == nil {
+		t.Error("written in an unknown format")
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(folder, "text", honest(), Options{}); err == nil {
+		t.Error("written over a folder")
+	}
+	checkAlone(t, dir, 1)
+}
+
+func TestAppendFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary")
+	if err := os.WriteFile(path, []byte("before\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendFile(path, "markdown", honest(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if want := "before\n" + written(t, "markdown", honest(), Options{}); err != nil || string(got) != want {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/sethvargo/go-githubactions"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// AnnotationLimit is the highest MaxAnnotations: GitHub drops what is beyond ten of a severity in a step, and
+// the tenth counts the rest.
+const AnnotationLimit = 9
+
+// writeGitHub writes the log of a step: annotations by workflow commands, then the same findings, the table
+// in a group, and the verdict as plain lines.
+func writeGitHub(b *bytes.Buffer, r *gate.Report, o Options) error {
+	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
+		return fmt.Errorf("%d annotations of each severity: 0 to %d is allowed", o.MaxAnnotations, AnnotationLimit)
+	}
+	ink := newInk(o.Color)
+	// The library writes its messages escaped; its plain output is not, so plain lines do not go through it.
+	step := githubactions.New(githubactions.WithWriter(b))
+	writeChosen(b, r)
+	writeAnnotations(step, r, o.MaxAnnotations)
+	writeFindings(b, r, ink)
+	if len(r.Results) > 0 {
+		step.Group("verdict of each check")
+		writeTable(b, r, o.Rules, ink)
+		step.EndGroup()
+	}
+	writeVerdict(b, r, ink)
+	return nil
+}
+
+// annotations of one severity of GitHub's.
+type level struct {
+	name  string
+	issue func(*githubactions.Action, string, ...any)
+}
+
+var levels = []level{
+	{"error", (*githubactions.Action).Errorf},
+	{"warning", (*githubactions.Action).Warningf},
+	{"notice", (*githubactions.Action).Noticef},
+}
+
+func writeAnnotations(step *githubactions.Action, r *gate.Report, limit int) {
+	if limit == 0 {
+		return
+	}
+	if r.Verdict == gate.Errored {
+		step.WithFieldsMap(map[string]string{"title": "oap-gate could not run"}).
+			Errorf("%s", annotation(r.Error, r.Remedy, ""))
+	}
+	all := findings(r)
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Compare(rank(a.Severity), rank(b.Severity))
+	})
+	for _, level := range levels {
+		shown, rest := 0, 0
+		for _, f := range all {
+			if annotationLevel(f.Severity) != level.name {
+				continue
+			}
+			if shown == limit {
+				rest++
+				continue
+			}
+			shown++
+			level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
+		}
+		if rest > 0 {
+			level.issue(step, "%s not shown here: the log and the summary name all", count(rest, "more "+level.name))
+		}
+	}
+}
+
+// rank puts errors before what is inconclusive, which GitHub has no severity for.
+func rank(severity string) int {
+	return slices.Index([]string{"error", "inconclusive", "warning", "notice"}, severity)
+}
+
+// annotationLevel is GitHub's severity: what is inconclusive blocks as an error does.
+func annotationLevel(severity string) string {
+	switch severity {
+	case "warning", "notice":
+		return severity
+	}
+	return "error"
+}
+
+func annotation(message, fix, cite string) string {
+	s := line(message)
+	if cite != "" {
+		s += " (" + line(cite) + ")"
+	}
+	if fix != "" {
+		s += "\nfix: " + line(fix)
+	}
+	return cut(s, maxField)
+}
+
+func annotationFields(f placed) map[string]string {
+	title := line(f.check)
+	if f.Severity == "inconclusive" {
+		title += " (inconclusive)"
+	}
+	fields := map[string]string{"title": title}
+	if f.path == wholeRegistry {
+		return fields
+	}
+	fields["file"] = line(f.path)
+	if f.Line > 0 {
+		fields["line"] = strconv.Itoa(f.Line)
+		fields["col"] = strconv.Itoa(max(f.Column, 1))
+	}
+	return fields
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// faulty has n findings of each severity, notices first.
+func faulty(n int) *gate.Report {
+	r := frame()
+	r.Verdict = gate.Fail
+	for _, severity := range []string{"notice", "warning", "inconclusive", "error"} {
+		result := gate.Result{Check: "schema", Subject: "implementations/acme.json", Verdict: gate.Fail}
+		for i := range n {
+			result.Findings = append(result.Findings, gate.Finding{
+				Severity: severity, Message: fmt.Sprintf("%s %d", severity, i), File: "implementations/acme.json", Line: i + 1, Column: 3,
+			})
+		}
+		r.Results = append(r.Results, result)
+	}
+	return r
+}
+
+func annotationTexts(log string) map[string][]string {
+	texts := map[string][]string{}
+	for _, c := range commands(log) {
+		texts[c.name] = append(texts[c.name], c.text)
+	}
+	return texts
+}
+
+func TestAnnotationsAreCapped(t *testing.T) {
+	log := written(t, "github", faulty(12), Options{MaxAnnotations: 9})
+	texts := annotationTexts(log)
+	for name, last := range map[string]string{
+		"error":   "15 more errors not shown here: the log and the summary name all",
+		"warning": "3 more warnings not shown here: the log and the summary name all",
+		"notice":  "3 more notices not shown here: the log and the summary name all",
+	} {
+		got := texts[name]
+		if len(got) != 10 || got[9] != last || got[0] != name+" 0" {
+			t.Errorf("annotations of severity %s are %q", name, got)
+		}
+	}
+	for _, severity := range []string{"error", "inconclusive", "warning", "notice"} {
+		for i := range 12 {
+			if want := fmt.Sprintf("%s %d\n", severity, i); !strings.Contains(log, want) {
+				t.Errorf("no plain line with %q", want)
+			}
+		}
+	}
+}
+
+func TestAnnotationsUpToTheLimitAreNotCounted(t *testing.T) {
+	texts := annotationTexts(written(t, "github", faulty(4), Options{MaxAnnotations: 8}))
+	if len(texts["error"]) != 8 || texts["error"][4] != "inconclusive 0" {
+		t.Errorf("errors are %q", texts["error"])
+	}
+}
+
+func TestNoAnnotations(t *testing.T) {
+	for _, r := range []*gate.Report{faulty(3), failed()} {
+		texts := annotationTexts(written(t, "github", r, Options{}))
+		if len(texts["error"])+len(texts["warning"])+len(texts["notice"]) > 0 {
+			t.Errorf("annotations %q", texts)
+		}
+	}
+	if err := Write(io.Discard, "github", faulty(1), Options{MaxAnnotations: 10}); err == nil {
+		t.Error("10 annotations are allowed: GitHub would drop the one that counts the rest")
+	}
+}
+
+func TestAnnotationIsCut(t *testing.T) {
+	r := faulty(1)
+	r.Results[3].Findings[0].Message = strings.Repeat("ä", 5000)
+	texts := annotationTexts(written(t, "github", r, Options{MaxAnnotations: 9}))
+	if got := texts["error"][0]; len([]rune(got)) != 4000 || !strings.HasSuffix(got, "ä…") {
+		t.Errorf("a text of %d characters", len([]rune(got)))
+	}
+}
+
+func TestAnnotationPlace(t *testing.T) {
+	r := faulty(1)
+	r.Results[3].Findings[0].File = "implementations/a,b:c.json"
+	log := written(t, "github", r, Options{MaxAnnotations: 9})
+	want := "::error col=3,file=implementations/a%2Cb%3Ac.json,line=1,title=schema::error 0\n"
+	if !strings.Contains(log, want) {
+		t.Errorf("no %q in\n%s", want, log)
+	}
+}

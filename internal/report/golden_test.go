@@ -1,0 +1,86 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var samples = []struct {
+	name   string
+	report *gate.Report
+}{
+	{"honest", honest()},
+	{"mixed", mixed()},
+	{"offline", offline()},
+	{"many", many(5)},
+	{"empty", counted(frame())},
+	{"failed", failed()},
+}
+
+func TestGolden(t *testing.T) {
+	for _, sample := range samples {
+		for _, format := range Formats {
+			t.Run(sample.name+"/"+format, func(t *testing.T) {
+				o := Options{MaxAnnotations: AnnotationLimit, Rules: catalogue}
+				got := written(t, format, sample.report, o)
+				if !strings.HasSuffix(got, "\n") {
+					t.Error("no line break at the end")
+				}
+				if again := written(t, format, sample.report, o); again != got {
+					t.Error("written twice, the report differs")
+				}
+				checkGolden(t, sample.name+"."+format, []byte(got))
+			})
+		}
+	}
+	t.Run("color", func(t *testing.T) {
+		checkGolden(t, "mixed-color.text", []byte(written(t, "text", mixed(), Options{Color: true})))
+	})
+}
+
+func checkGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (run with -update after a look):\n%s", path, cmp.Diff(string(want), string(got)))
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	var b bytes.Buffer
+	err := Write(&b, "yaml", honest(), Options{})
+	if err == nil || !strings.Contains(err.Error(), `"yaml" is not a report format: known are text, json,`) || b.Len() > 0 {
+		t.Errorf("error is %v, %d bytes written", err, b.Len())
+	}
+}
+
+// NO_COLOR and the kind of output are for the caller to look at.
+func TestColorIsNotTakenFromTheEnvironment(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	t.Setenv("TERM", "dumb")
+	if got := written(t, "text", mixed(), Options{Color: true}); !strings.Contains(got, "\x1b[") {
+		t.Error("no colour although it was asked for")
+	}
+	if got := written(t, "text", mixed(), Options{}); strings.Contains(got, "\x1b[") {
+		t.Error("colour although it was not asked for")
+	}
+}

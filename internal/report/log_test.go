@@ -1,0 +1,230 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// fill sets every string in v to s, makes slices of two, and leaves the rest as fits.
+func fill(v reflect.Value, s string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), s)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i), s)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(noon))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), s)
+		}
+	}
+}
+
+// poisoned are reports with s in every field; with s as verdict and severity too, and with each of our own.
+func poisoned(s string) []*gate.Report {
+	var all []*gate.Report
+	for _, v := range []gate.Verdict{gate.Verdict(s), gate.Pass, gate.Fail, gate.Inconclusive, gate.Errored} {
+		r := new(gate.Report)
+		fill(reflect.ValueOf(r).Elem(), s)
+		if v != gate.Verdict(s) {
+			r.Verdict = v
+			results := []gate.Verdict{gate.Fail, gate.Inconclusive, gate.Warn, gate.Skip, gate.Pass}
+			for i, severity := range []string{"error", "inconclusive", "warning", "notice", s} {
+				result := gate.Result{Check: s, Subject: s, Verdict: results[i], Reason: s}
+				f := r.Results[0].Findings[0]
+				f.Severity = severity
+				bare := f
+				bare.File = ""
+				result.Findings = []gate.Finding{f, bare}
+				r.Results = append(r.Results, result)
+			}
+			r.Results = append(r.Results, gate.Result{Check: s, Subject: s + "2", Verdict: gate.Fail, Reason: s})
+		}
+		all = append(all, r)
+	}
+	many := *all[1]
+	for _, suffix := range []string{"a", "b", "c", "d"} { // enough subjects for a matrix
+		many.Results = append(many.Results, gate.Result{Check: s + suffix, Subject: s + suffix, Verdict: gate.Fail})
+	}
+	return append(all, &many)
+}
+
+// FuzzLog puts one text into every field of a report and reads what the writers make of it as the GitHub
+// runner does.
+func FuzzLog(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rules := []Rule{{s, s, s, s, s}}
+		for i, r := range poisoned(s) {
+			o := Options{Rules: rules, MaxAnnotations: 3, Color: i%2 == 0}
+			for _, format := range Formats {
+				log := written(t, format, r, o)
+				if format == "github" {
+					checkAnnotations(t, log, r, o.MaxAnnotations)
+				} else if found := commands(log); found != nil {
+					t.Errorf("%s with %q in it: the runner finds %v", format, s, found)
+				}
+			}
+		}
+	})
+}
+
+func written(t *testing.T, format string, r *gate.Report, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// checkAnnotations fails unless the commands in log are the ones that the report should give, and no text of
+// theirs is a command where the runner writes it on.
+func checkAnnotations(t *testing.T, log string, r *gate.Report, limit int) {
+	t.Helper()
+	want := map[string]int{}
+	for _, f := range findings(r) {
+		want[annotationLevel(f.Severity)]++
+	}
+	for name, n := range want {
+		if n > limit {
+			want[name] = limit + 1
+		}
+	}
+	if r.Verdict == gate.Errored {
+		want["error"]++
+	}
+	want["group"], want["endgroup"] = 1, 1
+	got := map[string]int{}
+	for _, c := range commands(log) {
+		got[c.name]++
+		for key, value := range c.props {
+			if !strings.Contains(" file line col title ", " "+key+" ") || Line(value) != value {
+				t.Errorf("property %s=%q", key, value)
+			}
+		}
+		if found := commands(c.text); found != nil {
+			t.Errorf("the text of %v holds %v", c, found)
+		}
+		if len([]rune(c.text)) > maxField {
+			t.Errorf("a text of %d characters", len([]rune(c.text)))
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("commands are %v, want %v, in\n%s", got, want, log)
+	}
+}
+
+// FuzzMarkdownPage holds that foreign text never leaves its code spans: apart from these and from links that
+// are plainly https, the page is the same whatever the text.
+func FuzzMarkdownPage(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if s == "" {
+			t.Skip("empty fields are left out")
+		}
+		harmless := poisoned("x")
+		for i, r := range poisoned(s) {
+			got, want := skeleton(t, written(t, "markdown", r, Options{})), skeleton(t, written(t, "markdown", harmless[i], Options{}))
+			switch gate.Verdict(s) { // our own words stand bare
+			case gate.Pass, gate.Fail, gate.Inconclusive, gate.Errored, gate.Warn, gate.Skip, "warning", "notice":
+			default:
+				if got != want {
+					t.Errorf("with %q the page is\n%s\nnot\n%s", s, got, want)
+				}
+			}
+		}
+	})
+}
+
+var (
+	span = regexp.MustCompile("`[^`|\r\n]+`")
+	href = regexp.MustCompile("\\[`x`\\]\\(<(https://[^<>`| \\\\]+)>\\)")
+)
+
+// skeleton is the page with every code span reduced to `x`, and links to their text.
+func skeleton(t *testing.T, page string) string {
+	page = span.ReplaceAllString(page, "`x`")
+	return href.ReplaceAllStringFunc(page, func(s string) string {
+		if url := href.FindStringSubmatch(s)[1]; !linkable.MatchString(url) {
+			t.Errorf("a link to %q", url)
+		}
+		return "`x`"
+	})
+}
+
+func TestHostileDocuments(t *testing.T) {
+	for _, s := range hostile {
+		for _, r := range poisoned(s) {
+			var back gate.Report
+			text := written(t, "json", r, Options{})
+			if err := json.Unmarshal([]byte(text), &back); err != nil {
+				t.Errorf("json with %q in it: %v", s, err)
+			}
+			if utf8.ValidString(s) && back.Chosen != s {
+				t.Errorf("json with %q in it comes back as %q", s, back.Chosen)
+			}
+			var sarif map[string]any
+			if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{})), &sarif); err != nil {
+				t.Errorf("sarif with %q in it: %v", s, err)
+			}
+			checkXML(t, written(t, "junit", r, Options{}))
+			for _, format := range []string{"json", "sarif", "junit", "text", "github", "markdown"} {
+				for _, c := range written(t, format, r, Options{}) {
+					if c != '\n' && !visible(c) {
+						t.Errorf("%s with %q in it holds %U", format, s, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkXML(t *testing.T, text string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			switch e.Name.Local {
+			case "testsuites", "testsuite", "testcase", "failure", "error", "skipped", "system-out":
+			default:
+				t.Errorf("an element %q", e.Name.Local)
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// MaxSummary is how many bytes a job summary may have: GitHub drops one above 1 MiB whole.
+const MaxSummary = 1<<20 - 1
+
+const (
+	minMarkdown = 16 << 10 // holds the head, whatever the report
+	headField   = 300      // of one foreign text in the head
+)
+
+// page is Markdown that grows row by row and stays below its cap, with every table closed.
+type page struct {
+	b    *bytes.Buffer
+	max  int
+	left int // rows for which there was no room
+}
+
+// pageEnd is kept free for what closes the page.
+const pageEnd = 512
+
+func (p *page) fits(s string) bool { return p.b.Len()+len(s)+pageEnd <= p.max }
+
+// table writes head, which opens the table, rows and tail, or nothing where there is no room or no row.
+func (p *page) table(head string, rows int, row func(int) string, tail string) {
+	if rows == 0 {
+		return
+	}
+	if !p.fits(head + tail) {
+		p.left += rows
+		return
+	}
+	p.b.WriteString(head)
+	for i := range rows {
+		s := row(i)
+		if !p.fits(s + tail) {
+			p.left += rows - i
+			break
+		}
+		p.b.WriteString(s)
+	}
+	p.b.WriteString(tail)
+}
+
+// writeMarkdown writes a summary for a job or a comment: the verdict, the findings, what each check said, the
+// evidence.
+func writeMarkdown(b *bytes.Buffer, r *gate.Report, o Options) error {
+	p := &page{b: b, max: o.MaxBytes}
+	if p.max <= 0 || p.max > MaxSummary {
+		p.max = MaxSummary
+	}
+	p.max = max(p.max, minMarkdown)
+	p.head(r)
+	p.findings(r)
+	p.results(r)
+	p.evidence(r)
+	if p.left > 0 {
+		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n", count(p.left, "row"), p.max+1)
+	}
+	return nil
+}
+
+func (p *page) head(r *gate.Report) {
+	b := p.b
+	fmt.Fprintf(b, "## %s oap-gate: %s\n\n", sign(r.Verdict), word(string(r.Verdict)))
+	if r.Verdict == gate.Errored {
+		fmt.Fprintf(b, "The gate could not run: %s\n\n", markdown(r.Error, headField))
+		if r.Remedy != "" {
+			fmt.Fprintf(b, "**Fix:** %s\n\n", markdown(r.Remedy, headField))
+		}
+	} else {
+		fmt.Fprintf(b, "C%s", examined(r)[1:])
+		if found := outcomes(r); found != "" {
+			fmt.Fprintf(b, "; %s", found)
+		}
+		b.WriteString(".\n\n")
+	}
+	if len(r.NotRun) > 0 {
+		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"), markdown(strings.Join(r.NotRun, ", "), headField))
+	}
+	if len(r.Assumed) > 0 {
+		fmt.Fprintf(b, "**Assumed:** %s. This is not the verdict of a full live run.\n\n", markdown(strings.Join(r.Assumed, ", "), headField))
+	}
+	if len(r.Governance) > 0 {
+		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"), markdown(strings.Join(r.Governance, ", "), headField))
+	}
+	if r.Squash {
+		b.WriteString("**Squash:** more than one commit touches a data path; merge as one commit.\n\n")
+	}
+	p.facts(r)
+}
+
+func (p *page) facts(r *gate.Report) {
+	p.b.WriteString("| | |\n|---|---|\n")
+	for _, fact := range [][2]string{
+		{"chosen", r.Chosen},
+		{"base", r.Base},
+		{"head", r.Head},
+		{"merge base", r.MergeBase},
+		{"evaluated at", r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")},
+		{"oap-gate", r.Tool.Version},
+		{"build", r.Tool.Commit},
+		{"evidence", r.EvidenceSHA256},
+	} {
+		if fact[1] != "" {
+			fmt.Fprintf(p.b, "| %s | %s |\n", fact[0], markdown(fact[1], headField))
+		}
+	}
+}
+
+func (p *page) findings(r *gate.Report) {
+	all := findings(r)
+	head := "\n### Findings\n\n| | where | check | finding |\n|---|---|---|---|\n"
+	p.table(head, len(all), func(i int) string {
+		f := all[i]
+		told := Markdown(f.Message)
+		if f.Commit != "" {
+			told += "<br>commit " + Markdown(f.Commit)
+		}
+		if f.Fix != "" {
+			told += "<br>**fix:** " + Markdown(f.Fix)
+		}
+		if f.Cite != "" {
+			told += "<br>" + Markdown(f.Cite)
+		}
+		return fmt.Sprintf("| %s | %s | %s | %s |\n", word(f.Severity), Markdown(place(f)), Markdown(f.check), told)
+	}, "")
+}
+
+func (p *page) results(r *gate.Report) {
+	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason |\n|---|---|---|---|\n",
+		count(len(r.Results), "result"))
+	p.table(head, len(r.Results), func(i int) string {
+		result := r.Results[i]
+		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
+			word(string(result.Verdict)), Markdown(result.Reason))
+	}, "\n</details>\n")
+}
+
+func (p *page) evidence(r *gate.Report) {
+	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries | from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
+		count(len(r.Evidence), "document"))
+	p.table(head, len(r.Evidence), func(i int) string {
+		e := r.Evidence[i]
+		document, from := link(e.URL), Markdown(e.Address)
+		if e.FinalURL != "" && e.FinalURL != e.URL {
+			document += "<br>now at " + link(e.FinalURL)
+		}
+		if e.CachedAt != nil {
+			from += " cached " + e.CachedAt.UTC().Format("2006-01-02T15:04:05Z")
+		}
+		state := Markdown(e.State)
+		if e.Code != "" {
+			state += " " + Markdown(e.Code)
+		}
+		if e.Message != "" {
+			state += "<br>" + Markdown(e.Message)
+		}
+		return fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %s | %s |\n", document, state, e.Status, e.Bytes,
+			e.Milliseconds, e.Attempts, from, Markdown(e.SHA256))
+	}, "\n</details>\n")
+}
+
+// word is s bare where it is one of our own words, else neutral.
+func word(s string) string {
+	switch s {
+	case "pass", "fail", "inconclusive", "error", "warn", "skip", "warning", "notice":
+		return s
+	}
+	return markdown(s, headField)
+}
+
+func sign(v gate.Verdict) string {
+	switch v {
+	case gate.Pass:
+		return "✅"
+	case gate.Fail, gate.Errored:
+		return "❌"
+	}
+	return "❔"
+}
+
+// linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
+// No user information: "https://known.example@evil.example" reads as another host than it is.
+var linkable = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
+
+// link shows a URL, and makes it a link where it is plainly an https one.
+func link(url string) string {
+	const longest = 2000
+	text := Markdown(url)
+	if len(url) > longest || !linkable.MatchString(url) {
+		return text
+	}
+	return "[" + text + "](<" + url + ">)"
+}

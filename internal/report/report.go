@@ -1,0 +1,159 @@
+// Package report writes a gate.Report as bytes: for people, for machines, for a forge.
+//
+// Every string of a Report is held to be hostile, check ids and verdicts included: a report may be read
+// from a file that a stranger made. Each writer is a function of the report and its options alone.
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// Options is what a writer may be told. Each writer ignores what it has no use for.
+type Options struct {
+	// Color makes text use ANSI colours. Nothing else decides that: neither the environment nor the
+	// kind of output.
+	Color bool
+	// MaxAnnotations is how many annotations of each severity the github format makes, 0 to 9, before one
+	// that counts the rest; 0 makes none at all.
+	MaxAnnotations int
+	// MaxBytes caps the markdown format; 0 stands for MaxSummary. Less than 16 KiB counts as 16 KiB.
+	MaxBytes int
+	// Rules describes the checks in catalogue order.
+	Rules []Rule
+}
+
+// Rule is what the catalogue says of one check.
+type Rule struct {
+	ID, Title, Cite, Why, Fix string
+}
+
+var writers = []struct {
+	format string
+	write  func(*bytes.Buffer, *gate.Report, Options) error
+}{
+	{"text", writeText},
+	{"json", writeJSON},
+	{"github", writeGitHub},
+	{"markdown", writeMarkdown},
+	{"sarif", writeSARIF},
+	{"junit", writeJUnit},
+}
+
+// Formats are the names that Write knows.
+var Formats = formats()
+
+func formats() []string {
+	var names []string
+	for _, w := range writers {
+		names = append(names, w.format)
+	}
+	return names
+}
+
+// Write writes r to w in one of Formats. What it writes ends with a line break; w gets it in one call, or
+// nothing where the report cannot be told.
+func Write(w io.Writer, format string, r *gate.Report, o Options) error {
+	var b bytes.Buffer
+	if err := render(&b, format, r, o); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func render(b *bytes.Buffer, format string, r *gate.Report, o Options) error {
+	for _, w := range writers {
+		if w.format == format {
+			return w.write(b, r, o)
+		}
+	}
+	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
+}
+
+// columns are the checks that have a result: those of the catalogue first, in its order.
+func columns(r *gate.Report, rules []Rule) []string {
+	var ids, known []string
+	seen := map[string]bool{}
+	for _, result := range r.Results {
+		if !seen[result.Check] {
+			seen[result.Check] = true
+			ids = append(ids, result.Check)
+		}
+	}
+	for _, rule := range rules {
+		if seen[rule.ID] {
+			known = append(known, rule.ID)
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	return known
+}
+
+// bySubject groups the results of a subject, in the order of the report.
+func bySubject(r *gate.Report) [][]gate.Result {
+	at := map[string]int{}
+	var groups [][]gate.Result
+	for _, result := range r.Results {
+		i, ok := at[result.Subject]
+		if !ok {
+			i = len(groups)
+			at[result.Subject] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], result)
+	}
+	return groups
+}
+
+// wholeRegistry is the subject of findings about the registry as a whole; every other subject is a path.
+const wholeRegistry = "registry"
+
+// placed is a finding with the check that made it and the place it is shown at.
+type placed struct {
+	gate.Finding
+	check string
+	path  string // the finding's file, else the subject
+}
+
+// findings are all findings of the report in its order. A result that blocks and has none, because the
+// evidence it needed was not to be had, stands for itself by its reason.
+func findings(r *gate.Report) []placed {
+	var all []placed
+	for _, result := range r.Results {
+		for _, f := range result.Findings {
+			path := f.File
+			if path == "" {
+				path = result.Subject
+			}
+			all = append(all, placed{f, result.Check, path})
+		}
+		if severity := blocking(result.Verdict); severity != "" && len(result.Findings) == 0 {
+			f := gate.Finding{Severity: severity, Code: "no-finding", Message: result.Reason}
+			if f.Message == "" {
+				f.Message = "no reason given"
+			}
+			all = append(all, placed{f, result.Check, result.Subject})
+		}
+	}
+	return all
+}
+
+func blocking(v gate.Verdict) string {
+	switch v {
+	case gate.Fail:
+		return "error"
+	case gate.Inconclusive:
+		return "inconclusive"
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// command is what the GitHub runner would execute.
+type command struct {
+	name  string
+	props map[string]string
+	text  string
+}
+
+// commands reads a log as the runner does: lines end at CR and LF, and each is tried by two grammars.
+//
+// It finds more than the runner. The runner compares strings by culture, in which controls, format
+// characters and variation selectors count for nothing, so they are taken out first; and it knows a set of
+// names, in place of which any word will do.
+func commands(log string) []command {
+	var found []command
+	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\r' || r == '\n' }) {
+		line = strings.Map(significant, line)
+		if c, ok := parseV2(line); ok {
+			found = append(found, c)
+		} else if c, ok := parseV1(line); ok {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func significant(r rune) rune {
+	if !unicode.IsSpace(r) && (unicode.Is(unicode.C, r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
+		return -1
+	}
+	return r
+}
+
+// parseV2 is "::name key=value,key=value::text" after white space at the start of a line.
+func parseV2(line string) (command, bool) {
+	line, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::")
+	if !ok {
+		return command{}, false
+	}
+	info, text, ok := strings.Cut(line, "::")
+	return parseInfo(info, text, ",", ok)
+}
+
+// parseV1 is "##[name key=value;key=value]text" anywhere in a line.
+func parseV1(line string) (command, bool) {
+	_, line, ok := strings.Cut(line, "##[")
+	if !ok {
+		return command{}, false
+	}
+	info, text, ok := strings.Cut(line, "]")
+	return parseInfo(info, text, ";", ok)
+}
+
+var commandName = regexp.MustCompile(`^[A-Za-z_-]+$`)
+
+func parseInfo(info, text, separator string, ok bool) (command, bool) {
+	name, rest, _ := strings.Cut(info, " ")
+	if !ok || !commandName.MatchString(name) {
+		return command{}, false
+	}
+	c := command{name, map[string]string{}, unescape.Replace(text)}
+	for _, pair := range strings.Split(rest, separator) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(pair), "="); ok {
+			c.props[key] = unescape.Replace(value)
+		}
+	}
+	return c, true
+}
+
+var unescape = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%", "%3B", ";", "%5D", "]")

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// A viewer of SARIF makes links of "[text](target)" in plain messages and fills in "{0}".
+var sarifTakesEffect = regexp.MustCompile(`\]\(|\{[0-9]`)
+
+func TestSARIFTextsAreNeutral(t *testing.T) {
+	for _, s := range hostile {
+		for _, r := range poisoned(s) {
+			var log sarifLog
+			if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{Rules: []Rule{{s, s, s, s, s}}})), &log); err != nil {
+				t.Fatal(err)
+			}
+			checkTexts(t, log)
+		}
+	}
+}
+
+func checkTexts(t *testing.T, log sarifLog) {
+	t.Helper()
+	run := log.Runs[0]
+	texts := []string{run.Tool.Driver.Version}
+	for _, rule := range run.Tool.Driver.Rules {
+		texts = append(texts, rule.ID)
+		for _, text := range []*sarifText{rule.Short, rule.Full, rule.Help} {
+			if text != nil {
+				texts = append(texts, text.Text)
+			}
+		}
+	}
+	for _, notification := range run.Invocations[0].Notifications {
+		texts = append(texts, notification.Message.Text)
+	}
+	for _, result := range run.Results {
+		if got := run.Tool.Driver.Rules[result.RuleIndex].ID; got != result.RuleID {
+			t.Errorf("rule %q has the index of %q", result.RuleID, got)
+		}
+		p := result.Properties
+		texts = append(texts, result.RuleID, result.Message.Text, p.Severity, p.Code, p.Pointer, p.Commit)
+		uri := result.Locations[0].Physical.Artifact.URI
+		if u, err := url.Parse(uri); err != nil || u.IsAbs() || u.Host != "" || uri == "" || strings.HasPrefix(uri, "/") {
+			t.Errorf("%q is no relative path: %v", uri, err)
+		}
+	}
+	for _, text := range texts {
+		if Line(text) != text || sarifTakesEffect.MatchString(text) {
+			t.Errorf("%q takes effect", text)
+		}
+	}
+}
+
+func TestFingerprints(t *testing.T) {
+	of := func(r *gate.Report) []string {
+		var log sarifLog
+		if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{})), &log); err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, result := range log.Runs[0].Results {
+			all = append(all, result.Fingerprints["oapGateFinding/v1"])
+		}
+		return all
+	}
+	before, r := of(faulty(2)), faulty(2)
+	for i := range r.Results {
+		for j := range r.Results[i].Findings {
+			r.Results[i].Findings[j].Line += 5
+			r.Results[i].Findings[j].Message += " now"
+		}
+	}
+	after := of(r)
+	seen := map[string]bool{}
+	for i := range before {
+		if before[i] != after[i] {
+			t.Errorf("fingerprint %d changes from %s to %s with the line and the message", i, before[i], after[i])
+		}
+		if seen[before[i]] {
+			t.Errorf("two findings have the fingerprint %s", before[i])
+		}
+		seen[before[i]] = true
+	}
+}

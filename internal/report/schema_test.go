@@ -1,0 +1,88 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(SchemaID, document); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile(SchemaID)
+}
+
+func TestReportsAreValid(t *testing.T) {
+	schema := compiled(t)
+	full := new(gate.Report)
+	fill(reflect.ValueOf(full).Elem(), "x")
+	full.Version, full.Mode, full.Verdict = 1, "audit", gate.Fail
+	for i := range full.Results {
+		full.Results[i].Verdict = gate.Warn
+		for j := range full.Results[i].Findings {
+			full.Results[i].Findings[j].Severity = "notice"
+		}
+	}
+	reports := map[string]*gate.Report{"full": full}
+	for _, sample := range samples {
+		reports[sample.name] = sample.report
+	}
+	for name, r := range reports {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r, Options{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestInvalidReports(t *testing.T) {
+	schema := compiled(t)
+	for name, edit := range map[string]func(map[string]any){
+		"version 2":            func(r map[string]any) { r["version"] = 2 },
+		"unknown verdict":      func(r map[string]any) { r["verdict"] = "green" },
+		"unknown mode":         func(r map[string]any) { r["mode"] = "demo" },
+		"no verdict":           func(r map[string]any) { delete(r, "verdict") },
+		"no assumed":           func(r map[string]any) { delete(r, "assumed") },
+		"null results":         func(r map[string]any) { r["results"] = nil },
+		"time without zone":    func(r map[string]any) { r["evaluated_at"] = "2026-05-04 12:00:00" },
+		"number for a text":    func(r map[string]any) { r["head"] = 1 },
+		"result without check": func(r map[string]any) { delete(r["results"].([]any)[0].(map[string]any), "check") },
+	} {
+		var value map[string]any
+		if err := json.Unmarshal([]byte(written(t, "json", mixed(), Options{})), &value); err != nil {
+			t.Fatal(err)
+		}
+		edit(value)
+		if err := schema.Validate(value); err == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+}
+
+func TestSchemaGolden(t *testing.T) { checkGolden(t, "report.schema.json", Schema()) }
+
+func TestEmptyArraysAreWritten(t *testing.T) {
+	text := written(t, "json", failed(), Options{})
+	for _, want := range []string{`"assumed": []`, `"results": []`, `"evidence": []`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}

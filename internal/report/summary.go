@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
+func verdictLine(r *gate.Report) string {
+	if r.Verdict == gate.Errored {
+		return "error: could not run: " + line(r.Error)
+	}
+	s := line(string(r.Verdict)) + ": " + examined(r)
+	if found := outcomes(r); found != "" {
+		s += "; " + found
+	}
+	if assumed := assumptions(r); assumed != "" {
+		s += "; " + assumed
+	}
+	return s
+}
+
+func examined(r *gate.Report) string {
+	ran := map[string]bool{}
+	for _, result := range r.Results {
+		if result.Verdict != gate.Skip {
+			ran[result.Check] = true
+		}
+	}
+	obtained := 0
+	for _, e := range r.Evidence {
+		if e.State == "obtained" {
+			obtained++
+		}
+	}
+	documents := count(obtained, "document")
+	if obtained < len(r.Evidence) {
+		documents = fmt.Sprintf("%d of %s", obtained, count(len(r.Evidence), "document"))
+	}
+	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(len(ran), "check"), documents)
+	if len(r.Results) == 0 {
+		s += "; there was nothing to judge"
+	}
+	return s
+}
+
+// records names the kinds of the records where the results tell them all.
+func records(r *gate.Report) string {
+	kinds := []struct{ folder, name string }{
+		{"implementations/", "listing"},
+		{"revocations/", "revocation"},
+		{"peer-witnesses/", "peer witness"},
+		{"workflow-anchors/", "workflow anchor"},
+	}
+	n, total := make([]int, len(kinds)), 0
+	for _, results := range bySubject(r) {
+		for i, kind := range kinds {
+			if strings.HasPrefix(results[0].Subject, kind.folder) {
+				n[i]++
+				total++
+			}
+		}
+	}
+	if total == 0 || total != r.Counts.Records {
+		return count(r.Counts.Records, "record")
+	}
+	var parts []string
+	for i, kind := range kinds {
+		if n[i] > 0 {
+			parts = append(parts, count(n[i], kind.name))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+func outcomes(r *gate.Report) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{r.Counts.Fail, "failed"}, {r.Counts.Inconclusive, "inconclusive"}, {r.Counts.Warn, "warned"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// assumptions says what the verdict does not rest on.
+func assumptions(r *gate.Report) string {
+	var parts []string
+	if n := len(r.NotRun); n > 0 {
+		part := count(n, "check") + " not run"
+		if slices.Contains(r.Assumed, "--offline") {
+			part = "offline: " + part
+		}
+		parts = append(parts, part)
+	}
+	if len(r.Assumed) > 0 {
+		parts = append(parts, "assumed: "+line(strings.Join(r.Assumed, ", ")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "ss"):
+		return fmt.Sprintf("%d %ses", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

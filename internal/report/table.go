@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// maxLists is up to how many subjects the table is a list of the checks with reasons, one for each; more
+// are a matrix with one line for each.
+const maxLists = 3
+
+func writeTable(b *bytes.Buffer, r *gate.Report, rules []Rule, ink ink) {
+	groups, checks := bySubject(r), columns(r, rules)
+	if len(groups) > maxLists {
+		writeMatrix(b, groups, checks, ink)
+		return
+	}
+	for i, results := range groups {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		writeList(b, results, longest(checks), ink)
+	}
+}
+
+// writeList writes the verdict and the reason of each check on one subject.
+func writeList(b *bytes.Buffer, results []gate.Result, width int, ink ink) {
+	fmt.Fprintln(b, ink.bold(line(results[0].Subject)))
+	for _, result := range results {
+		verdict := fmt.Sprintf("%-12s", line(string(result.Verdict)))
+		row := fmt.Sprintf("  %-*s  %s", width, line(result.Check), ink.verdict(result.Verdict, verdict))
+		if result.Reason != "" {
+			row += "  " + line(result.Reason)
+		}
+		fmt.Fprintln(b, strings.TrimRight(row, " "))
+	}
+}
+
+// writeMatrix writes a stair of the check ids and under it a row of marks for each subject.
+func writeMatrix(b *bytes.Buffer, groups [][]gate.Result, checks []string, ink ink) {
+	at := map[string]int{}
+	for i, check := range checks {
+		at[check] = i
+		fmt.Fprintf(b, "  %s┌─%s %s\n", strings.Repeat("│ ", i), strings.Repeat("──", len(checks)-1-i), line(check))
+	}
+	for _, results := range groups {
+		row := make([]string, len(checks))
+		for i := range row {
+			row[i] = " "
+		}
+		for _, result := range results {
+			row[at[result.Check]] = ink.verdict(result.Verdict, mark(result.Verdict))
+		}
+		fmt.Fprintf(b, "  %s  %s\n", strings.Join(row, " "), line(results[0].Subject))
+	}
+	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))
+}
+
+func mark(v gate.Verdict) string {
+	switch v {
+	case gate.Pass:
+		return "✓"
+	case gate.Fail:
+		return "✗"
+	case gate.Inconclusive:
+		return "?"
+	case gate.Warn:
+		return "!"
+	case gate.Skip:
+		return "-"
+	}
+	return "~" // no verdict of ours
+}
+
+func longest(names []string) int {
+	n := 0
+	for _, name := range names {
+		n = max(n, len([]rune(line(name))))
+	}
+	return n
+}
