@@ -1,0 +1,298 @@
+package evidence
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// MaxWitnesses is how many peer witnesses of one document are looked at.
+const MaxWitnesses = 32
+
+// Set is a set of kinds of evidence.
+type Set uint16
+
+// With is the set with k in it.
+func (s Set) With(k Kind) Set { return s | 1<<k }
+
+// Has tells whether k is in the set.
+func (s Set) Has(k Kind) bool { return s&(1<<k) != 0 }
+
+// Wanted says what to seek about one record, and what the registry knows that decides it.
+type Wanted struct {
+	Kinds Set
+	// Listed gives the base tree's listing of a DID that stands there at L4 or L5, nil for any other DID.
+	// Nothing is fetched for a DID that it does not know.
+	Listed func(did string) *registry.Listing
+	// Maintainers are the DIDs whose co-signatures the bootstrap rule asks for; empty where it does not apply.
+	Maintainers []string
+	// ReferenceServer is the DID whose own witnesses are sought too, where it is a witness.
+	ReferenceServer string
+	// Revoked is the base tree's listing that a revocation names.
+	Revoked *registry.Listing
+}
+
+// Collect seeks all that is wanted about one record: a *registry.Listing, *registry.Revocation or
+// *registry.Anchor. It is the one place that knows which document leads to which other.
+func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
+	f := &Facts{}
+	c := &collector{ctx: ctx, s: s}
+	switch r := record.(type) {
+	case *registry.Listing:
+		c.listing(f, r, w)
+	case *registry.Revocation:
+		if w.Kinds.Has(RevocationProof) {
+			c.revocation(f, r, w)
+		}
+	case *registry.Anchor:
+		if w.Kinds.Has(AnchorProof) {
+			c.anchor(f, r)
+		}
+	}
+	c.wait.Wait()
+	return f
+}
+
+type collector struct {
+	ctx  context.Context
+	s    Source
+	wait sync.WaitGroup
+}
+
+func (c *collector) seek(sought bool, f func()) {
+	if sought {
+		c.wait.Go(f)
+	}
+}
+
+func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
+	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID) })
+	c.seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
+	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l) })
+	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
+		f.ReceiptText, f.Receipt = c.receipt(l)
+		if !w.Kinds.Has(Witnesses) || f.Receipt.State != Obtained {
+			return
+		}
+		f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, l.Level.Base() == 5)
+		f.Maintainers = make(map[string]Result[*did.Document], len(w.Maintainers))
+		var mu sync.Mutex
+		for _, d := range w.Maintainers {
+			c.wait.Go(func() {
+				doc, _ := c.didDocument(d)
+				mu.Lock()
+				defer mu.Unlock()
+				f.Maintainers[d] = doc
+			})
+		}
+	})
+}
+
+func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
+	if w.Revoked != nil && r.RevokedByDID == w.Revoked.ToolDID {
+		c.wait.Go(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID) })
+	}
+	var dids []string
+	for _, p := range r.Witnesses {
+		dids = append(dids, p.WitnessDID)
+	}
+	f.Witnesses = c.witnesses(dids, w, true)
+}
+
+func (c *collector) anchor(f *Facts, a *registry.Anchor) {
+	c.wait.Go(func() {
+		f.CrossMatch = c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
+	})
+	c.wait.Go(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
+	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
+}
+
+// witnesses seeks the documents of the listed among dids. Where independence matters that includes their
+// Manifests, and the reference server's own witnesses.
+func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[string]*Witness {
+	found := make(map[string]*Witness)
+	if len(dids) > MaxWitnesses {
+		return found
+	}
+	for _, d := range dids {
+		l := w.Listed(d)
+		if l == nil || found[d] != nil {
+			continue
+		}
+		known := &Witness{}
+		found[d] = known
+		c.wait.Go(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
+		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
+		c.wait.Go(func() {
+			known.ReceiptText, known.Receipt = c.receipt(l)
+			if independence && d == w.ReferenceServer && known.Receipt.State == Obtained {
+				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
+			}
+		})
+	}
+	return found
+}
+
+func peers(r *receipt.Receipt) []string {
+	var dids []string
+	for _, p := range r.PeerWitnesses {
+		dids = append(dids, p.DID)
+	}
+	return dids
+}
+
+// didDocument resolves a DID, and tells the URL where it was not the DID's own.
+func (c *collector) didDocument(text string) (Result[*did.Document], string) {
+	d, err := did.Parse(text)
+	if err != nil {
+		return Result[*did.Document]{State: Invalid, Code: "did-syntax", Message: err.Error()}, ""
+	}
+	switch d.Method {
+	case "key":
+		doc, err := did.Local(d)
+		if err != nil {
+			return Result[*did.Document]{State: Invalid, Code: "did-syntax", Message: err.Error()}, ""
+		}
+		return Result[*did.Document]{State: Obtained, Value: doc}, ""
+	case "web":
+	default:
+		return Result[*did.Document]{State: Invalid, Code: CodeDIDMethod,
+			Message: fmt.Sprintf("DID method %q, only web and key can be resolved", d.Method)}, ""
+	}
+	primary, fallback := d.URLs()
+	o := c.s.Observe(c.ctx, Request{HTTPS, primary, MaxDIDDocument})
+	from, used := []Observation{o}, ""
+	if o.Status == 404 && o.State == Absent && fallback != "" {
+		if second := c.s.Observe(c.ctx, Request{HTTPS, fallback, MaxDIDDocument}); second.State != Absent {
+			from, used, o = append(from, second), fallback, second
+		}
+	}
+	r := decoded(o, func() (*did.Document, string, error) {
+		doc, err := did.ParseDocument(o.Target, o.Body, d)
+		if err != nil {
+			return nil, documentCode(err), err
+		}
+		return doc, "", nil
+	})
+	r.From = from
+	return r, used
+}
+
+func (c *collector) manifest(url string) Result[*manifest.Manifest] {
+	o := c.s.Observe(c.ctx, Request{HTTPS, url, MaxManifest})
+	return decoded(o, func() (*manifest.Manifest, string, error) {
+		m, err := manifest.Parse(url, o.Body)
+		return m, "manifest-not-json", err
+	})
+}
+
+// receipt fetches the Receipt that a listing pins; it is decoded only where the hash is the pinned one.
+func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receipt.Receipt]) {
+	text := c.pinned(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
+	if text.State != Obtained {
+		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
+	}
+	r, err := receipt.Parse(l.ReceiptURI, text.Value.Body)
+	if err != nil {
+		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
+	}
+	return text, Result[*receipt.Receipt]{State: Obtained, Value: r, From: text.From}
+}
+
+func (c *collector) pinned(r Request, sum string) Result[Pinned] {
+	o := c.s.Observe(c.ctx, r)
+	if o.State != Obtained {
+		return fault[Pinned](o)
+	}
+	got := sha256.Sum256(o.Body)
+	p := Pinned{URL: o.Target, Body: o.Body, SHA256: hex.EncodeToString(got[:])}
+	if p.SHA256 != sum {
+		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
+			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, sum)}
+	}
+	return Result[Pinned]{State: Obtained, Value: p, From: []Observation{o}}
+}
+
+// domainAge asks RDAP and, where that gives no date, WHOIS. Under a private suffix nothing is asked: the
+// platform's age says nothing about its customer.
+func (c *collector) domainAge(l *registry.Listing) Result[Registration] {
+	host := ""
+	if d, err := did.Parse(l.ToolDID); err == nil && d.Method == "web" {
+		host = d.Host()
+	} else if err == nil {
+		host = hostOf(l.ManifestURI)
+	}
+	domain, err := domainage.Registrable(host)
+	if err != nil {
+		return Result[Registration]{State: Invalid, Code: "no-registrable-domain", Message: err.Error()}
+	}
+	reg := Registration{Domain: domain}
+	if domain.PrivateSuffix {
+		return Result[Registration]{State: Obtained, Value: reg}
+	}
+	reg.RDAP = c.registration(Request{RDAP, domain.Registrable, MaxRDAP}, domainage.FromRDAP)
+	if reg.RDAP.State != Obtained {
+		reg.WHOIS = c.registration(Request{WHOIS, domain.Registrable, MaxWHOIS}, domainage.FromWHOIS)
+	}
+	return Result[Registration]{State: Obtained, Value: reg, From: append(reg.RDAP.From, reg.WHOIS.From...)}
+}
+
+// registration reads one source's reply. A reply that is no answer leaves the question open.
+func (c *collector) registration(r Request, parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
+	o := c.s.Observe(c.ctx, r)
+	if o.State != Obtained {
+		return fault[domainage.Registration](o)
+	}
+	reg, err := parse(r.Target, o.Body)
+	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
+	if err != nil {
+		out.State, out.Code, out.Message = Unavailable, "not-an-answer", err.Error()
+		if domainage.Answered(err) {
+			out.State, out.Code = Invalid, "no-date"
+		}
+	}
+	return out
+}
+
+// decoded is what parse makes of an observation; a document that it refuses is Invalid.
+func decoded[T any](o Observation, parse func() (T, string, error)) Result[T] {
+	if o.State != Obtained {
+		return fault[T](o)
+	}
+	v, code, err := parse()
+	if err != nil {
+		return Result[T]{State: Invalid, Code: code, Message: err.Error(), From: []Observation{o}}
+	}
+	return Result[T]{State: Obtained, Value: v, From: []Observation{o}}
+}
+
+// documentCode is the code of an error that a document's decoder gave.
+func documentCode(err error) string {
+	if e, ok := errors.AsType[*did.DocumentError](err); ok {
+		return e.Code
+	}
+	if e, ok := errors.AsType[*strict.Error](err); ok {
+		return e.Code
+	}
+	return "document-invalid"
+}
+
+// hostOf is the host name of a URL, empty where the text is none.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}

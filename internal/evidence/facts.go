@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+)
+
+// Kind is a piece of evidence that checks need, each owned by exactly one check.
+type Kind uint8
+
+// The kinds of evidence.
+const (
+	DIDDocument     Kind = iota + 1 // of the listing's tool_did
+	Manifest                        // at manifest_uri
+	ReceiptText                     // the pinned bytes at conformance_receipt_uri
+	Receipt                         // the same, decoded
+	DomainAge                       // of the registrable domain of tool_did
+	Witnesses                       // documents of the Receipt's peer witnesses and, for the bootstrap rule, of the maintainers
+	RevocationProof                 // documents of those who signed a revocation
+	AnchorProof                     // documents that a workflow anchor names
+)
+
+func (k Kind) String() string {
+	return [...]string{"", "DID Document", "Manifest", "Receipt", "decoded Receipt", "domain age",
+		"witnesses' documents", "revocation's signers", "anchor's documents"}[k]
+}
+
+// Result is one piece of evidence: its value where State is Obtained, else why there is none.
+type Result[T any] struct {
+	State   State
+	Value   T
+	Code    string
+	Message string
+	From    []Observation
+}
+
+// fault is a result without a value, for the reason that o gives.
+func fault[T any](o Observation) Result[T] {
+	return Result[T]{State: o.State, Code: o.Code, Message: o.Message, From: []Observation{o}}
+}
+
+// Pinned is a document that the registry pins by its hash.
+type Pinned struct {
+	URL    string
+	Body   []byte
+	SHA256 string
+}
+
+// Witness is what is known of one listed implementation that signed as a peer witness.
+type Witness struct {
+	DIDDocument Result[*did.Document]
+	ReceiptText Result[Pinned] // Invalid with CodeHashMismatch where other bytes are served
+	Receipt     Result[*receipt.Receipt]
+	Manifest    Result[*manifest.Manifest] // sought only where independence matters
+	Witnesses   map[string]*Witness        // of the reference server alone: its own witnesses, by DID
+}
+
+// Registration is what RDAP and WHOIS say about a domain. A source that has no date is Absent.
+type Registration struct {
+	Domain      domainage.Domain
+	RDAP, WHOIS Result[domainage.Registration]
+}
+
+// Facts is the evidence about one record.
+type Facts struct {
+	DIDDocument Result[*did.Document]
+	// DIDFallback is the URL that answered where the DID's own did not.
+	DIDFallback string
+	Manifest    Result[*manifest.Manifest]
+	ReceiptText Result[Pinned]
+	Receipt     Result[*receipt.Receipt]
+	DomainAge   Result[Registration]
+	Witnesses   map[string]*Witness              // by DID
+	Maintainers map[string]Result[*did.Document] // by DID; the bootstrap rule's co-signers
+	Failover    Result[*did.Document]            // of an anchor's failover coordinator
+	CrossMatch  Result[Pinned]                   // of an anchor
+}
+
+// CodeHashMismatch marks a pinned document whose served bytes have another hash.
+const CodeHashMismatch = "hash-mismatch"
+
+// CodeDIDMethod marks a DID whose method cannot be resolved.
+const CodeDIDMethod = "did-method"
+
+// State gives the state of a piece of evidence that a listing's checks need, and why it is not Obtained.
+func (f *Facts) State(k Kind) (State, string, string) {
+	switch k {
+	case DIDDocument:
+		return f.DIDDocument.State, f.DIDDocument.Code, f.DIDDocument.Message
+	case Manifest:
+		return f.Manifest.State, f.Manifest.Code, f.Manifest.Message
+	case ReceiptText:
+		return f.ReceiptText.State, f.ReceiptText.Code, f.ReceiptText.Message
+	case Receipt:
+		return f.Receipt.State, f.Receipt.Code, f.Receipt.Message
+	}
+	return Obtained, "", ""
+}
