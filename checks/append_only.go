@@ -1,0 +1,229 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var appendOnly = &Check{
+	ID:    "append-only",
+	Title: "nothing that was merged is changed, moved or taken away",
+	Cite:  "RFC 0026 sections 6 and 7",
+	Why:   "the log's history is the proof; a record that can be edited later proves nothing",
+	Fix:   "leave merged files as they are; add new ones, or renew your own listing with a newly signed Receipt",
+	Kinds: registry.DataKinds,
+}
+
+func init() {
+	appendOnly.Run = runAppendOnly
+	appendOnly.RunRegistry = runAppendOnlyRegistry
+}
+
+func runAppendOnly(s *Subject) Outcome {
+	var out Outcome
+	reissued := false
+	for _, v := range s.Run.Range.Views {
+		i, found := slices.BinarySearchFunc(v.Changes, s.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+		if !found {
+			continue
+		}
+		if !sameEntry(v.Changes[i].Base, s.Change.Base) {
+			out.errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+				fix("merge the base branch into yours, or rebase onto it")
+			return out
+		}
+		reissued = out.change(s, v.Changes[i]) || reissued
+		if len(out.Findings) > 0 {
+			return out
+		}
+	}
+	out.commits(s, reissued)
+	return out
+}
+
+// change judges one change of a path and tells whether it is a re-issue, which another check judges.
+func (o *Outcome) change(s *Subject, c registry.Change) bool {
+	switch {
+	case c.Base == nil:
+		return false
+	case c.Head == nil:
+		o.errorf(s, "", "deleted", "this merged file is deleted or moved away").
+			fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+		return false
+	case c.Base.Mode != c.Head.Mode:
+		o.errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
+			fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+		return false
+	case s.Kind == registry.KindListing:
+		return true
+	}
+	o.errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
+		fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+	return false
+}
+
+// commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
+// fails too: rebase-merged, it would stand in the log.
+func (o *Outcome) commits(s *Subject, reissued bool) {
+	if s.Change.Base == nil {
+		return
+	}
+	for _, c := range s.Run.Range.Commits {
+		i, found := slices.BinarySearchFunc(c.Touched, s.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+		if !found {
+			continue
+		}
+		head := c.Touched[i].Head
+		problem := ""
+		switch {
+		case !reissued:
+			problem = "changes a merged file that the range as a whole does not re-issue"
+		case head == nil:
+			problem = "takes the listing away"
+		case head.Mode != registry.ModeFile:
+			problem = "changes the listing's mode or type"
+		default:
+			l := s.Run.Version(s.Path, registry.Version{Entry: head})
+			switch {
+			case s.Run.Err() != nil:
+				return
+			case l == nil:
+				problem = "makes the listing unreadable"
+			case s.BaseListing == nil || l.Slug != s.BaseListing.Slug || l.ToolDID != s.BaseListing.ToolDID:
+				problem = "changes the listing's slug or tool_did"
+			}
+		}
+		if problem != "" {
+			f := o.errorf(s, "", "commit-tampers", "commit %s %s", short(c.ID), problem)
+			f.Commit = c.ID
+			f.fix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
+			return
+		}
+	}
+}
+
+func runAppendOnlyRegistry(r *Run) Outcome {
+	var out Outcome
+	whole := &Subject{Run: r, Path: ""}
+	governance := Governance(r.Range)
+	data := 0
+	var reissues []*Subject
+	for _, s := range r.Subjects {
+		if s.Unchanged() {
+			continue
+		}
+		data++
+		if s.Kind == registry.KindListing && s.Modified() {
+			reissues = append(reissues, s)
+		}
+	}
+	mixed := slices.DeleteFunc(slices.Clone(governance), keep)
+	switch {
+	case data > 0 && len(mixed) > 0:
+		out.errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed", "the range changes records and governance files together: %s", list(mixed)).
+			fix("split it: records in one pull request, governance files in another")
+	case data == 0 && len(governance) > 0:
+		sev := Warning
+		if r.DenyGovernance {
+			sev = Error
+		}
+		out.add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s", list(governance)).
+			fix("have a maintainer review it; no record changes")
+	}
+	if len(reissues) > 1 {
+		for _, s := range reissues[1:] {
+			out.errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is the first", len(reissues), reissues[0].Path).
+				fix("propose each re-issue in a pull request of its own")
+		}
+	}
+	for _, v := range r.Range.Views {
+		for _, c := range v.Changes {
+			if registry.KindOf(c.Path) != registry.Governance {
+				continue
+			}
+			if e, err := entryAt(r.Range.Base, c.Path); err != nil {
+				r.Fatal(err)
+				return out
+			} else if !sameEntry(c.Base, e) {
+				out.errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+					fix("merge the base branch into yours, or rebase onto it")
+			}
+		}
+	}
+	if n := dataCommits(r.Range); n > 1 {
+		out.warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).
+			fix("squash the branch into one commit, or merge it by a merge commit")
+	}
+	if len(r.Range.Changes) == 0 && len(out.Findings) == 0 {
+		out.Verified = "the range changes nothing"
+	}
+	return out
+}
+
+// Governance are the governance files that a range changes, in path order.
+func Governance(r *registry.Range) []string {
+	var out []string
+	for _, c := range r.Changes {
+		if registry.KindOf(c.Path) == registry.Governance && !sameEntry(c.Base, c.Head) {
+			out = append(out, c.Path)
+		}
+	}
+	return out
+}
+
+// Squash tells whether more than one commit of a range touches a data path.
+func Squash(r *registry.Range) bool { return dataCommits(r) > 1 }
+
+func dataCommits(r *registry.Range) int {
+	n := 0
+	for _, c := range r.Commits {
+		if slices.ContainsFunc(c.Touched, func(t registry.Change) bool { return registry.KindOf(t.Path) != registry.Governance }) {
+			n++
+		}
+	}
+	return n
+}
+
+// keep tells whether a path is a .gitkeep of a data folder, which may go with either kind of change.
+func keep(path string) bool {
+	for _, k := range registry.DataKinds {
+		if path == k.Folder()+"/.gitkeep" {
+			return true
+		}
+	}
+	return false
+}
+
+func entryAt(t *registry.Tree, path string) (*registry.Entry, error) {
+	e, found, err := t.Entry(path)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &e, nil
+}
+
+func sameEntry(a, b *registry.Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// short is a commit id as a message shows it; empty stands for the files on disk.
+func short(commit string) string {
+	if commit == "" {
+		return "the files on disk"
+	}
+	return commit[:min(len(commit), 12)]
+}
+
+// list names at most ten paths and counts the rest.
+func list(paths []string) string {
+	const most = 10
+	if len(paths) <= most {
+		return strings.Join(paths, ", ")
+	}
+	return strings.Join(paths[:most], ", ") + ", and " + plural(len(paths)-most, "more file", "more files")
+}

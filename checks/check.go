@@ -1,0 +1,178 @@
+// Package checks holds one requirement of the registry's gate per file. A check is pure: its outcome depends
+// on the registry, the evidence and the clock in its Subject alone.
+package checks
+
+import (
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Check is one requirement. Its documentation is made from Title, Cite, Why and Fix, one sentence each.
+type Check struct {
+	ID, Title, Cite, Why, Fix string
+
+	Kinds []registry.Kind // of the records that it judges
+	Owns  evidence.Kind   // this check reports that it is missing; 0: none
+
+	// Reads are the members without which the check has nothing to judge: where `schema` refuses one of
+	// them, the check is skipped.
+	Reads []string
+	// Needs must be Obtained before Run is called, in the order in which a missing one is named.
+	Needs func(*Subject) []evidence.Kind
+	// Partial says that a part of the check is judged without the network too, where it owns or needs evidence.
+	Partial bool
+	// Uses is sought as well, but Run judges for itself what it means that it is missing.
+	Uses []evidence.Kind
+	// Applies gives the reason why the check does not apply to the subject; empty where it does.
+	Applies func(*Subject) string
+	// Run judges one record.
+	Run func(*Subject) Outcome
+	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
+	RunRegistry func(*Run) Outcome
+}
+
+// Online tells whether the check can say nothing without the network.
+func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }
+
+// First tells whether the check runs before any evidence is sought, since it decides what to seek.
+func (c *Check) First() bool { return c == layout || c == schema }
+
+// PerCommit tells whether the check also judges a file that only single commits of the range touch.
+func (c *Check) PerCommit() bool { return c == appendOnly }
+
+// Judges tells whether the check has something to say of records of kind k.
+func (c *Check) Judges(k registry.Kind) bool {
+	for _, have := range c.Kinds {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants is the evidence to seek for a subject.
+func (c *Check) Wants(s *Subject) evidence.Set {
+	var set evidence.Set
+	if owner, _, _, _ := c.Blocked(s); owner != "" || c.Applies != nil && c.Applies(s) != "" {
+		return set
+	}
+	if c.Owns != 0 {
+		set = set.With(c.Owns)
+	}
+	if c.Needs != nil {
+		for _, k := range c.Needs(s) {
+			set = set.With(k)
+		}
+	}
+	for _, k := range c.Uses {
+		set = set.With(k)
+	}
+	return set
+}
+
+func needs(kinds ...evidence.Kind) func(*Subject) []evidence.Kind {
+	return func(*Subject) []evidence.Kind { return kinds }
+}
+
+// Blocked names the check that already reports why c has nothing to judge, and what it reports; the
+// pointer is the member at fault. It is empty where c can be judged.
+func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
+	if c == layout || c == appendOnly || s.Record == nil {
+		return "", "", "", ""
+	}
+	if s.Record.Document == nil {
+		return layout.ID, "", s.Record.Err.Code, "the file is not readable: " + s.Record.Err.Message
+	}
+	for _, p := range c.Reads {
+		if s.refused[p] {
+			return schema.ID, p, "schema", "the schema refuses " + p
+		}
+	}
+	return "", "", "", ""
+}
+
+// Judge runs c on s, unless what it reads or needs is missing.
+func (c *Check) Judge(s *Subject) Outcome {
+	if !s.Run.Selected(c.ID) {
+		return skip("left out by --only or --skip")
+	}
+	if s.Run.Offline && c.Online() {
+		return skip("offline")
+	}
+	if s.Record == nil && c != appendOnly {
+		return skip("the file is taken away")
+	}
+	if owner, pointer, code, message := c.Blocked(s); owner != "" {
+		return c.standIn(s, owner, pointer, code, message)
+	}
+	if c.Applies != nil {
+		if why := c.Applies(s); why != "" {
+			return skip("%s", why)
+		}
+	}
+	if c.Needs != nil {
+		for _, k := range c.Needs(s) {
+			if k == c.Owns {
+				continue
+			}
+			if out, missing := c.missing(s, k); missing {
+				return out
+			}
+		}
+	}
+	return c.Run(s)
+}
+
+// standIn skips c because check owner reports the cause; where a flag left the owner out, c fails itself.
+func (c *Check) standIn(s *Subject, owner, pointer, code, message string) Outcome {
+	if s.Run.Selected(owner) {
+		return Outcome{Skipped: owner + " failed", Blames: owner}
+	}
+	var out Outcome
+	out.errorf(s, pointer, code, "%s", message).fix("run %s too; it says what would pass", owner)
+	return out
+}
+
+// missing says what becomes of c where evidence k is not there.
+func (c *Check) missing(s *Subject, k evidence.Kind) (Outcome, bool) {
+	state, code, message := s.Facts.State(k)
+	owner := OwnerOf(k)
+	var out Outcome
+	switch state {
+	case evidence.Obtained:
+		return out, false
+	case evidence.Absent, evidence.Invalid:
+		return c.standIn(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
+	}
+	reason := fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
+	if !s.Run.Selected(owner) {
+		out.doubtf(s, "", code, "needs the %s: %s", k, message).fix("try again")
+	}
+	out.Doubtful = reason
+	return out, true
+}
+
+// OwnerOf is the id of the check that reports that evidence k is missing.
+func OwnerOf(k evidence.Kind) string {
+	for _, c := range All {
+		if c.Owns == k {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+// report turns missing evidence into its owner's finding, true where there is one.
+func (o *Outcome) report(s *Subject, pointer string, state evidence.State, code, message, fix string) bool {
+	switch state {
+	case evidence.Obtained:
+		return false
+	case evidence.Absent, evidence.Invalid:
+		o.errorf(s, pointer, code, "%s", message).Fix = fix
+	default:
+		o.doubtf(s, pointer, code, "%s", message).fix("try again; nothing was decided")
+	}
+	return true
+}

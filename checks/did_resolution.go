@@ -1,0 +1,36 @@
+package checks
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var didResolution = &Check{
+	ID:    "did-resolution",
+	Title: "tool_did resolves to a valid DID Document",
+	Cite:  "RFC 0026 section 6",
+	Why:   "the DID Document holds the key by which everything else is verified",
+	Fix:   "serve a DID Document whose id is the DID and which has an Ed25519 key, at the URL that the message names",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.DIDDocument,
+	Reads: []string{"/tool_did"},
+}
+
+func init() { didResolution.Run = runDIDResolution }
+
+func runDIDResolution(s *Subject) Outcome {
+	var out Outcome
+	d := s.Facts.DIDDocument
+	if out.report(s, "/tool_did", d.State, d.Code, s.Listing.ToolDID+": "+d.Message,
+		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key") {
+		return out
+	}
+	if s.Facts.DIDFallback != "" {
+		out.warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s", s.Facts.DIDFallback).
+			fix("serve it where the did:web method says: %s", d.From[0].Target)
+	}
+	if len(out.Findings) == 0 {
+		out.Verified = plural(len(d.Value.Keys), "Ed25519 key", "Ed25519 keys")
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package checks
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var domainAge = &Check{
+	ID:    "domain-age",
+	Title: "the domain of tool_did is at least 30 days old, or the listing is provisional",
+	Cite:  "RFC 0026 section 6",
+	Why:   "a farm of fake implementations is cheap only as long as its domains may be new",
+	Fix:   "set provisional: true now, and drop it in a re-issue once the domain is 30 days old",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.DomainAge,
+	Reads: []string{"/tool_did"},
+}
+
+func init() { domainAge.Run = runDomainAge }
+
+// MinimumAge is how old a domain must be.
+const MinimumAge = 30 * 24 * time.Hour
+
+// ages are the answers to whether a domain is old enough.
+type ages uint8
+
+const (
+	ageOld     ages = iota
+	ageYoung        // a source has a date, and it is too late
+	ageUnknown      // the sources answered and have no date
+	ageUnsure       // no source has a date and one could not be had
+)
+
+// age is what judgeAge found out.
+type age struct {
+	registered time.Time // zero where no source has a date
+	source     string
+	stood      time.Time // since when the base branch has held this tool_did; zero for a new listing
+	byHistory  bool      // old only because it has stood for so long
+	why        string    // for unknown and unsure
+}
+
+// judgeAge tells whether the domain is old enough, by its registration or else by the registry's own history.
+func judgeAge(s *Subject) (ages, age) {
+	var a age
+	found := s.Facts.DomainAge
+	if found.State != evidence.Obtained {
+		a.why = found.Message
+		if found.State == evidence.Unavailable || found.State == evidence.Unsought {
+			return ageUnsure, a
+		}
+		return ageUnknown, a
+	}
+	if s.Modified() && s.BaseListing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID {
+		a.stood = s.stoodSince()
+	}
+	reg := found.Value
+	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
+	if !latest.Registered.IsZero() {
+		a.registered, a.source = latest.Registered, latest.Source
+		if s.Run.Now.Sub(a.registered) >= MinimumAge {
+			return ageOld, a
+		}
+		return ageYoung, a
+	}
+	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= MinimumAge && s.Run.Now.Before(s.BaseListing.Expires) {
+		a.byHistory = true
+		return ageOld, a
+	}
+	switch {
+	case reg.Domain.PrivateSuffix:
+		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
+		return ageUnknown, a
+	case reg.RDAP.State == evidence.Unavailable:
+		a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
+		return ageUnsure, a
+	case reg.WHOIS.State == evidence.Unavailable:
+		a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
+		return ageUnsure, a
+	}
+	a.why = "neither RDAP nor WHOIS has a registration date: " + reg.RDAP.Message
+	return ageUnknown, a
+}
+
+// stoodSince is the committer date of the first-parent commit from which on the listing's file has held its
+// tool_did without a break.
+func (s *Subject) stoodSince() time.Time {
+	var since time.Time
+	for _, v := range s.History() {
+		l := s.Run.Version(s.Path, v)
+		if l == nil || l.ToolDID != s.Listing.ToolDID {
+			break
+		}
+		since = v.When
+	}
+	return since
+}
+
+func runDomainAge(s *Subject) Outcome {
+	var out Outcome
+	const at = "/tool_did"
+	how, a := judgeAge(s)
+	provisional := s.Listing.Provisional
+	domain := s.Facts.DomainAge.Value.Domain.Registrable
+	const flag = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
+
+	if !a.registered.IsZero() && !a.stood.IsZero() && a.registered.After(a.stood) {
+		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
+			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
+		if how == ageYoung {
+			out.errorf(s, at, "domain-changed-hands", "%s", message).fix("wait until %s", stamp(a.registered.Add(MinimumAge)))
+			return out
+		}
+		out.warnf(s, at, "domain-changed-hands", "%s", message).fix("have a maintainer ask who holds it now")
+	}
+	switch {
+	case how == ageOld && provisional:
+		out.warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old enough").fix("drop provisional")
+	case how == ageOld && a.byHistory:
+		out.Verified = "no registration date; this DID has stood here since " + stamp(a.stood)
+	case how == ageOld:
+		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)
+	case provisional:
+		out.noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and stays out of default results")
+	case how == ageYoung:
+		out.errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; 30d are needed", domain, stamp(a.registered),
+			span(max(s.Run.Now.Sub(a.registered), 0).Truncate(time.Second))).
+			fix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
+	case how == ageUnknown:
+		out.errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = flag
+	default:
+		out.doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
+			fix("try again, or " + flag)
+	}
+	if d, err := did.Parse(s.Listing.ToolDID); err == nil && how == ageOld && (d.Method == "key" || d.HasPath()) {
+		out.warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
+			fix("use a did:web without a path, on a domain of your own")
+	}
+	return out
+}

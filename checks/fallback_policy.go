@@ -1,0 +1,41 @@
+package checks
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var fallbackPolicy = &Check{
+	ID:    "fallback-policy",
+	Title: "a Manifest with convention discovery v2 says how it falls back",
+	Cite:  "RFC 0027 section 3.6",
+	Why:   "a partner that meets an unknown convention must know what happens then",
+	Fix:   "add aht_fallback_policy with policy_class, assumptions and unilateral_timeout_ms to the Manifest",
+	Kinds: []registry.Kind{registry.KindListing},
+	Needs: needs(evidence.Manifest),
+}
+
+func init() { fallbackPolicy.Run = runFallbackPolicy }
+
+var policyClasses = map[string]bool{"POAM": true, "PLASTIC": true, "AATEAM": true, "ROTATE": true, "Custom": true}
+
+func runFallbackPolicy(s *Subject) Outcome {
+	var out Outcome
+	const at = "/manifest_uri"
+	m := s.Facts.Manifest.Value
+	if !m.ConventionDiscoveryV2 {
+		return skip("the Manifest does not use convention discovery v2")
+	}
+	p := m.FallbackPolicy
+	if !policyClasses[p.Class] {
+		out.errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, ROTATE and Custom is needed", cutRunes(p.Class, 60)).
+			fix("set it in the Manifest")
+	}
+	if p.Assumptions == 0 {
+		out.errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").fix("list the assumptions in the Manifest")
+	}
+	if !p.HasTimeout {
+		out.errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").fix("set it in the Manifest")
+	}
+	return out
+}

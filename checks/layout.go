@@ -1,0 +1,302 @@
+package checks
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var layout = &Check{
+	ID:    "layout",
+	Title: "every file is where the registry format puts it, and is strict JSON",
+	Cite:  "RFC 0026 sections 3 to 5",
+	Why:   "a record that readers find under another name, or read in another way, is no anchor",
+	Fix:   "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
+	Kinds: registry.DataKinds,
+}
+
+func init() {
+	layout.Run = runLayout
+	layout.RunRegistry = runLayoutRegistry
+}
+
+var (
+	recordName = regexp.MustCompile(`^[a-z-]+/([a-z0-9][a-z0-9-]{1,63})\.json$`)
+	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+)
+
+// place judges what one file alone shows: name, mode, text, slug and the spelling of its DID.
+func place(s *Subject) []Finding {
+	var out Outcome
+	name := recordName
+	form := s.Kind.Folder() + "/<slug>.json"
+	if s.Kind == registry.KindRevocation {
+		name, form = revocationName, "revocations/<slug>-<sha256>.json"
+	}
+	m := name.FindStringSubmatch(s.Path)
+	if m == nil {
+		out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form).
+			fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
+		return out.Findings
+	}
+	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
+		out.errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode), uint32(registry.ModeFile)).
+			fix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
+		if s.Record.Document == nil {
+			return out.Findings
+		}
+	}
+	if err := s.Record.Err; err != nil {
+		f := out.errorf(s, err.Pointer, err.Code, "%s", err.Message)
+		f.Pos = err.Pos
+		f.fix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
+		return out.Findings
+	}
+	root := s.Record.Document.Root
+	slug := strict.String(root, "slug")
+	if slug != m[1] {
+		out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, m[1]).
+			fix("set slug to %q, or rename the file", m[1])
+	}
+	switch s.Kind {
+	case registry.KindRevocation:
+		if sum := strict.String(root, "revoked_receipt_sha256"); sum != m[2] {
+			out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, m[2]).
+				fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
+		}
+	case registry.KindListing:
+		text := strict.String(root, "tool_did")
+		if want, ok := spelling(text); !ok {
+			out.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, want).
+				fix("set tool_did to %q: lower-case host, no trailing dot, no underscore", want)
+		}
+	}
+	return out.Findings
+}
+
+func runLayout(s *Subject) Outcome {
+	out := Outcome{Findings: place(s)}
+	if s.Record.Document == nil {
+		return out
+	}
+	switch s.Kind {
+	case registry.KindListing:
+		out.unique(s)
+	case registry.KindPeerWitness:
+		out.directoryEntry(s)
+	}
+	if m := recordName.FindStringSubmatch(s.Path); m != nil && s.Added() && deviceName.MatchString(m[1]) {
+		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", m[1]).
+			fix("choose another slug")
+	}
+	if s.Modified() && s.Kind == registry.KindListing {
+		standing := s.unmendable()
+		for i, f := range out.Findings {
+			if standing[f.Pointer] {
+				out.Findings[i].Severity = Warning
+				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
+			}
+		}
+	}
+	return out
+}
+
+// unique holds that no other listing that would stand beside this one has its slug or DID.
+func (o *Outcome) unique(s *Subject) {
+	report := func(pointer, code, path, format string, value string) {
+		o.errorf(s, pointer, code, format, value, path).fix("choose another one, or update %s: one implementation has one listing", path)
+	}
+	const slugTwice, didTwice = "slug %q is that of %s too", "tool_did %q is listed by %s too"
+	gone := map[string]bool{s.Path: true}
+	for _, t := range s.Run.Subjects {
+		if t.Kind != registry.KindListing || t == s {
+			continue
+		}
+		gone[t.Path] = true // what lands in its place is looked at here
+		if t.Listing == nil || t.Unchanged() {
+			gone[t.Path] = t.Record == nil
+			continue
+		}
+		if s.Listing.Slug != "" && same(t.Listing.Slug, s.Listing.Slug) {
+			report("/slug", "duplicate-slug", t.Path, slugTwice, s.Listing.Slug)
+		}
+		if s.Listing.ToolDID != "" && same(t.Listing.ToolDID, s.Listing.ToolDID) {
+			report("/tool_did", "duplicate-did", t.Path, didTwice, s.Listing.ToolDID)
+		}
+	}
+	for _, l := range s.Run.Base.BySlugText(s.Listing.Slug) {
+		if !gone[l.Path] && l.Slug != "" {
+			report("/slug", "duplicate-slug", l.Path, slugTwice, s.Listing.Slug)
+		}
+	}
+	for _, l := range s.Run.Base.ByDID(s.Listing.ToolDID) {
+		if !gone[l.Path] && l.ToolDID != "" {
+			report("/tool_did", "duplicate-did", l.Path, didTwice, s.Listing.ToolDID)
+		}
+	}
+}
+
+// directoryEntry holds that a new entry of peer-witnesses/ is a copy of a listing that may witness.
+func (o *Outcome) directoryEntry(s *Subject) {
+	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Folder()+"/"), ".json")
+	path := "implementations/" + slug + ".json"
+	const fix = "propose the entry after the listing is merged, as an exact copy of it"
+	l := s.Run.Base.BySlug(slug)
+	if l == nil {
+		o.errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).Fix = fix
+		return
+	}
+	rec, err := s.Run.Range.Base.Record(s.Run.Context, l.Path)
+	if err != nil {
+		s.Run.Fatal(err)
+		return
+	}
+	if rec == nil || rec.Document == nil {
+		o.errorf(s, "", "witness-not-listed", "the base tree's %s cannot be read", path).Fix = fix
+		return
+	}
+	if pointer, same := firstDifference(s.Record.Document.Root, rec.Document.Root); !same {
+		o.errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).Fix = fix
+	}
+	if l.Level.Base() < 4 {
+		o.errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
+			fix("leave the entry out until the listing reaches L4")
+	}
+	if !s.Run.Base.Current(l, s.Run.Now) {
+		o.errorf(s, "", "witness-not-current", "%s is expired or revoked", path).fix("renew the listing first")
+	}
+}
+
+// firstDifference names the first member, in name order, in which two objects differ.
+func firstDifference(a, b any) (string, bool) {
+	x, okA := a.(map[string]any)
+	y, okB := b.(map[string]any)
+	if !okA || !okB {
+		return "", reflect.DeepEqual(a, b)
+	}
+	names := map[string]bool{}
+	for n := range x {
+		names[n] = true
+	}
+	for n := range y {
+		names[n] = true
+	}
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		vx, hasX := x[n]
+		vy, hasY := y[n]
+		if hasX != hasY || !reflect.DeepEqual(vx, vy) {
+			return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(n), false
+		}
+	}
+	return "", true
+}
+
+// runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart.
+func runLayoutRegistry(r *Run) Outcome {
+	var out Outcome
+	twins, err := caseTwins(r.Range.Result)
+	if err != nil {
+		r.Fatal(err)
+		return out
+	}
+	var standing []twin
+	if len(twins) > 0 {
+		if standing, err = caseTwins(r.Range.Base); err != nil {
+			r.Fatal(err)
+			return out
+		}
+	}
+	for _, t := range twins {
+		sev := Error
+		if slices.Contains(standing, t) {
+			sev = Warning
+		}
+		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case", t.path, t.other).
+			fix("rename the newer of the two")
+	}
+	for _, k := range registry.DataKinds {
+		e, found, err := r.Range.Result.Entry(k.Folder())
+		if err != nil {
+			r.Fatal(err)
+			return out
+		}
+		if found && e.Mode != registry.ModeTree {
+			at := &Subject{Run: r, Path: k.Folder()}
+			out.errorf(at, "", "folder-mode", "%s has mode %o, a data folder is a folder", k.Folder(), uint32(e.Mode)).
+				fix("make %s a folder of plain files", k.Folder())
+		}
+	}
+	return out
+}
+
+type twin struct{ path, other string }
+
+// caseTwins finds the paths and folders that another path equals after NFKC and full case folding, and
+// those that a data folder so equals.
+func caseTwins(t *registry.Tree) ([]twin, error) {
+	fold := cases.Fold()
+	folded := map[string][]string{} // only of paths that folding changes
+	var changed []string
+	odd := map[string]bool{}
+	err := t.Walk(func(path string, _ registry.Entry) error {
+		if isPlain(path) {
+			return nil
+		}
+		for i := 0; i <= len(path); i++ {
+			if i < len(path) && path[i] != '/' {
+				continue
+			}
+			if prefix := path[:i]; !isPlain(prefix) && !odd[prefix] {
+				odd[prefix] = true
+				changed = append(changed, prefix)
+				key := fold.String(norm.NFKC.String(prefix))
+				folded[key] = append(folded[key], prefix)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	var out []twin
+	for _, k := range registry.DataKinds {
+		for _, p := range folded[k.Folder()] {
+			out = append(out, twin{p, k.Folder()})
+		}
+	}
+	seen := map[string]bool{}
+	err = t.Walk(func(path string, _ registry.Entry) error {
+		for i := 0; i <= len(path); i++ {
+			if i < len(path) && path[i] != '/' {
+				continue
+			}
+			if prefix := path[:i]; isPlain(prefix) && !seen[prefix] && folded[prefix] != nil {
+				seen[prefix] = true
+				for _, p := range folded[prefix] {
+					if registry.KindOf(prefix) == registry.Governance || strings.Contains(prefix, "/") {
+						out = append(out, twin{p, prefix})
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, same := range folded {
+		for _, p := range same[1:] {
+			out = append(out, twin{p, same[0]})
+		}
+	}
+	slices.SortFunc(out, func(a, b twin) int { return strings.Compare(a.path+"\x00"+a.other, b.path+"\x00"+b.other) })
+	return out, nil
+}

@@ -1,0 +1,87 @@
+package checks
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var manifestDID = &Check{
+	ID:    "manifest-did",
+	Title: "the Manifest is this implementation's",
+	Cite:  "RFC 0026 section 6",
+	Why:   "a copied Manifest on a stranger's host keeps the right DID, so the host must be the owner's too",
+	Fix:   "set the Manifest's tool.did to tool_did, and serve Manifest and Receipt on the owner's host",
+	Kinds: []registry.Kind{registry.KindListing},
+	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
+	Needs: needs(evidence.Manifest),
+	Uses:  []evidence.Kind{evidence.Receipt},
+}
+
+func init() { manifestDID.Run = runManifestDID }
+
+func runManifestDID(s *Subject) Outcome {
+	var out Outcome
+	m, l := s.Facts.Manifest.Value, s.Listing
+	if m.ToolDID != l.ToolDID {
+		out.errorf(s, "/tool_did", "manifest-did-differs", "the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
+			fix("set tool.did in the Manifest to %q", l.ToolDID)
+	}
+	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI {
+		out.warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
+			fix("set conformance.receipt_uri in the Manifest to the listing's")
+	}
+	manifestOwned, receiptOwned := inDomain(l.ManifestURI, l.ToolDID), inDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
+	if manifestOwned && receiptOwned {
+		out.Verified = "tool.did is the listing's, hosted by its owner"
+		return out
+	}
+	missing, is := manifestDID.missing(s, evidence.ReceiptText)
+	if !is {
+		missing, is = manifestDID.missing(s, evidence.Receipt)
+	}
+	if is {
+		if out.has(Error) {
+			return out
+		}
+		missing.Findings = append(out.Findings, missing.Findings...)
+		return missing
+	}
+	target := host(s.Facts.Receipt.Value.TargetURI)
+	if !manifestOwned && (target == "" || host(l.ManifestURI) != target) {
+		out.errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor the host %q of the Receipt's signed target.uri",
+			host(l.ManifestURI), l.ToolDID, target).fix("serve the Manifest on a host of the owner's")
+	}
+	if !receiptOwned && (target == "" || host(l.ReceiptURI) != target) {
+		out.errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's signed target.uri, nor named by the Manifest",
+			host(l.ReceiptURI), l.ToolDID, target).fix("serve the Receipt on a host of the owner's, or name it in the Manifest's conformance.receipt_uri")
+	}
+	return out
+}
+
+// host is a URL's host name in lower case without a trailing dot; empty where the text is no URL.
+func host(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
+// inDomain tells whether a URL lies in the registrable domain (private section) of a did:web's host.
+func inDomain(uri, tool string) bool {
+	d, err := did.Parse(tool)
+	if err != nil || d.Method != "web" {
+		return false
+	}
+	mine, err := domainage.Registrable(d.Host())
+	if err != nil {
+		return false
+	}
+	theirs, err := domainage.Registrable(host(uri))
+	return err == nil && mine.Registrable == theirs.Registrable
+}

@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var manifestReachability = &Check{
+	ID:    "manifest-reachability",
+	Title: "manifest_uri answers 200 within 10 seconds",
+	Cite:  "RFC 0026 section 6",
+	Why:   "an implementation that cannot be reached cannot be used or judged",
+	Fix:   "serve the Manifest as strict JSON with status 200 over https at manifest_uri",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.Manifest,
+	Reads: []string{"/manifest_uri"},
+}
+
+func init() { manifestReachability.Run = runManifestReachability }
+
+func runManifestReachability(s *Subject) Outcome {
+	var out Outcome
+	m := s.Facts.Manifest
+	if !out.report(s, "/manifest_uri", m.State, m.Code, s.Listing.ManifestURI+": "+m.Message,
+		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds") {
+		out.Verified = "served with status 200"
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package checks
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var nameSimilarity = &Check{
+	ID:    "name-similarity",
+	Title: "a new listing does not look like another one",
+	Cite:  "RFC 0026 section 11",
+	Why:   "people choose by name, and an impostor needs only one letter",
+	Fix:   "choose a name that cannot be mistaken, or tell the maintainers why it is yours",
+	Kinds: []registry.Kind{registry.KindListing},
+	Reads: []string{"/slug", "/name", "/tool_did"},
+	Applies: func(s *Subject) string {
+		if s.Modified() && s.BaseListing != nil && s.Listing != nil && s.BaseListing.Name == s.Listing.Name {
+			return "no new name"
+		}
+		return ""
+	},
+}
+
+func init() { nameSimilarity.Run = runNameSimilarity }
+
+// The facets of a listing by which it can be mistaken.
+const (
+	facetSlug = iota
+	facetName
+	facetHost
+	facets
+)
+
+var facetPointers = [facets]string{"/slug", "/name", "/tool_did"}
+var facetWords = [facets]string{"slug", "name", "DID host"}
+
+// lookAlike is one listing's facets, prepared for comparison.
+type lookAlike struct {
+	path  string
+	texts [facets]folded
+}
+
+// folded is a text as the eye may take it.
+type folded struct {
+	plain    string // NFKC, case-folded
+	runes    []rune // of plain
+	skeleton string // look-alike letters unified, separators dropped
+	letters  uint64 // which letters occur; bounds the edit distance from below
+}
+
+// maxNeighbours is how many look-alikes are named.
+const maxNeighbours = 3
+
+func runNameSimilarity(s *Subject) Outcome {
+	var out Outcome
+	for _, r := range s.Listing.Name {
+		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Bidi_Control, r) {
+			out.warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).fix("leave it out")
+			break
+		}
+	}
+	mine := look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
+	from, to := 0, facets
+	if s.Modified() {
+		from, to = facetName, facetName+1
+	}
+	named := 0
+	for _, other := range s.Run.lookAlikes() {
+		if other.path == s.Path {
+			continue
+		}
+		for facet := from; facet < to; facet++ {
+			if named == maxNeighbours {
+				return out
+			}
+			if resembles(mine.texts[facet], other.texts[facet]) {
+				named++
+				out.warnf(s, facetPointers[facet], "look-alike", "%s %q looks like %q of %s", facetWords[facet],
+					mine.texts[facet].plain, other.texts[facet].plain, other.path).
+					fix("choose one that cannot be mistaken, or tell the maintainers why it is yours")
+				break
+			}
+		}
+	}
+	return out
+}
+
+// lookAlikes are the listings that stand and those that the range adds, in path order.
+func (r *Run) lookAlikes() []lookAlike {
+	if r.Base.names == nil {
+		r.Base.names = make([]lookAlike, 0, len(r.Base.Listings)+1)
+		for _, l := range r.Base.Listings {
+			r.Base.names = append(r.Base.names, look(l.Path, l.Slug, l.Name, l.ToolDID))
+		}
+		for _, s := range r.landing(registry.KindListing) {
+			if s.Added() {
+				r.Base.names = append(r.Base.names, look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID))
+			}
+		}
+		slices.SortStableFunc(r.Base.names, func(a, b lookAlike) int { return strings.Compare(a.path, b.path) })
+	}
+	return r.Base.names
+}
+
+func look(path, slug, name, tool string) lookAlike {
+	host := ""
+	if d, err := did.Parse(tool); err == nil && d.Method == "web" {
+		host = d.Host()
+		suffix, _ := publicsuffix.PublicSuffix(host)
+		host = strings.TrimSuffix(strings.TrimSuffix(host, suffix), ".")
+	}
+	return lookAlike{path, [facets]folded{foldText(slug), foldText(name), foldText(host)}}
+}
+
+func foldText(s string) folded {
+	f := folded{plain: s}
+	if !isPlain(s) {
+		f.plain = cases.Fold().String(norm.NFKC.String(s))
+	}
+	f.runes = []rune(f.plain)
+	for _, r := range f.runes {
+		f.letters |= 1 << (uint(r) % 64)
+	}
+	f.skeleton = skeleton(f.runes)
+	return f
+}
+
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x80 || c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// alike maps letters to the one that they are taken for: digits and the Cyrillic and Greek letters whose
+// usual shapes are Latin ones. rn and vv are unified apart.
+var alike = map[rune]rune{
+	'0': 'o', '1': 'l', 'i': 'l', '5': 's',
+	'а': 'a', 'в': 'b', 'е': 'e', 'ё': 'e', 'һ': 'h', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h',
+	'о': 'o', 'р': 'p', 'с': 'c', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'г': 'r', 'п': 'n',
+	'α': 'a', 'β': 'b', 'γ': 'y', 'ε': 'e', 'η': 'n', 'ι': 'l', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'σ': 'o', 'τ': 't',
+	'υ': 'u', 'χ': 'x', 'ω': 'w', 'ζ': 'z', 'μ': 'u',
+}
+
+func skeleton(runes []rune) string {
+	var b strings.Builder
+	for _, r := range runes {
+		switch r {
+		case '-', '.', ' ', '_':
+			continue
+		}
+		if to, found := alike[r]; found {
+			r = to
+		}
+		b.WriteRune(r)
+	}
+	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
+}
+
+// resembles tells whether two texts of four characters or more can be mistaken for one another. Texts that
+// differ only in a trailing number are versions, not impostors.
+func resembles(a, b folded) bool {
+	if len(a.runes) < 4 || len(b.runes) < 4 {
+		return false
+	}
+	if a.plain == b.plain || a.skeleton == b.skeleton {
+		return true
+	}
+	most := 1
+	if min(len(a.runes), len(b.runes)) >= 8 {
+		most = 2
+	}
+	if d := len(a.runes) - len(b.runes); d > most || -d > most {
+		return false
+	}
+	if bits.OnesCount64(a.letters&^b.letters) > most || bits.OnesCount64(b.letters&^a.letters) > most {
+		return false
+	}
+	if stem(a.plain) == stem(b.plain) {
+		return false
+	}
+	return distance(a.runes, b.runes, most) <= most
+}
+
+func stem(s string) string { return strings.TrimRight(strings.TrimRight(s, "0123456789"), "-. ") }
+
+// distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more.
+func distance(a, b []rune, most int) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > most {
+			return most + 1
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

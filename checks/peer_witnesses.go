@@ -1,0 +1,242 @@
+package checks
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var peerWitnesses = &Check{
+	ID:    "peer-witnesses",
+	Title: "an L4 Receipt carries one, an L5 Receipt three independent peer witnesses' signatures",
+	Cite:  "RFC 0026 sections 6 and 10, RFC 0019 section 7.1",
+	Why:   "at L4 and above, others who have been through it must vouch",
+	Fix:   "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.Witnesses,
+	Reads: []string{"/tool_did", "/conformance_level"},
+	Needs: func(s *Subject) []evidence.Kind {
+		all := []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument}
+		if s.Listing.Level.Base() == 5 {
+			all = append(all, evidence.Manifest)
+		}
+		return all
+	},
+	Applies: func(s *Subject) string {
+		if s.Listing != nil && s.Listing.Level.Base() >= 4 {
+			return ""
+		}
+		return "L0 to L3 need no witness"
+	},
+}
+
+func init() { peerWitnesses.Run = runPeerWitnesses }
+
+// BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
+var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
+
+func runPeerWitnesses(s *Subject) Outcome {
+	var out Outcome
+	const at = "/conformance_level"
+	r := s.Facts.Receipt.Value
+	if r.PeerWitnessCount > evidence.MaxWitnesses {
+		out.errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
+			fix("keep the entries of listed witnesses; no signature covers peer_witnesses")
+		return out
+	}
+	bytes, err := r.WitnessedBytes()
+	if err != nil {
+		out.errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).fix("publish a Receipt that RFC 8785 can canonicalise")
+		return out
+	}
+	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, bytes: bytes, facts: s.Facts.Witnesses}
+	var all []witness
+	for _, p := range r.PeerWitnesses {
+		all = append(all, s.Run.weigh(st, p.DID, p.Alg, p.Signature))
+	}
+	if s.Listing.Level.Base() == 5 {
+		return out.level5(s, all)
+	}
+	return out.level4(s, all)
+}
+
+func (o Outcome) level4(s *Subject, all []witness) Outcome {
+	const at = "/conformance_level"
+	counted, open := 0, ""
+	for _, w := range all {
+		switch w.weight {
+		case counts:
+			counted++
+			if mine := registrableOf(s.Listing.ToolDID); mine != "" && mine == w.domain.Registrable {
+				o.warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
+					fix("have a witness on another domain sign")
+			}
+		case unsure:
+			open = w.did + ": " + w.why
+		}
+	}
+	o.entries(s, all)
+	switch {
+	case o.has(Error):
+	case counted > 0:
+		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
+	case open != "":
+		o.doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).fix("try again")
+	default:
+		o.bootstrap(s)
+	}
+	return o
+}
+
+func (o Outcome) level5(s *Subject, all []witness) Outcome {
+	const at = "/conformance_level"
+	me := witness{did: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys}
+	if d, err := did.Parse(me.did); err == nil && d.Method == "web" {
+		me.domain, _ = domainage.Registrable(d.Host())
+	}
+	m := s.Facts.Manifest.Value
+	if !named(m) {
+		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest names no publisher did or legal_name, so nothing shows that the witnesses are independent of it").
+			fix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
+		return o
+	}
+	me.publisher = m
+	for i := range all {
+		w := &all[i]
+		if w.alone == "" && w.weight != ignored {
+			if why := dependent(&me, w); why != "" {
+				w.alone = "it is not independent of the candidate: " + why
+			}
+		}
+	}
+	o.entries(s, all)
+	sure, possible := tally(all)
+	switch {
+	case o.has(Error):
+	case sure >= quorum:
+		o.Verified = "the signatures of three independent witnesses verified"
+	case possible >= quorum:
+		o.doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).fix("try again")
+	default:
+		f := o.errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d", plural(sure, "witness", "witnesses"),
+			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
+		if why := firstDependence(all); why != "" {
+			f.Message += ": " + why
+		}
+		f.fix("have three listed L4 or L5 implementations of different publishers, keys and registered domains sign")
+	}
+	return o
+}
+
+// entries reports each witness that does not count, and why.
+func (o *Outcome) entries(s *Subject, all []witness) {
+	const at = "/conformance_receipt_uri"
+	for _, w := range all {
+		name := fmt.Sprintf("peer witness %q", cutRunes(w.did, 200))
+		switch {
+		case w.weight == broken:
+			o.errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
+				fix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
+		case w.weight != counts:
+			o.warnf(s, at, w.code, "%s does not count: %s", name, w.why).fix("remove the entry, or have a listed witness sign")
+		case s.Listing.Level.Base() == 5 && w.alone != "":
+			o.warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).fix("have an independent witness sign")
+		case s.Listing.Level.Base() == 5 && w.doubt != "":
+			o.warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).fix("try again")
+		}
+	}
+}
+
+func firstOpen(all []witness) string {
+	for _, w := range all {
+		if w.weight == unsure {
+			return w.did + ": " + w.why
+		}
+		if w.weight == counts && w.doubt != "" {
+			return w.did + ": " + w.doubt
+		}
+	}
+	return ""
+}
+
+func firstDependence(all []witness) string {
+	for i := range all {
+		for j := i + 1; j < len(all); j++ {
+			if all[i].weight == counts && all[j].weight == counts && all[i].alone == "" && all[j].alone == "" {
+				if why := dependent(&all[i], &all[j]); why != "" {
+					return fmt.Sprintf("%s and %s are not independent: %s", all[i].did, all[j].did, why)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// BootstrapMaintainers are the DIDs whose co-signatures a listing needs under the bootstrap rule; empty
+// where the rule does not cover it.
+func (r *Run) BootstrapMaintainers(l *registry.Listing) []string {
+	p := r.Base.Policy
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !r.Now.Before(BootstrapEnd) {
+		return nil
+	}
+	return p.Maintainers
+}
+
+// bootstrap judges a listing at L4 without a witness by RFC 0026 section 10.
+func (o *Outcome) bootstrap(s *Subject) {
+	const at = "/conformance_level"
+	p := s.Run.Base.Policy
+	if p.Broken != nil {
+		o.warnf(s, at, "policy-broken", "%s exempts nobody: %v", PolicyFile, p.Broken).fix("mend the file in a pull request of its own")
+	}
+	maintainers := s.Run.BootstrapMaintainers(s.Listing)
+	if len(maintainers) == 0 {
+		o.errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
+			PolicyFile, stamp(BootstrapEnd)).fix("have a listed L4 or L5 implementation sign the Receipt")
+		return
+	}
+	for _, m := range maintainers {
+		if same(m, s.Listing.ToolDID) {
+			o.errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).fix("correct %s", PolicyFile)
+			return
+		}
+		doc := s.Facts.Maintainers[m]
+		switch {
+		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
+			o.doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).fix("try again")
+		case doc.State != evidence.Obtained:
+			o.errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).fix("have the maintainer serve a DID Document")
+		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
+			o.errorf(s, at, "cosignature-missing", "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+				fix("have every maintainer sign the bytes that the implementation signs")
+		}
+	}
+	if !o.has(Error) && !o.has(Doubt) {
+		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer", "maintainers")
+	}
+}
+
+// registrableOf is the registrable domain (private section) of a did:web, empty where there is none.
+func registrableOf(text string) string {
+	d, err := did.Parse(text)
+	if err != nil || d.Method != "web" {
+		return ""
+	}
+	domain, err := domainage.Registrable(d.Host())
+	if err != nil {
+		return ""
+	}
+	return domain.Registrable
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,106 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// PolicyFile is where the base tree says who may use the bootstrap rule of RFC 0026 section 10.
+const PolicyFile = ".github/gate-policy.yml"
+
+const (
+	maxPolicy      = 64 << 10
+	maxMaintainers = 50
+)
+
+// Policy is the content of PolicyFile. The zero value exempts nobody.
+type Policy struct {
+	ReferenceServer string   // DID
+	Maintainers     []string // DIDs
+	Broken          error    // why the file exempts nobody; nil where there is none
+	There           bool
+}
+
+// ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
+func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
+	e, found, err := t.Entry(PolicyFile)
+	if err != nil || !found {
+		return Policy{}, err
+	}
+	if e.Mode != registry.ModeFile {
+		return Policy{There: true, Broken: fmt.Errorf("%s is no plain file", PolicyFile)}, nil
+	}
+	text, err := t.File(ctx, PolicyFile, maxPolicy)
+	if err != nil {
+		return Policy{}, err
+	}
+	p, broken := parsePolicy(text)
+	if broken != nil {
+		p = Policy{}
+	}
+	p.There, p.Broken = true, broken
+	return p, nil
+}
+
+func parsePolicy(text []byte) (Policy, error) {
+	var p Policy
+	root, err := strictyaml.Parse(PolicyFile, text, maxPolicy)
+	if err != nil {
+		return p, err
+	}
+	var f struct {
+		Version   int `yaml:"version"`
+		Reference struct {
+			DID string `yaml:"tool_did"`
+		} `yaml:"reference_server"`
+		Maintainers []string `yaml:"maintainers"`
+	}
+	if err := onlyKeys(root, "version", "reference_server", "maintainers"); err != nil {
+		return p, err
+	}
+	if err := root.Decode(&f); err != nil {
+		return p, fmt.Errorf("reading %s: %w", PolicyFile, err)
+	}
+	if f.Version != 1 {
+		return p, fmt.Errorf("version is %d, 1 is the only one", f.Version)
+	}
+	if n := len(f.Maintainers); n < 1 || n > maxMaintainers {
+		return p, fmt.Errorf("maintainers has %d DIDs, 1 to %d are needed", n, maxMaintainers)
+	}
+	for i, m := range append([]string{f.Reference.DID}, f.Maintainers...) {
+		if _, err := did.Parse(m); err != nil {
+			return p, err
+		}
+		if i > 0 && slices.ContainsFunc(f.Maintainers[:i-1], func(o string) bool { return same(o, m) }) {
+			return p, fmt.Errorf("maintainer %q stands there twice", m)
+		}
+	}
+	p.ReferenceServer, p.Maintainers = f.Reference.DID, f.Maintainers
+	return p, nil
+}
+
+// onlyKeys holds that a mapping, and the one below reference_server, has no other keys than these.
+func onlyKeys(n *yaml.Node, allowed ...string) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d is no mapping", n.Line)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if !slices.Contains(allowed, key.Value) {
+			return fmt.Errorf("line %d: key %q is not known; the keys are %q", key.Line, key.Value, allowed)
+		}
+		if key.Value == "reference_server" {
+			if err := onlyKeys(n.Content[i+1], "tool_did"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

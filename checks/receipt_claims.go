@@ -1,0 +1,141 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var receiptClaims = &Check{
+	ID:    "receipt-claims",
+	Title: "the Receipt says what the listing says",
+	Cite:  "RFC 0019 sections 6 and 7, RFC 0025",
+	Why:   "a Receipt of another implementation, level or outcome proves nothing about this one",
+	Fix:   "attest again, so that the Receipt names this DID and level and counts no failed test",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.Receipt,
+	Needs: needs(evidence.ReceiptText),
+	Reads: []string{"/tool_did", "/conformance_level"},
+}
+
+func init() { receiptClaims.Run = runReceiptClaims }
+
+// maxViolations is how many violations of the receipt schema are named.
+const maxViolations = 20
+
+func runReceiptClaims(s *Subject) Outcome {
+	var out Outcome
+	const at = "/conformance_receipt_uri"
+	got := s.Facts.Receipt
+	if out.report(s, at, got.State, got.Code, "the Receipt is not strict JSON: "+got.Message,
+		"publish the Receipt as one strict JSON text (RFC 7493) and pin the new bytes") {
+		return out
+	}
+	r, l := got.Value, s.Listing
+	violations := jsonschema.Builtin("receipt").Validate(r.Document.Root)
+	for i, v := range violations {
+		if i == maxViolations {
+			out.errorf(s, at, "receipt-schema", "the Receipt violates its schema in %d more places", len(violations)-i)
+			break
+		}
+		out.errorf(s, at, "receipt-schema", "the Receipt violates its schema at %q: %s", v.Pointer, v.Message).
+			fix("attest again with a runner that follows the receipt schema")
+	}
+	if len(r.Rounded) > 0 {
+		out.warnf(s, at, "rounded-number", "the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", r.Rounded[0]).
+			fix("write numbers that a double holds exactly")
+	}
+	if r.ImplementationDID != l.ToolDID {
+		out.errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
+			fix("list the Receipt that was issued for %s", l.ToolDID)
+	}
+	out.level(s, r)
+	if violates(violations, "/results_summary") {
+		return out
+	}
+	if r.Failed != 0 {
+		out.errorf(s, at, "tests-failed", "the Receipt counts %d failed tests, 0 are allowed", r.Failed).fix("mend what fails and attest again")
+	}
+	if r.Passed <= 0 {
+		out.errorf(s, at, "no-tests-passed", "the Receipt counts %d passed tests, at least 1 is needed", r.Passed).fix("run the suite and attest again")
+	}
+	out.placeholders(s, r)
+	if !out.has(Error) {
+		out.Verified = "claims " + string(l.Level) + " for this DID"
+	}
+	return out
+}
+
+func violates(found []jsonschema.Violation, prefix string) bool {
+	return slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return strings.HasPrefix(v.Pointer, prefix) })
+}
+
+// level holds the listing's level against the levels that the Receipt claims (RFC 0025 section 3).
+func (o *Outcome) level(s *Subject, r *receipt.Receipt) {
+	const at = "/conformance_level"
+	l := s.Listing
+	if l.Level.Base() < 0 {
+		o.errorf(s, at, "no-such-level", "conformance_level is %q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE and L5-ORG", l.Level).
+			fix("set conformance_level to the highest level that the Receipt claims")
+		return
+	}
+	tier := l.Level == "L5-FINANCE" || l.Level == "L5-ORG"
+	switch {
+	case slices.Contains(r.ClaimedLevels, l.Level):
+	case tier && slices.Contains(r.ClaimedLevels, "L5"):
+		o.warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix", l.Level).
+			fix("nothing to do until the receipt schema has tiers")
+	default:
+		o.errorf(s, at, "level-not-claimed", "conformance_level is %q, the Receipt claims %s", l.Level, levelList(r.ClaimedLevels)).
+			fix("set conformance_level to a level that the Receipt claims, or attest at %s", l.Level)
+		return
+	}
+	if top := highest(r.ClaimedLevels); s.Added() && top.Base() > l.Level.Base() {
+		o.warnf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %q too", l.Level, top).
+			fix("set conformance_level to %q, or keep the lower claim", top)
+	}
+	if l.Level.NonCommercial() {
+		if r.Profile != "non-commercial" {
+			o.errorf(s, at, "profile", "level %s needs the profile %q, the Receipt's is %q", l.Level, "non-commercial", r.Profile).
+				fix("attest with profile non-commercial")
+		}
+		if r.RevenueSource == "" {
+			o.errorf(s, at, "revenue-source", "level %s needs revenue.source in the Receipt, there is none", l.Level).
+				fix("attest with revenue.source")
+		}
+		if !l.NonCommercial {
+			o.warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing", l.Level).
+				fix("set non_commercial to true")
+		}
+	}
+}
+
+func levelList(levels []registry.Level) string {
+	if len(levels) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, l := range levels[:min(len(levels), 10)] {
+		out = append(out, cutRunes(string(l), 20))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (o *Outcome) placeholders(s *Subject, r *receipt.Receipt) {
+	report := func(where, value string) {
+		if receipt.Placeholder(value) {
+			o.errorf(s, "/conformance_receipt_uri", "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)", where, cutRunes(strings.TrimSpace(value), 60)).
+				fix("sign with a real key")
+		}
+	}
+	for _, sig := range r.Signatures {
+		report("signatures[].value", sig.Value)
+	}
+	for _, w := range r.PeerWitnesses {
+		report("peer_witnesses[].signature", w.Signature)
+	}
+}

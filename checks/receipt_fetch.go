@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var receiptFetch = &Check{
+	ID:    "receipt-fetch",
+	Title: "conformance_receipt_uri serves the pinned Receipt",
+	Cite:  "RFC 0026 section 6",
+	Why:   "the pin makes the claim immutable: other bytes are another claim",
+	Fix:   "pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned",
+	Kinds: []registry.Kind{registry.KindListing},
+	Owns:  evidence.ReceiptText,
+	Reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
+}
+
+func init() { receiptFetch.Run = runReceiptFetch }
+
+func runReceiptFetch(s *Subject) Outcome {
+	var out Outcome
+	text := s.Facts.ReceiptText
+	if text.Code == evidence.CodeHashMismatch {
+		got, want := text.Value.SHA256, s.Listing.ReceiptSHA256
+		f := out.errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch", "the served Receipt has sha256 %s, the listing pins %s", got, want)
+		f.fix("pin the served bytes: %s; or publish the Receipt that was pinned", got)
+		if receipt.MinifiedMatches(text.Value.Body, want) {
+			f.Message += ", which is the hash of the same Receipt minified"
+			f.fix("pin the exact bytes that are served: %s", got)
+		}
+		return out
+	}
+	if !out.report(s, "/conformance_receipt_uri", text.State, text.Code, s.Listing.ReceiptURI+": "+text.Message,
+		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds") {
+		out.Verified = "sha256 matches"
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package checks
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var receiptSignature = &Check{
+	ID:    "receipt-signature",
+	Title: "a key of the DID Document signed the Receipt",
+	Cite:  "RFC 0026 section 6",
+	Why:   "without the owner's signature a Receipt is a rumour",
+	Fix:   "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 key of the DID Document",
+	Kinds: []registry.Kind{registry.KindListing},
+	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
+	Reads: []string{"/tool_did"},
+}
+
+func init() { receiptSignature.Run = runReceiptSignature }
+
+func runReceiptSignature(s *Subject) Outcome {
+	var out Outcome
+	const at = "/conformance_receipt_uri"
+	v := receipt.VerifyImplementation(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
+	for _, bad := range v.Unverified {
+		out.errorf(s, at, "signature-not-verified", "the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why).
+			fix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove entries that do not verify")
+	}
+	if !v.Verified() && len(v.Unverified) == 0 {
+		out.errorf(s, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", s.Listing.ToolDID).
+			fix("sign the Receipt with a key of %s and name it in by", s.Listing.ToolDID)
+	}
+	if !v.Verified() {
+		return out
+	}
+	if v.Mismatch {
+		out.warnf(s, at, "key-id-mismatch", "by names %q, the signature verifies under %q", cutRunes(v.By, 200), cutRunes(v.Key, 200)).
+			fix("name the key that signed in by")
+	}
+	if !v.Assertion {
+		out.warnf(s, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
+			fix("add the key to assertionMethod")
+	}
+	if v.WithoutAnchor {
+		out.noticef(s, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
+	}
+	if !out.has(Error) {
+		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()
+	}
+	return out
+}

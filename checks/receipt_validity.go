@@ -1,0 +1,104 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var receiptValidity = &Check{
+	ID:    "receipt-validity",
+	Title: "the listing is in date, for at most 90 days, and its dates are the signed ones",
+	Cite:  "RFC 0026 section 6, RFC 0019 section 7.2",
+	Why:   "a claim that is never renewed outlives what it claims",
+	Fix:   "copy issued_at and expires_at from the Receipt's validity, at most 90 days apart",
+	Kinds: []registry.Kind{registry.KindListing},
+	Reads: []string{"/issued_at", "/expires_at"},
+	Uses:  []evidence.Kind{evidence.Receipt},
+}
+
+func init() { receiptValidity.Run = runReceiptValidity }
+
+// The bounds of a listing's dates.
+const (
+	Window  = 90 * 24 * time.Hour // from issued_at to expires_at
+	Skew    = 5 * time.Minute     // by which a clock may be ahead of ours
+	rounded = time.Second         // between a listing's date and the signed one
+)
+
+func runReceiptValidity(s *Subject) Outcome {
+	var out Outcome
+	l, now := s.Listing, s.Run.Now
+	if l.Issued.IsZero() || l.Expires.IsZero() {
+		out.errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times", l.IssuedAt, l.ExpiresAt).
+			fix("write them like 2026-05-04T08:00:00Z")
+		return out
+	}
+	if !now.Before(l.Expires) {
+		out.errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span(now.Sub(l.Expires))).
+			fix("sign a new Receipt; its expires_at must be after %s", stamp(now))
+	}
+	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
+		out.errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most 90d is allowed", span(d)).
+			fix("set expires_at to %s or earlier", stamp(l.Issued.Add(Window)))
+	} else if d <= 0 {
+		out.errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
+			fix("set expires_at after issued_at, at most 90 days")
+	}
+	if l.Issued.After(now.Add(Skew)) {
+		out.errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), Skew).
+			fix("wait until issued_at, or issue the Receipt anew")
+	}
+	if s.Run.Offline {
+		out.Verified = "signed dates not judged: offline"
+		return out
+	}
+	missing, is := receiptValidity.missing(s, evidence.ReceiptText)
+	if !is {
+		missing, is = receiptValidity.missing(s, evidence.Receipt)
+	}
+	if is {
+		if out.has(Error) {
+			return out
+		}
+		return missing
+	}
+	out.signedDates(s, s.Facts.Receipt.Value)
+	if !out.has(Error) {
+		out.Verified = span(l.Expires.Sub(now).Truncate(time.Minute)) + " left"
+	}
+	return out
+}
+
+// signedDates holds the listing's dates against those that the Receipt signs.
+func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
+	const at = "/conformance_receipt_uri"
+	l := s.Listing
+	for _, t := range []struct {
+		name string
+		receipt.Time
+	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
+		if t.IsZero() {
+			o.errorf(s, at, "validity-missing", "the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
+				fix("attest again with validity.not_before and validity.not_after")
+		}
+	}
+	if r.NotBefore.IsZero() || r.NotAfter.IsZero() {
+		return
+	}
+	if l.Issued.Sub(r.NotBefore.Time).Abs() > rounded {
+		o.errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s", stamp(l.Issued), stamp(r.NotBefore.Time)).
+			fix("set issued_at to %s", stamp(r.NotBefore.Time))
+		return
+	}
+	want := l.Issued.Add(Window)
+	if r.NotAfter.Time.Before(want) {
+		want = r.NotAfter.Time
+	}
+	if l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded {
+		o.errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + 90d",
+			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time)).fix("set expires_at to %s", stamp(want))
+	}
+}

@@ -1,0 +1,179 @@
+package checks
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var reissue = &Check{
+	ID:    "reissue",
+	Title: "a merged listing changes only by its owner's newly signed Receipt",
+	Cite:  "RFC 0026 section 4",
+	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
+	Fix:   "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal",
+	Kinds: []registry.Kind{registry.KindListing},
+	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.Receipt, evidence.DomainAge},
+	Applies: func(s *Subject) string {
+		if !s.Modified() {
+			return "no merged listing changes here"
+		}
+		return ""
+	},
+}
+
+func init() { reissue.Run = runReissue }
+
+const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal"
+
+func runReissue(s *Subject) Outcome {
+	var out Outcome
+	l, base := s.Listing, s.BaseListing
+	if base == nil {
+		out.errorf(s, "", "base-unreadable", "the base tree's listing cannot be read, so nothing shows whose it is").
+			fix("list the implementation under a new slug")
+		return out
+	}
+	if l.Slug != base.Slug {
+		out.errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
+			fix("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)")
+	}
+	if l.ToolDID != base.ToolDID {
+		out.errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
+			fix("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)")
+	}
+	if l.ReceiptSHA256 == base.ReceiptSHA256 {
+		out.errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = reissueWay
+	}
+	out.otherMembers(s)
+	if s.Run.Offline {
+		out.later(s, l.Issued, "issued_at")
+		out.provisionalSet(s)
+		out.Verified = "signature not judged: offline"
+		return out
+	}
+	return out.signed(s)
+}
+
+// signed judges what the new Receipt says under its signature.
+func (o Outcome) signed(s *Subject) Outcome {
+	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
+		missing, is := reissue.missing(s, k)
+		if !is {
+			continue
+		}
+		if missing.Skipped != "" && o.has(Error) {
+			return o
+		}
+		missing.Findings = append(o.Findings, missing.Findings...)
+		return missing
+	}
+	r := s.Facts.Receipt.Value
+	v := receipt.VerifyImplementation(r, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
+	if !v.Verified() {
+		if s.Run.Selected(receiptSignature.ID) {
+			if !o.has(Error) {
+				return Outcome{Skipped: receiptSignature.ID + " failed", Blames: receiptSignature.ID}
+			}
+			return o
+		}
+		o.errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = reissueWay
+		return o
+	}
+	o.later(s, r.NotBefore.Time, "the new Receipt's validity.not_before")
+	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
+		o.errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
+			fix("keep the name, or set it to the Receipt's implementation.name")
+	}
+	if top := highest(r.ClaimedLevels); s.Listing.Level.Base() != top.Base() {
+		o.errorf(s, "/conformance_level", "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", s.Listing.Level, top).
+			fix("set conformance_level to %q", top)
+	}
+	o.provisionalSet(s)
+	if !o.has(Error) && !o.has(Doubt) {
+		o.Verified = "signed by " + v.Key + ", newer than the merged listing"
+	}
+	return o
+}
+
+// later holds that the new Receipt is newer than the base listing, by more than one second.
+func (o *Outcome) later(s *Subject, at time.Time, what string) {
+	if at.IsZero() {
+		return // receipt-validity or schema says that the time cannot be read
+	}
+	issued := s.BaseListing.Issued
+	if issued.IsZero() || issued.After(s.Run.Now) {
+		issued = s.brought()
+	}
+	if !at.After(issued.Add(time.Second)) {
+		o.errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).Fix = reissueWay
+	}
+}
+
+// brought is the committer date of the first-parent commit that gave the base listing its content.
+func (s *Subject) brought() time.Time {
+	if h := s.History(); len(h) > 0 {
+		return h[0].When
+	}
+	return s.Run.Now
+}
+
+func (o *Outcome) provisionalSet(s *Subject) {
+	if !s.Listing.Provisional || s.BaseListing.Provisional || s.Run.Offline {
+		return
+	}
+	switch age, _ := judgeAge(s); age {
+	case ageOld:
+		o.errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").fix("leave provisional out")
+	case ageUnsure:
+		o.doubtf(s, "/provisional", "provisional-set", "provisional is set anew, and the domain's age could not be had").fix("try again, or leave provisional out")
+	}
+}
+
+// otherMembers shows the changed members that no signature speaks of.
+func (o *Outcome) otherMembers(s *Subject) {
+	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "conformance_level", "provisional", "issued_at", "expires_at"}
+	now, _ := s.Record.Document.Root.(map[string]any)
+	then, _ := s.BaseRecord.Document.Root.(map[string]any)
+	names := map[string]bool{}
+	for _, m := range []map[string]any{now, then} {
+		for n := range m {
+			names[n] = !slices.Contains(judged, n)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		if names[n] && !reflect.DeepEqual(now[n], then[n]) {
+			o.warnf(s, "/"+n, "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
+				n, shown(then, n), shown(now, n)).fix("have the owner confirm the change")
+		}
+	}
+}
+
+func shown(m map[string]any, name string) string {
+	v, there := m[name]
+	if !there {
+		return "nothing"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "something unreadable"
+	}
+	return cutRunes(string(text), 200)
+}
+
+// highest is the highest Conformance Level among those that a Receipt claims; of equals the first.
+func highest(claimed []registry.Level) registry.Level {
+	var top registry.Level
+	for _, l := range claimed {
+		if l.Base() > top.Base() {
+			top = l
+		}
+	}
+	return top
+}

@@ -1,0 +1,234 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var revocations = &Check{
+	ID:      "revocations",
+	Title:   "a revocation is signed by its owner or by three witnesses, and nothing revoked is listed",
+	Cite:    "RFC 0026 section 5",
+	Why:     "a stranger's revocation would silence an honest implementation, for ever",
+	Fix:     "sign the revocation with a key of the listing's tool_did, or have three independent witnesses sign it",
+	Kinds:   []registry.Kind{registry.KindListing, registry.KindRevocation},
+	Owns:    evidence.RevocationProof,
+	Partial: true,
+	Reads:   []string{"/revoked_receipt_sha256", "/revoked_at", "/revoked_by_did"},
+	Applies: func(s *Subject) string {
+		if s.Kind == registry.KindRevocation && !s.Added() {
+			return "no new revocation"
+		}
+		return ""
+	},
+}
+
+func init() {
+	revocations.Run = runRevocations
+	revocations.RunRegistry = runRevocationsRegistry
+}
+
+// signatureForm shows the form that the older "ed25519:…" text gave way to.
+const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
+
+func runRevocations(s *Subject) Outcome {
+	if s.Kind == registry.KindListing {
+		return revokedPin(s)
+	}
+	var out Outcome
+	v := s.Revocation
+	if v.SignatureText != "" && !s.refused["/signature"] {
+		out.errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
+		return out
+	}
+	l := s.Run.revokedListing(s)
+	if l == nil {
+		out.errorf(s, "/slug", "revokes-nothing", "the base tree has no listing of slug %q", v.Slug).
+			fix("a revocation names the slug of a merged listing")
+		return out
+	}
+	issued, pinned := s.Run.pinned(l, v.ReceiptSHA256)
+	if !pinned {
+		out.errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path, v.ReceiptSHA256).
+			fix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
+	}
+	out.reason(s)
+	if v.Revoked.IsZero() {
+		out.errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).fix("write it like 2026-05-12T13:24:00Z")
+	} else if v.Revoked.After(s.Run.Now.Add(Skew)) {
+		out.errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.Run.Now), Skew).
+			fix("set revoked_at to now")
+	} else if pinned && v.Revoked.Before(issued.Issued) {
+		out.warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
+			fix("set revoked_at to the time of the revocation")
+	}
+	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
+	if err != nil {
+		out.errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).fix("write it so that RFC 8785 can canonicalise it")
+		return out
+	}
+	if s.Run.Offline {
+		out.Verified = "signatures not judged: offline"
+		return out
+	}
+	return out.authority(s, l, bytes)
+}
+
+func (o *Outcome) reason(s *Subject) {
+	switch s.Revocation.Reason {
+	case "key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
+		"failed_safety_eval", "frontier_capability_misuse":
+	default:
+		if !s.refused["/reason"] {
+			o.errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
+				fix("use key_compromise, manifest_non_conformance, superseded, voluntary_withdrawal or dispute_resolved_against")
+		}
+	}
+}
+
+// authority holds that the owner signed, or a quorum of witnesses did. Each path is judged by its own
+// documents alone, so that a revoked implementation cannot obstruct its revocation.
+func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
+	v := s.Revocation
+	selfDoubt, selfWhy := "", ""
+	if v.RevokedByDID != l.ToolDID {
+		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", cutRunes(v.RevokedByDID, 200), l.ToolDID)
+	} else {
+		doc := s.Facts.DIDDocument
+		switch {
+		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
+			selfDoubt = doc.Message
+		case doc.State != evidence.Obtained:
+			selfWhy = l.ToolDID + ": " + doc.Message
+		case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
+			o.Verified = "signed by the revoked implementation"
+			return o
+		default:
+			selfWhy = "signature verifies under no Ed25519 key of " + l.ToolDID
+		}
+	}
+	const at = "/signature"
+	var all []witness
+	if len(v.Witnesses) > evidence.MaxWitnesses {
+		o.errorf(s, "/peer_witness_signatures", "too-many-witnesses", "there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
+			fix("keep the entries of listed witnesses")
+		return o
+	}
+	st := statement{candidate: l.ToolDID, bytes: bytes, facts: s.Facts.Witnesses}
+	for _, w := range v.Witnesses {
+		all = append(all, s.Run.weigh(st, w.WitnessDID, w.Alg, w.Value))
+	}
+	sure, possible := tally(all)
+	for i, w := range all {
+		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
+		why := w.why
+		if w.weight == counts {
+			why = w.alone + w.doubt
+		}
+		if why != "" {
+			o.warnf(s, pointer, "witness-not-counted", "witness %q does not count: %s", cutRunes(w.did, 200), why).fix("have a listed, independent witness sign")
+		}
+	}
+	switch {
+	case sure >= quorum:
+		o.Verified = "signed by three independent witnesses"
+	case selfDoubt != "":
+		o.doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).fix("try again")
+	case possible >= quorum:
+		o.doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).fix("try again")
+	default:
+		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
+			plural(sure, "witness counts", "witnesses count"), quorum)
+		if n := s.Run.eligible(l); n < quorum {
+			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
+		}
+		o.errorf(s, at, "not-authorised", "%s", message).
+			fix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
+	}
+	return o
+}
+
+// eligible counts the listings that could sign a forced revocation of l.
+func (r *Run) eligible(l *Listed) int {
+	n := 0
+	for _, w := range r.Base.Listings {
+		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.revoked(w.Slug, w.ReceiptSHA256) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// revokedListing is the base tree's listing that a revocation's file names.
+func (r *Run) revokedListing(s *Subject) *Listed {
+	if m := revocationName.FindStringSubmatch(s.Path); m != nil && m[1] == s.Revocation.Slug {
+		return r.Base.BySlug(m[1])
+	}
+	return r.Base.BySlug(s.Revocation.Slug)
+}
+
+// RevokedListing is the base tree's listing that a revocation names, whole; nil where there is none.
+func (r *Run) RevokedListing(s *Subject) *registry.Listing {
+	l := r.revokedListing(s)
+	if l == nil {
+		return nil
+	}
+	whole, err := r.Base.Listing(r.Context, l)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return whole
+}
+
+// pinned finds the listing, of now or of a first-parent commit before, that pins a Receipt.
+func (r *Run) pinned(l *Listed, sha256 string) (*registry.Listing, bool) {
+	if l.ReceiptSHA256 == sha256 {
+		whole, err := r.Base.Listing(r.Context, l)
+		if err != nil {
+			r.Fatal(err)
+			return nil, false
+		}
+		return whole, true
+	}
+	for _, v := range r.History(l.Path) {
+		if then := r.Version(l.Path, v); then != nil && then.ReceiptSHA256 == sha256 {
+			return then, true
+		}
+	}
+	return nil, false
+}
+
+// revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.
+func revokedPin(s *Subject) Outcome {
+	var out Outcome
+	if path := s.Run.revoked(s.Listing.Slug, s.Listing.ReceiptSHA256); path != "" {
+		out.errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
+			fix("sign a new Receipt and pin it; a revoked one never comes back")
+	} else {
+		out.Verified = "the pinned Receipt is not revoked"
+	}
+	return out
+}
+
+// runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody.
+func runRevocationsRegistry(r *Run) Outcome {
+	var out Outcome
+	expired, revoked := 0, 0
+	for _, l := range r.Base.Listings {
+		switch {
+		case r.revoked(l.Slug, l.ReceiptSHA256) != "":
+			revoked++
+		case !r.Now.Before(l.Expires):
+			expired++
+		}
+	}
+	if expired+revoked > 0 {
+		out.noticef(&Subject{Run: r}, "", "not-in-force", "of the base tree's %s %d are expired and %d revoked; they block nobody",
+			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
+	}
+	return out
+}

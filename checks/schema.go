@@ -1,0 +1,244 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var schema = &Check{
+	ID:    "schema",
+	Title: "every record is valid under the base tree's JSON Schema",
+	Cite:  "RFC 0026 section 6",
+	Why:   "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
+	Fix:   "correct the member at the place shown, or propose the schema change in a pull request of its own",
+	Kinds: registry.DataKinds,
+}
+
+func init() {
+	schema.Run = runSchema
+	schema.RunRegistry = runSchemaRegistry
+}
+
+// MaxSchema is the size of a schema file in bytes.
+const MaxSchema = 256 << 10
+
+// schemaFiles names the schema of each kind, in the tree and in the binary.
+var schemaFiles = []struct {
+	kinds      []registry.Kind
+	path, name string
+}{
+	{[]registry.Kind{registry.KindListing, registry.KindPeerWitness}, "schemas/implementation.schema.json", "listing"},
+	{[]registry.Kind{registry.KindRevocation}, "schemas/revocation.schema.json", "revocation"},
+	{[]registry.Kind{registry.KindWorkflowAnchor}, "schemas/workflow-anchor.schema.json", "workflow-anchor"},
+}
+
+// Schemas are the schemas by which a tree judges: its own, or the built-in ones where it has none.
+type Schemas struct {
+	byKind map[registry.Kind]*jsonschema.Schema
+	broken map[string]error // by path
+}
+
+// ReadSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
+func ReadSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
+	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, broken: map[string]error{}}
+	for _, f := range schemaFiles {
+		s, broken, err := readSchema(ctx, t, f.path, f.name)
+		if err != nil {
+			return nil, err
+		}
+		if broken != nil {
+			out.broken[f.path] = broken
+			continue
+		}
+		for _, k := range f.kinds {
+			out.byKind[k] = s
+		}
+	}
+	return out, nil
+}
+
+func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s *jsonschema.Schema, broken, err error) {
+	e, found, err := t.Entry(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !found {
+		return jsonschema.Builtin(builtin), nil, nil
+	}
+	if e.Mode != registry.ModeFile && e.Mode != registry.ModeExecutable {
+		return nil, fmt.Errorf("%s is no regular file", path), nil
+	}
+	text, err := t.File(ctx, path, MaxSchema)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, broken = jsonschema.Compile(path, text)
+	return s, broken, nil
+}
+
+// Of is the schema of a kind, nil where it does not compile.
+func (s *Schemas) Of(k registry.Kind) *jsonschema.Schema { return s.byKind[k] }
+
+// times are the members that must be readable times, by kind.
+var times = map[registry.Kind][]string{
+	registry.KindListing:        {"issued_at", "expires_at"},
+	registry.KindPeerWitness:    {"issued_at", "expires_at"},
+	registry.KindRevocation:     {"revoked_at"},
+	registry.KindWorkflowAnchor: {"anchored_at"},
+}
+
+// violations judges one readable file by the schema of its kind, one finding per violated keyword.
+func (s *Schemas) violations(sub *Subject) []Finding {
+	var out Outcome
+	root := sub.Record.Document.Root
+	found := s.Of(sub.Kind).Validate(root)
+	for _, v := range found {
+		f := out.errorf(sub, v.Pointer, "schema-"+v.Keyword, "%s", v.Message)
+		if sub.Kind == registry.KindRevocation && v.Pointer == "/signature" && v.Keyword == "type" {
+			f.fix("%s", signatureForm)
+		}
+	}
+	for _, name := range times[sub.Kind] {
+		text, isText := strict.Member(root, name).(string)
+		_, readable := strict.Time(text)
+		pointer := "/" + name
+		reported := slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer })
+		if isText && !readable && !reported {
+			out.errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it", name, text).
+				fix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no leap second")
+		}
+	}
+	return out.Findings
+}
+
+func runSchema(s *Subject) Outcome {
+	schemas := s.Run.Base.Schemas
+	if schemas.Of(s.Kind) == nil {
+		return skip("the base tree's schema does not compile; see %s", RegistrySubject)
+	}
+	out := Outcome{Findings: schemas.violations(s)}
+	standing := map[string]bool{}
+	if s.Modified() && s.Kind == registry.KindListing {
+		standing = s.unmendable()
+	}
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		if standing[f.Pointer] {
+			f.Severity, f.Message = Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
+			continue
+		}
+		s.refused[f.Pointer] = true
+		if f.Pointer == "" {
+			for _, name := range missingMembers(s) {
+				s.refused["/"+name] = true
+			}
+		}
+	}
+	return out
+}
+
+// unmendable are the members that a re-issue may not change and has not changed.
+func (s *Subject) unmendable() map[string]bool {
+	out := map[string]bool{}
+	if s.BaseListing == nil || s.Listing == nil {
+		return out
+	}
+	out["/slug"] = s.BaseListing.Slug == s.Listing.Slug
+	out["/tool_did"] = s.BaseListing.ToolDID == s.Listing.ToolDID
+	return out
+}
+
+// missingMembers are the members that checks read and the file does not have.
+func missingMembers(s *Subject) []string {
+	var out []string
+	for _, c := range All {
+		for _, pointer := range c.Reads {
+			if c.Judges(s.Kind) && strict.Member(s.Record.Document.Root, pointer[1:]) == nil {
+				out = append(out, pointer[1:])
+			}
+		}
+	}
+	return out
+}
+
+func runSchemaRegistry(r *Run) Outcome {
+	var out Outcome
+	whole := &Subject{Run: r}
+	for _, f := range schemaFiles {
+		changed := touches(r.Range, f.path)
+		if broken := r.Base.Schemas.broken[f.path]; broken != nil && !changed {
+			at := &Subject{Run: r, Path: f.path}
+			sev := Warning
+			if len(r.Subjects) > 0 {
+				sev = Error
+			}
+			out.add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
+				fix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
+		}
+		if changed {
+			out.schemaChange(whole, r, f.kinds, f.path, f.name)
+		}
+	}
+	return out
+}
+
+func touches(r *registry.Range, path string) bool {
+	return slices.ContainsFunc(r.Changes, func(c registry.Change) bool { return c.Path == path })
+}
+
+// maxBrokenRecords is how many records that a new schema refuses are named.
+const maxBrokenRecords = 10
+
+// schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
+// becomes invalid.
+func (o *Outcome) schemaChange(s *Subject, r *Run, kinds []registry.Kind, path, builtin string) {
+	at := &Subject{Run: r, Path: path}
+	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
+	if err != nil {
+		r.Fatal(err)
+		return
+	}
+	if broken != nil {
+		o.errorf(at, "", "schema-broken", "the proposed schema does not compile: %v", broken).
+			fix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
+		return
+	}
+	var refused []string
+	for _, k := range kinds {
+		old := r.Base.Schemas.Of(k)
+		if old == nil {
+			continue
+		}
+		found, err := registry.Scan(r.Context, r.Range.Base, k, func(rec *registry.Record) string {
+			if rec.Document == nil || len(old.Validate(rec.Document.Root)) > 0 {
+				return ""
+			}
+			if bad := next.Validate(rec.Document.Root); len(bad) > 0 {
+				return rec.Document.Pos(bad[0].Pointer).String() + ": " + bad[0].Message
+			}
+			return ""
+		})
+		if err != nil {
+			r.Fatal(err)
+			return
+		}
+		for _, f := range found {
+			if f != "" {
+				refused = append(refused, f)
+			}
+		}
+	}
+	for i, f := range refused {
+		if i == maxBrokenRecords {
+			o.errorf(at, "", "schema-refuses-records", "the proposed schema refuses %d more records", len(refused)-i)
+			break
+		}
+		o.errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
+			fix("keep what is valid today valid; publish tighter rules under a new schema")
+	}
+}

@@ -1,0 +1,202 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Standing is what one tree holds, as far as the judgement of other records depends on it. It keeps no
+// documents: a registry of 100,000 listings takes some tens of megabytes.
+type Standing struct {
+	Tree     *registry.Tree
+	Listings []*Listed // in path order
+	Schemas  *Schemas
+	Policy   Policy
+	// Faults are the findings of layout and schema on files that stand already, in path order.
+	Faults []Fault
+
+	byPath  map[string]*Listed
+	slugs   map[string][]*Listed // by the slug in the text, folded
+	byDID   map[string][]*Listed // folded
+	revoked map[pin]string       // path of the revocation
+	anchors map[string]string    // workflow id -> path
+	names   []lookAlike          // made on first use
+}
+
+// Listed is what is kept of one listing.
+type Listed struct {
+	Path, Slug, Name, ToolDID, ReceiptSHA256 string
+	Level                                    registry.Level
+	Expires                                  time.Time
+	Provisional                              bool
+}
+
+// Fault is a finding on a file that stands in the base tree.
+type Fault struct {
+	Check string
+	Path  string
+	Finding
+}
+
+// pin is a Receipt's hash under a slug.
+type pin struct{ slug, sha256 string }
+
+// Current tells whether the listing is in force at a time: in date and not revoked.
+func (st *Standing) Current(l *Listed, now time.Time) bool {
+	return now.Before(l.Expires) && st.RevokedBy(l.Slug, l.ReceiptSHA256) == ""
+}
+
+// RevokedBy is the path of the revocation of a Receipt under a slug, empty where there is none.
+func (st *Standing) RevokedBy(slug, sha256 string) string { return st.revoked[pin{slug, sha256}] }
+
+// BySlug is the listing in the file of that slug, nil where there is none.
+func (st *Standing) BySlug(slug string) *Listed { return st.byPath["implementations/"+slug+".json"] }
+
+// BySlugText are the listings whose text has this slug, in any letter case.
+func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs[strings.ToLower(slug)] }
+
+// ByDID are the listings of a DID in any letter case.
+func (st *Standing) ByDID(text string) []*Listed { return st.byDID[strings.ToLower(text)] }
+
+// Witness is the one listing of exactly this DID at L4 or L5; nil where there is none or more than one.
+func (st *Standing) Witness(text string) *Listed {
+	same := st.ByDID(text)
+	if len(same) != 1 || same[0].ToolDID != text || same[0].Level.Base() < 4 {
+		return nil
+	}
+	return same[0]
+}
+
+// Listing reads a standing listing again, whole.
+func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, error) {
+	rec, err := st.Tree.Record(ctx, l.Path)
+	if err != nil {
+		return nil, err
+	}
+	if rec == nil || rec.Document == nil {
+		return nil, fmt.Errorf("reading %s again: it is gone", l.Path)
+	}
+	return registry.ParseListing(rec), nil
+}
+
+// scanned is what one file of a data folder gives.
+type scanned struct {
+	listed  *Listed
+	revoked *pin
+	anchor  string
+	path    string
+	faults  []Fault
+}
+
+// NewStanding reads a tree whole, by its own schemas. Files that skip names are not searched for faults:
+// the range touches them, so they are judged as subjects.
+func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string) bool) (*Standing, error) {
+	st := &Standing{Tree: t, byPath: map[string]*Listed{}, slugs: map[string][]*Listed{}, byDID: map[string][]*Listed{},
+		revoked: map[pin]string{}, anchors: map[string]string{}}
+	var err error
+	if st.Schemas, err = ReadSchemas(ctx, t); err != nil {
+		return nil, err
+	}
+	if st.Policy, err = ReadPolicy(ctx, t); err != nil {
+		return nil, err
+	}
+	for _, k := range registry.DataKinds {
+		found, err := registry.Scan(ctx, t, k, func(rec *registry.Record) scanned {
+			return st.scan(rec, touched(rec.Path))
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			st.keep(f)
+			if f.listed != nil {
+				st.Listings = append(st.Listings, f.listed)
+			}
+		}
+	}
+	st.duplicates(touched)
+	sort.SliceStable(st.Faults, func(i, j int) bool { return st.Faults[i].Path < st.Faults[j].Path })
+	return st, nil
+}
+
+// scan judges and condenses one file; it runs on several goroutines at once.
+func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
+	out := scanned{path: rec.Path}
+	if !touched {
+		s := &Subject{Path: rec.Path, Kind: rec.Kind, Record: rec}
+		for _, f := range place(s) {
+			out.faults = append(out.faults, Fault{layout.ID, rec.Path, f})
+		}
+		if rec.Document != nil && st.Schemas.Of(rec.Kind) != nil {
+			for _, f := range st.Schemas.violations(s) {
+				out.faults = append(out.faults, Fault{schema.ID, rec.Path, f})
+			}
+		}
+	}
+	// A revocation is in force by its name alone, whatever became of its text.
+	if rec.Kind == registry.KindRevocation {
+		if m := revocationName.FindStringSubmatch(rec.Path); m != nil {
+			out.revoked = &pin{m[1], m[2]}
+		}
+	}
+	if rec.Document == nil {
+		return out
+	}
+	switch rec.Kind {
+	case registry.KindListing:
+		l := registry.ParseListing(rec)
+		out.listed = &Listed{Path: rec.Path, Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID,
+			ReceiptSHA256: l.ReceiptSHA256, Level: l.Level, Expires: l.Expires, Provisional: l.Provisional}
+	case registry.KindWorkflowAnchor:
+		out.anchor = registry.ParseAnchor(rec).WorkflowID
+	}
+	return out
+}
+
+// keep makes what one file gives count.
+func (st *Standing) keep(f scanned) {
+	st.Faults = append(st.Faults, f.faults...)
+	if f.revoked != nil {
+		st.revoked[*f.revoked] = f.path
+	}
+	if f.anchor != "" {
+		st.anchors[f.anchor] = f.path
+	}
+	if l := f.listed; l != nil {
+		st.byPath[l.Path] = l
+		slug, tool := strings.ToLower(l.Slug), strings.ToLower(l.ToolDID)
+		st.slugs[slug] = append(st.slugs[slug], l)
+		st.byDID[tool] = append(st.byDID[tool], l)
+	}
+}
+
+// duplicates finds DIDs that more than one untouched listing claims.
+func (st *Standing) duplicates(touched func(string) bool) {
+	for _, l := range st.Listings {
+		same := st.ByDID(l.ToolDID)
+		if len(same) < 2 || same[0] == l || l.ToolDID == "" || touched(l.Path) {
+			continue
+		}
+		st.Faults = append(st.Faults, Fault{layout.ID, l.Path, Finding{Severity: Error, Code: "duplicate-did",
+			Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
+			Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
+	}
+}
+
+var revocationName = regexp.MustCompile(`^revocations/([a-z0-9][a-z0-9-]{1,63})-([0-9a-f]{64})\.json$`)
+
+// spelling gives the one spelling of a did:web, and whether text is it already.
+func spelling(text string) (string, bool) {
+	d, err := did.Parse(text)
+	if err != nil {
+		return "", true
+	}
+	return d.Spelling()
+}

@@ -1,0 +1,183 @@
+package checks
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// RegistrySubject is the subject of findings about the registry as a whole.
+const RegistrySubject = "registry"
+
+// Run is what all subjects of one range share.
+type Run struct {
+	Context        context.Context
+	Repo           *registry.Repository
+	Range          *registry.Range
+	Base           *Standing // the judge: what the base tree holds
+	Now            time.Time
+	Offline        bool
+	DenyGovernance bool
+	// Selected tells whether a check is to run.
+	Selected func(id string) bool
+	// Subjects are the data paths that the range touches, in path order.
+	Subjects []*Subject
+
+	mu  sync.Mutex
+	err error
+}
+
+// Fatal keeps the first error that made judging impossible, such as an object that cannot be read. A run
+// with such an error has no verdict: the caller looks at Err after the last check.
+func (r *Run) Fatal(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Err is the first error given to Fatal.
+func (r *Run) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Subject is one data path that a range touches, with what is known of it.
+type Subject struct {
+	Run    *Run
+	Path   string
+	Kind   registry.Kind
+	Change registry.Change // base tree and result
+
+	Record     *registry.Record // as it would land; nil where the range takes it away
+	Listing    *registry.Listing
+	Revocation *registry.Revocation
+	Anchor     *registry.Anchor
+
+	BaseRecord  *registry.Record // as it stands in the base tree; nil for a new file
+	BaseListing *registry.Listing
+
+	Facts *evidence.Facts
+
+	refused map[string]bool // members that `schema` refuses
+	history []registry.Version
+}
+
+// Added tells whether the base tree has no such file.
+func (s *Subject) Added() bool { return s.Change.Base == nil && s.Change.Head != nil }
+
+// Modified tells whether the range changes a file of the base tree without taking it away.
+func (s *Subject) Modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
+
+// NewSubject is a path that a range touches, its records read from the base tree and from what would land.
+func NewSubject(r *Run, c registry.Change) (*Subject, error) {
+	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, refused: map[string]bool{}, Facts: &evidence.Facts{}}
+	var err error
+	if c.Head != nil {
+		if s.Record, err = r.Repo.Record(r.Context, c.Path, *c.Head); err != nil {
+			return nil, err
+		}
+	}
+	if c.Base != nil {
+		if s.BaseRecord, err = r.Repo.Record(r.Context, c.Path, *c.Base); err != nil {
+			return nil, err
+		}
+	}
+	if s.Kind == registry.KindListing && s.BaseRecord != nil && s.BaseRecord.Document != nil {
+		s.BaseListing = registry.ParseListing(s.BaseRecord)
+	}
+	if s.Record != nil && s.Record.Document != nil {
+		switch s.Kind {
+		case registry.KindListing:
+			s.Listing = registry.ParseListing(s.Record)
+		case registry.KindRevocation:
+			s.Revocation = registry.ParseRevocation(s.Record)
+		case registry.KindWorkflowAnchor:
+			s.Anchor = registry.ParseAnchor(s.Record)
+		}
+	}
+	return s, nil
+}
+
+// Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.
+func (s *Subject) Unchanged() bool {
+	b, h := s.Change.Base, s.Change.Head
+	return b == nil && h == nil || b != nil && h != nil && *b == *h
+}
+
+// Pos is the place of a member in the file as it would land.
+func (s *Subject) Pos(pointer string) registry.Pos {
+	switch {
+	case s.Record == nil:
+		return registry.Pos{Path: s.Path}
+	case s.Record.Document != nil:
+		return s.Record.Document.Pos(pointer)
+	case s.Record.Err != nil:
+		return s.Record.Err.Pos
+	}
+	return registry.Pos{Path: s.Path}
+}
+
+// History is what the path held along the base branch's first parents, newest first.
+func (s *Subject) History() []registry.Version {
+	if s.history == nil {
+		s.history = s.Run.History(s.Path)
+	}
+	return s.history
+}
+
+// History is what a path held along the base branch's first parents, newest first.
+func (r *Run) History(path string) []registry.Version {
+	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path)
+	if err != nil {
+		r.Fatal(err)
+		return nil
+	}
+	return h
+}
+
+// Version decodes the listing that a version of its file held; nil where it held none that can be read.
+func (r *Run) Version(path string, v registry.Version) *registry.Listing {
+	if v.Entry == nil {
+		return nil
+	}
+	rec, err := r.Repo.Record(r.Context, path, *v.Entry)
+	if err != nil {
+		r.Fatal(err)
+		return nil
+	}
+	if rec.Document == nil {
+		return nil
+	}
+	return registry.ParseListing(rec)
+}
+
+// WitnessListing is the base tree's listing of a DID that may witness: at L4 or L5, current, not provisional.
+func (r *Run) WitnessListing(id string) *registry.Listing {
+	l := r.Base.Witness(id)
+	if l == nil || l.Provisional || !r.Base.Current(l, r.Now) {
+		return nil
+	}
+	whole, err := r.Base.Listing(r.Context, l)
+	if err != nil {
+		r.Fatal(err)
+		return nil
+	}
+	return whole
+}
+
+// landing are the subjects of a kind whose file is added or changed and can be read.
+func (r *Run) landing(k registry.Kind) []*Subject {
+	var out []*Subject
+	for _, s := range r.Subjects {
+		if s.Kind == k && !s.Unchanged() && s.Record != nil && s.Record.Document != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}

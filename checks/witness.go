@@ -1,0 +1,270 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// standing of one witness's signature.
+type weight uint8
+
+const (
+	counts  weight = iota
+	unsure         // it may count; some document could not be had
+	broken         // it would count, but its signature does not verify
+	ignored        // it does not count, whatever its signature
+)
+
+// witness is what one entry of peer_witnesses or peer_witness_signatures is worth.
+type witness struct {
+	did    string
+	weight weight
+	code   string
+	why    string // where it does not simply count
+
+	keys      []did.Key // of its DID Document
+	domain    domainage.Domain
+	path      bool // a did:web with a path
+	publisher *manifest.Manifest
+	// alone says why the witness cannot be counted as independent; doubt why that is not known.
+	alone, doubt string
+}
+
+// statement is a signed text that witnesses vouch for.
+type statement struct {
+	candidate string    // DID that may not witness for itself
+	keys      []did.Key // of the candidate, none where they are not asked for
+	bytes     []byte    // what is signed
+	facts     map[string]*evidence.Witness
+}
+
+// weigh judges one entry by everything that RFC 0026 section 6 and 10 ask of a witness.
+func (r *Run) weigh(st statement, id, alg, text string) witness {
+	w := witness{did: id}
+	worth := func(as weight, code, format string, args ...any) witness {
+		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
+		return w
+	}
+	d, err := did.Parse(id)
+	if err != nil || d.Method != "web" {
+		return worth(ignored, "witness-not-web", "it is no did:web (RFC 0019 section 7.1)")
+	}
+	if same(id, st.candidate) {
+		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
+	}
+	l := r.Base.Witness(id)
+	if l == nil {
+		return worth(ignored, "witness-not-listed", "the base tree has no single listing of it at L4 or L5")
+	}
+	switch {
+	case l.Provisional:
+		return worth(ignored, "witness-provisional", "its listing %s is provisional", l.Path)
+	case !r.Now.Before(l.Expires):
+		return worth(ignored, "witness-expired", "its listing %s expired on %s", l.Path, stamp(l.Expires))
+	case r.revoked(l.Slug, l.ReceiptSHA256) != "":
+		return worth(ignored, "witness-revoked", "its Receipt is revoked by %s", r.revoked(l.Slug, l.ReceiptSHA256))
+	case alg != "EdDSA":
+		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
+	}
+	known := st.facts[id]
+	if known == nil {
+		return worth(unsure, "witness-not-sought", "its documents were not sought")
+	}
+	if how, why := documents(known); how != counts {
+		return worth(how, "witness-evidence", "%s", why)
+	}
+	own, doc := known.Receipt.Value, known.DIDDocument.Value
+	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
+		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
+	}
+	verified := receipt.VerifyImplementation(own, doc, id)
+	if !verified.Verified() {
+		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")
+	}
+	if !own.NotAfter.IsZero() && !r.Now.Before(own.NotAfter.Time) {
+		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
+	}
+	w.keys = doc.Keys
+	if shareKey(w.keys, st.keys) {
+		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
+	}
+	if !receipt.VerifyBy(verified.Keys, st.bytes, text) {
+		return worth(broken, "witness-signature", "its signature does not verify by a key that verifies its own Receipt")
+	}
+	w.path = d.HasPath()
+	if w.domain, err = domainage.Registrable(d.Host()); err != nil {
+		w.alone = err.Error()
+	}
+	r.independence(&w, known, id)
+	return w
+}
+
+// documents tells whether a witness's own documents are there.
+func documents(known *evidence.Witness) (weight, string) {
+	for _, e := range []struct {
+		name    string
+		state   evidence.State
+		code    string
+		message string
+	}{
+		{"DID Document", known.DIDDocument.State, known.DIDDocument.Code, known.DIDDocument.Message},
+		{"Receipt", known.ReceiptText.State, known.ReceiptText.Code, known.ReceiptText.Message},
+		{"Receipt", known.Receipt.State, known.Receipt.Code, known.Receipt.Message},
+	} {
+		why := fmt.Sprintf("its own %s: %s", e.name, e.message)
+		switch {
+		case e.state == evidence.Obtained:
+		case e.code == evidence.CodeHashMismatch, e.state == evidence.Unavailable, e.state == evidence.Unsought:
+			return unsure, why
+		case e.name == "Receipt" && e.code == evidence.CodeHTTPStatus && e.state != evidence.Absent:
+			return unsure, why
+		default:
+			return ignored, why
+		}
+	}
+	return counts, ""
+}
+
+// independence finds what L5 asks of a witness beyond L4: a domain of its own, a declared publisher, and for
+// the reference server a witness of its own.
+func (r *Run) independence(w *witness, known *evidence.Witness, id string) {
+	m := known.Manifest
+	switch {
+	case w.alone != "":
+	case w.path:
+		w.alone = "its did:web has a path, so that it may share its host"
+	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
+		w.doubt = "its Manifest could not be had: " + m.Message
+	case m.State != evidence.Obtained:
+		w.alone = "its Manifest: " + m.Message
+	case m.Value.ToolDID != id:
+		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
+	case !named(m.Value):
+		w.alone = "its Manifest names no publisher did or legal_name"
+	default:
+		w.publisher = m.Value
+	}
+	if w.alone == "" && id == r.Base.Policy.ReferenceServer {
+		w.witnessed(r, known)
+	}
+}
+
+// named tells whether a Manifest says who publishes, by DID and legal name.
+func named(m *manifest.Manifest) bool {
+	return strings.TrimSpace(m.Publisher.DID) != "" && strings.TrimSpace(m.Publisher.LegalName) != ""
+}
+
+// witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
+func (w *witness) witnessed(r *Run, known *evidence.Witness) {
+	own := known.Receipt.Value
+	bytes, err := own.WitnessedBytes()
+	if err != nil {
+		w.alone = err.Error()
+		return
+	}
+	doubt := ""
+	for _, p := range own.PeerWitnesses {
+		peer := known.Witnesses[p.DID]
+		if peer == nil || p.Alg != "EdDSA" || same(p.DID, w.did) {
+			continue
+		}
+		switch how, why := documents(peer); {
+		case how == unsure:
+			doubt = "its own witness " + p.DID + ": " + why
+		case how == counts:
+			v := receipt.VerifyImplementation(peer.Receipt.Value, peer.DIDDocument.Value, p.DID)
+			if v.Verified() && receipt.VerifyBy(v.Keys, bytes, p.Signature) {
+				return
+			}
+		}
+	}
+	if doubt != "" {
+		w.doubt = doubt
+		return
+	}
+	w.alone = "it is the reference server, and its own Receipt carries no witness that verifies, so it counts for L4 only"
+}
+
+// revoked is the path of a revocation of a Receipt, standing or brought by this range.
+func (r *Run) revoked(slug, sha256 string) string {
+	if path := r.Base.RevokedBy(slug, sha256); path != "" {
+		return path
+	}
+	for _, s := range r.Subjects {
+		if s.Kind == registry.KindRevocation && s.Added() {
+			if m := revocationName.FindStringSubmatch(s.Path); m != nil && m[1] == slug && m[2] == sha256 {
+				return s.Path
+			}
+		}
+	}
+	return ""
+}
+
+func shareKey(a, b []did.Key) bool {
+	return slices.ContainsFunc(a, func(k did.Key) bool {
+		return slices.ContainsFunc(b, func(o did.Key) bool { return k.Public.Equal(o.Public) })
+	})
+}
+
+// dependent says what two witnesses share, empty where they are independent of one another.
+func dependent(a, b *witness) string {
+	switch {
+	case same(a.did, b.did):
+		return "they are one DID"
+	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
+		return "both stand under " + a.domain.ICANN
+	case shareKey(a.keys, b.keys):
+		return "they share a key"
+	case a.publisher != nil && b.publisher != nil:
+		if is, why := a.publisher.SamePublisher(b.publisher); is {
+			return "they share a publisher: " + why
+		}
+	}
+	return ""
+}
+
+// quorum is how many pairwise independent witnesses L5 and a forced revocation need.
+const quorum = 3
+
+// tally is the largest number of pairwise independent witnesses, at most quorum: of those that count, and
+// of those that count or may.
+func tally(all []witness) (sure, possible int) {
+	var yes, maybe []*witness
+	for i := range all {
+		w := &all[i]
+		if w.alone != "" || w.weight == broken || w.weight == ignored {
+			continue
+		}
+		if w.weight == counts && w.doubt == "" {
+			yes = append(yes, w)
+		}
+		maybe = append(maybe, w)
+	}
+	return independentSet(yes), independentSet(maybe)
+}
+
+func independentSet(of []*witness) int {
+	best := min(len(of), 1)
+	for i := range of {
+		for j := i + 1; j < len(of); j++ {
+			if dependent(of[i], of[j]) != "" {
+				continue
+			}
+			best = max(best, 2)
+			for k := j + 1; k < len(of); k++ {
+				if dependent(of[i], of[k]) == "" && dependent(of[j], of[k]) == "" {
+					return quorum
+				}
+			}
+		}
+	}
+	return best
+}
