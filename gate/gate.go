@@ -1,0 +1,331 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// ErrNoRegistry means that neither side of a range has the folder implementations/.
+var ErrNoRegistry = errors.New("no OAP registry here: neither base nor head has the folder implementations/")
+
+// Config is what a run is told beside the registry and the evidence.
+type Config struct {
+	Tool           Tool
+	Chosen         string               // how base and head were chosen
+	Selected       func(id string) bool // which checks run
+	Offline        bool                 // nothing is fetched
+	DenyGovernance bool                 // governance files alone fail
+	Assumed        []string             // flags that leave a check out or replace network, clock or trust root
+	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
+}
+
+// ErrEmptyRange means that the range is empty although the event says that files changed.
+var ErrEmptyRange = errors.New("the range changes nothing, but the event counts changed files: these are not the pull request's commits")
+
+// inFlight is how many records' evidence is sought at once; the source bounds the requests themselves.
+const inFlight = 256
+
+// Check gates the ranges one after another, each with its own base tree as the judge, and joins what was
+// found. Any error means that there is no verdict.
+func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source, cfg Config) (*Report, error) {
+	rep := NewReport("check", src, cfg)
+	rep.Base = ranges[0].Base.Commit()
+	rep.Head = ranges[len(ranges)-1].Head.Commit()
+	if len(ranges) == 1 && len(ranges[0].MergeBases) > 0 {
+		rep.MergeBase = ranges[0].MergeBases[0]
+	}
+	empty := true
+	for _, r := range ranges {
+		if err := hasRegistry(r); err != nil {
+			return nil, err
+		}
+		empty = empty && len(r.Changes) == 0
+		if err := checkRange(ctx, repo, r, src, cfg, rep); err != nil {
+			return nil, err
+		}
+	}
+	if empty && cfg.ChangedFiles > 0 {
+		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head, cfg.ChangedFiles)
+	}
+	rep.Judge(src)
+	return rep, nil
+}
+
+// NewReport is an empty report of a run.
+func NewReport(mode string, src evidence.Source, cfg Config) *Report {
+	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Chosen: cfg.Chosen,
+		Assumed: slices.Clone(cfg.Assumed), Results: []Result{}, Evidence: []Evidence{}}
+	if rep.Assumed == nil {
+		rep.Assumed = []string{}
+	}
+	for _, c := range checks.All {
+		if !cfg.Selected(c.ID) || cfg.Offline && c.Online() {
+			rep.NotRun = append(rep.NotRun, c.ID)
+		}
+	}
+	return rep
+}
+
+func hasRegistry(r *registry.Range) error {
+	for _, t := range []*registry.Tree{r.Base, r.Head} {
+		_, found, err := t.Entry(registry.KindListing.Folder())
+		if err != nil {
+			return err
+		}
+		if found {
+			return nil
+		}
+	}
+	return ErrNoRegistry
+}
+
+// checkRange judges one range and adds what it found to the report.
+func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config, rep *Report) error {
+	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
+		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected}
+	touched := paths(rng)
+	var err error
+	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool {
+		_, found := slices.BinarySearch(touched, p)
+		return found
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range touched {
+		c, err := changeOf(rng, p)
+		if err != nil {
+			return err
+		}
+		s, err := checks.NewSubject(run, c)
+		if err != nil {
+			return err
+		}
+		run.Subjects = append(run.Subjects, s)
+	}
+	joined := newJoin(rep, rng.Head.Commit())
+	judged := judgeSubjects(run, src)
+	if err := run.Err(); err != nil {
+		return err
+	}
+	for i, s := range run.Subjects {
+		joined.subject(s, judged[i])
+	}
+	joined.registry(run)
+	joined.standing(run)
+	rep.Governance = slices.Compact(slices.Sorted(slices.Values(append(rep.Governance, checks.Governance(rng)...))))
+	rep.Squash = rep.Squash || checks.Squash(rng)
+	return run.Err()
+}
+
+// paths are the data paths that a range touches as a whole, and those of the base tree that a single commit
+// of it touches, sorted.
+func paths(r *registry.Range) []string {
+	seen := map[string]bool{}
+	add := func(changes []registry.Change) {
+		for _, c := range changes {
+			if registry.KindOf(c.Path) != registry.Governance {
+				seen[c.Path] = true
+			}
+		}
+	}
+	add(r.Changes)
+	for _, v := range r.Views {
+		add(v.Changes)
+	}
+	for _, c := range r.Commits {
+		add(c.Touched)
+	}
+	var out []string
+	for p := range seen {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func changeOf(r *registry.Range, path string) (registry.Change, error) {
+	c := registry.Change{Path: path}
+	for _, side := range []struct {
+		tree *registry.Tree
+		to   **registry.Entry
+	}{{r.Base, &c.Base}, {r.Result, &c.Head}} {
+		e, found, err := side.tree.Entry(path)
+		if err != nil {
+			return c, err
+		}
+		if found {
+			*side.to = &e
+		}
+	}
+	return c, nil
+}
+
+// judgement is what one check made of one subject.
+type judgement struct {
+	check *checks.Check
+	checks.Outcome
+}
+
+// judgeSubjects seeks the evidence for all subjects at once, then runs the checks one after another.
+func judgeSubjects(run *checks.Run, src evidence.Source) [][]judgement {
+	before := make([][]judgement, len(run.Subjects))
+	for i, s := range run.Subjects {
+		for _, c := range checks.All {
+			if c.Judges(s.Kind) && c.First() && !s.Unchanged() {
+				before[i] = append(before[i], judgement{c, c.Judge(s)})
+			}
+		}
+	}
+	if !run.Offline {
+		collect(run, src)
+	}
+	out := make([][]judgement, len(run.Subjects))
+	for i, s := range run.Subjects {
+		for _, c := range checks.All {
+			switch {
+			case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
+			case c.First():
+				out[i], before[i] = append(out[i], before[i][0]), before[i][1:]
+			default:
+				out[i] = append(out[i], judgement{c, c.Judge(s)})
+			}
+		}
+		blame(out[i])
+	}
+	return out
+}
+
+// blame holds that where a check was skipped because another fails in its place, that other one does fail.
+func blame(judged []judgement) {
+	for i, j := range judged {
+		if j.Blames == "" {
+			continue
+		}
+		at := slices.IndexFunc(judged, func(o judgement) bool { return o.check.ID == j.Blames })
+		if at < 0 || outcomeVerdict(judged[at].Outcome) != Fail {
+			judged[i].Skipped, judged[i].Doubtful = "", "was not judged, and "+j.Blames+" did not fail"
+		}
+	}
+}
+
+func collect(run *checks.Run, src evidence.Source) {
+	var g errgroup.Group
+	g.SetLimit(inFlight)
+	for _, s := range run.Subjects {
+		record, kinds := any(nil), evidence.Set(0)
+		switch {
+		case s.Unchanged():
+		case s.Listing != nil:
+			record = s.Listing
+		case s.Revocation != nil:
+			record = s.Revocation
+		case s.Anchor != nil:
+			record = s.Anchor
+		}
+		if record == nil {
+			continue
+		}
+		for _, c := range checks.All {
+			if c.Judges(s.Kind) && run.Selected(c.ID) {
+				kinds |= c.Wants(s)
+			}
+		}
+		if kinds == 0 {
+			continue
+		}
+		w := evidence.Wanted{Kinds: kinds, Listed: run.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
+		if s.Listing != nil {
+			w.Maintainers = run.BootstrapMaintainers(s.Listing)
+		}
+		if s.Revocation != nil {
+			w.Revoked = run.RevokedListing(s)
+		}
+		g.Go(func() error {
+			s.Facts = evidence.Collect(run.Context, src, record, w)
+			return nil
+		})
+	}
+	// The goroutines above give no error: what could not be had is an observation.
+	_ = g.Wait()
+}
+
+// Judge counts the results, adds the evidence, and sets the verdict.
+func (rep *Report) Judge(src evidence.Source) {
+	slices.SortStableFunc(rep.Results, func(a, b Result) int {
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order(a.Check), order(b.Check)))
+	})
+	rep.Counts = Counts{Records: rep.Counts.Records}
+	rep.Verdict = Pass
+	for _, r := range rep.Results {
+		switch r.Verdict {
+		case Pass:
+			rep.Counts.Pass++
+		case Fail:
+			rep.Counts.Fail++
+			rep.Verdict = Fail
+		case Inconclusive:
+			rep.Counts.Inconclusive++
+			if rep.Verdict != Fail {
+				rep.Verdict = Inconclusive
+			}
+		case Warn:
+			rep.Counts.Warn++
+		case Skip:
+			rep.Counts.Skip++
+		}
+	}
+	observed := src.Observations()
+	rep.EvidenceSHA256 = evidence.Digest(observed)
+	for _, o := range observed {
+		rep.Evidence = append(rep.Evidence, evidenceOf(o))
+	}
+}
+
+func order(id string) int {
+	return slices.IndexFunc(checks.All, func(c *checks.Check) bool { return c.ID == id })
+}
+
+func evidenceOf(o evidence.Observation) Evidence {
+	e := Evidence{URL: o.Target, Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
+		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
+	if o.Protocol != evidence.HTTPS {
+		e.URL = string(o.Protocol) + ":" + o.Target
+	}
+	if o.FinalURL != o.Target {
+		e.FinalURL = o.FinalURL
+	}
+	if o.State == evidence.Obtained {
+		e.SHA256 = o.SHA256
+	}
+	if !o.CachedAt.IsZero() {
+		at := o.CachedAt.UTC()
+		e.CachedAt = &at
+	}
+	return e
+}
+
+// Rewritten is the report of a range whose base is no longer on the first-parent chain of its head: the
+// branch was force-pushed.
+func Rewritten(base, head string, src evidence.Source, cfg Config) *Report {
+	rep := NewReport("check", src, cfg)
+	rep.Base, rep.Head = base, head
+	c := checks.ByID("append-only")
+	var out checks.Outcome
+	out.Findings = []checks.Finding{{Severity: checks.Error, Code: "history-rewritten", Commit: head,
+		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten", base, head),
+		Fix:     "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
+	newJoin(rep, head).add(c, checks.RegistrySubject, out)
+	rep.Judge(src)
+	return rep
+}

@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+)
+
+// join adds the outcomes of one range to a report that may hold those of earlier ones: of several results of
+// one check on one subject the worst verdict stands, with the findings of all.
+type join struct {
+	rep    *Report
+	commit string
+	at     map[string]int // check and subject -> index in the results
+}
+
+func newJoin(rep *Report, commit string) *join {
+	j := &join{rep, commit, map[string]int{}}
+	for i, r := range rep.Results {
+		j.at[r.Check+"\x00"+r.Subject] = i
+	}
+	return j
+}
+
+func (j *join) subject(s *checks.Subject, judged []judgement) {
+	if !s.Unchanged() {
+		j.rep.Counts.Records++
+	}
+	for _, one := range judged {
+		j.add(one.check, s.Path, one.Outcome)
+	}
+}
+
+func (j *join) registry(run *checks.Run) {
+	for _, c := range checks.All {
+		if c.RunRegistry == nil {
+			continue
+		}
+		if !run.Selected(c.ID) {
+			j.add(c, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
+			continue
+		}
+		j.add(c, checks.RegistrySubject, c.RunRegistry(run))
+	}
+}
+
+// maxStanding is how many faults that stand in the base tree are shown; the rest is counted.
+const maxStanding = 100
+
+func (j *join) standing(run *checks.Run) {
+	shown := 0
+	hidden := map[string]int{}
+	for _, f := range run.Base.Faults {
+		if !run.Selected(f.Check) {
+			continue
+		}
+		if shown == maxStanding {
+			hidden[f.Check]++
+			continue
+		}
+		shown++
+		f.Finding.Severity = checks.Warning
+		f.Finding.Message += "; it stands so in the base tree"
+		j.add(checks.ByID(f.Check), f.Path, checks.Outcome{Findings: []checks.Finding{f.Finding}})
+	}
+	for _, c := range checks.All {
+		if n := hidden[c.ID]; n > 0 {
+			j.add(c, checks.RegistrySubject, checks.Outcome{Findings: []checks.Finding{{Severity: checks.Warning, Code: "standing-faults",
+				Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}})
+		}
+	}
+}
+
+func (j *join) add(c *checks.Check, subject string, o checks.Outcome) {
+	r := Result{Check: c.ID, Subject: subject, Verdict: outcomeVerdict(o), Reason: cmp.Or(o.Skipped, o.Doubtful, o.Verified)}
+	for _, f := range o.Findings {
+		r.Findings = append(r.Findings, findingOf(c, f))
+	}
+	key := c.ID + "\x00" + subject
+	i, found := j.at[key]
+	if !found {
+		sortFindings(r.Findings)
+		j.at[key] = len(j.rep.Results)
+		j.rep.Results = append(j.rep.Results, r)
+		return
+	}
+	have := &j.rep.Results[i]
+	if worse(r.Verdict, have.Verdict) {
+		have.Verdict, have.Reason = r.Verdict, r.Reason
+	}
+	have.Findings = append(have.Findings, r.Findings...)
+	sortFindings(have.Findings)
+}
+
+func worse(a, b Verdict) bool {
+	ranks := []Verdict{Skip, Pass, Warn, Inconclusive, Fail}
+	return slices.Index(ranks, a) > slices.Index(ranks, b)
+}
+
+func outcomeVerdict(o checks.Outcome) Verdict {
+	v := Pass
+	if o.Skipped != "" {
+		v = Skip
+	}
+	if o.Doubtful != "" {
+		v = Inconclusive
+	}
+	for _, f := range o.Findings {
+		switch f.Severity {
+		case checks.Error:
+			return Fail
+		case checks.Doubt:
+			v = Inconclusive
+		case checks.Warning:
+			if v == Pass || v == Skip {
+				v = Warn
+			}
+		}
+	}
+	return v
+}
+
+func findingOf(c *checks.Check, f checks.Finding) Finding {
+	return Finding{Severity: f.Severity.String(), Code: f.Code, Message: f.Message, Fix: f.Fix, Cite: c.Cite,
+		File: f.Pos.Path, Line: f.Pos.Line, Column: f.Pos.Column, Pointer: f.Pointer, Commit: f.Commit}
+}
+
+func sortFindings(all []Finding) {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
