@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+func newCheck(sys IO) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "gate a pull request: base..head of a registry clone",
+		Long: strings.TrimSpace(`
+check judges what base..head would do to the registry. The base tree is the judge: schemas,
+witnesses and policy are read from it, never from what is proposed.`),
+		Example: `  oap-gate check                          HEAD against origin/HEAD
+  oap-gate check --worktree               the files on disk, before the commit
+  oap-gate check --base main --head topic
+  oap-gate check --offline --report json=report.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return o.failed(sys, err)
+			}
+			return runCheck(cmd.Context(), sys, &o)
+		},
+	}
+	o.bind(c)
+	return c
+}
+
+// runCheck runs the gate and tells the verdict everywhere it was asked to. A run that could not be made
+// still writes its reports.
+func runCheck(ctx context.Context, sys IO, o *options) error {
+	rep, err := judge(ctx, sys, o)
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	if err := o.tell(sys, rep); err != nil {
+		return err
+	}
+	if code := rep.Verdict.ExitStatus(); code != 0 {
+		return status(code)
+	}
+	return nil
+}
+
+func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	c, err := o.choose(ctx, repo, sys.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	progress := newProgress(sys)
+	defer progress.stop()
+	src, err := o.source(progress.set)
+	if err != nil {
+		return nil, err
+	}
+	cfg := gate.Config{Tool: version(), Chosen: c.how, Selected: o.selected, Offline: o.offline,
+		DenyGovernance: o.governance == "deny", Assumed: o.assumed(), ChangedFiles: c.changedFiles}
+	rep, err := judgeChosen(ctx, repo, c, src, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if o.record != "" {
+		if err := o.bundle(c, cfg, src).WriteFile(o.record); err != nil {
+			return nil, err
+		}
+	}
+	return rep, nil
+}
+
+// judgeChosen makes the ranges and gates them.
+func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source, cfg gate.Config) (*gate.Report, error) {
+	if !c.sequence {
+		var r *registry.Range
+		var err error
+		if c.head == "" {
+			r, err = repo.WorktreeRange(ctx, c.base)
+		} else {
+			r, err = repo.Range(ctx, c.base, c.head)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return gate.Check(ctx, repo, []*registry.Range{r}, src, cfg)
+	}
+	chain, err := repo.FirstParents(ctx, c.base, c.head)
+	if errors.Is(err, registry.ErrNotAncestor) {
+		return gate.Rewritten(c.base, c.head, src, cfg), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(chain) == 0 {
+		chain = []string{c.head}
+	}
+	var ranges []*registry.Range
+	parent := c.base
+	for _, commit := range chain {
+		r, err := repo.Range(ctx, parent, commit)
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, r)
+		parent = commit
+	}
+	return gate.Check(ctx, repo, ranges, src, cfg)
+}
+
+func (o *options) source(progress func(done, total int)) (evidence.Source, error) {
+	switch {
+	case o.offline:
+		return evidence.Offline(o.now()), nil
+	case o.replay != "":
+		b, err := evidence.ReadBundle(o.replay)
+		if err != nil {
+			return nil, err
+		}
+		if o.at != "" {
+			b.Now = o.now()
+		}
+		return evidence.NewRecorded(b), nil
+	}
+	return o.live(progress)
+}
+
+// failed tells that there is no verdict, in the reports too.
+func (o *options) failed(sys IO, cause error) error {
+	message, fix := describe(cause)
+	rep := gate.NewReport("check", evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
+	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
+	if err := o.write(sys, rep); err != nil {
+		fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(err.Error()))
+	}
+	if o.stdoutFormat(sys) == "text" {
+		return cause
+	}
+	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
+		return err
+	}
+	return cause
+}
+
+// tell writes the report to stdout and to every file that was named.
+func (o *options) tell(sys IO, rep *gate.Report) error {
+	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
+		return err
+	}
+	return o.write(sys, rep)
+}
+
+func (o *options) write(sys IO, rep *gate.Report) error {
+	opts := o.reportOptions(sys)
+	opts.Color = false
+	first := ""
+	for _, r := range o.reports {
+		format, file, ok := strings.Cut(r, "=")
+		if !ok {
+			continue
+		}
+		if first == "" {
+			first = file
+		}
+		if err := report.WriteFile(file, format, rep, opts); err != nil {
+			return fmt.Errorf("writing report %s: %w", file, err)
+		}
+	}
+	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
+		if err := report.AppendFile(path, "markdown", rep, opts); err != nil {
+			return fmt.Errorf("writing the job summary: %w", err)
+		}
+	}
+	if path := sys.Getenv("GITHUB_OUTPUT"); o.outputs && path != "" {
+		if err := report.AppendOutputs(path, report.Outputs(rep, first)); err != nil {
+			return fmt.Errorf("writing the step's outputs: %w", err)
+		}
+	}
+	return nil
+}
+
+func (o *options) stdoutFormat(sys IO) string {
+	switch {
+	case o.format != "":
+		return o.format
+	case sys.Getenv("GITHUB_ACTIONS") == "true":
+		return "github"
+	}
+	return "text"
+}
+
+func (o *options) reportOptions(sys IO) report.Options {
+	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
+	return report.Options{Color: color, MaxAnnotations: o.maxAnnotations, Rules: rules()}
+}
+

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// chosen is what a run judges: commits, and how they came to be chosen.
+type chosen struct {
+	base, head string // commits; an empty head is the files on disk
+	// sequence: each first-parent commit from base to head is judged as a pull request of its own.
+	sequence bool
+	how      string
+	// changedFiles is how many files the event counts; 0 where it does not say.
+	changedFiles int
+}
+
+// maxEvent is the size of an event file in bytes.
+const maxEvent = 32 << 20
+
+// knownEvents are the workflow events that name commits to judge.
+const knownEvents = "pull_request, merge_group, push, pull_request_target (acknowledged); schedule and workflow_dispatch are for audit"
+
+// choose finds base and head: from the flags, else from the workflow's event, else from the clone.
+func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
+	if o.base == "" && o.head == "" && !o.worktree && getenv("GITHUB_ACTIONS") == "true" {
+		return o.fromEvent(ctx, repo, getenv("GITHUB_EVENT_NAME"), getenv("GITHUB_EVENT_PATH"))
+	}
+	base, how, err := o.baseOf(repo)
+	if err != nil {
+		return chosen{}, err
+	}
+	c := chosen{base: base}
+	if o.worktree {
+		c.how = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
+		return c, nil
+	}
+	rev := o.head
+	if rev == "" {
+		rev = "HEAD"
+	}
+	if c.head, err = repo.Resolve(rev); err != nil {
+		return c, err
+	}
+	c.how = fmt.Sprintf("base %s (%s), head %s (%s)", base[:12], how, c.head[:12], rev)
+	return c, nil
+}
+
+// baseOf resolves --base, or the first branch that usually is the one to land on.
+func (o *options) baseOf(repo *registry.Repository) (commit, how string, err error) {
+	if o.base != "" {
+		commit, err = repo.Resolve(o.base)
+		return commit, o.base, err
+	}
+	for _, ref := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/heads/main"} {
+		if repo.HasRef(ref) {
+			commit, err = repo.Resolve(ref)
+			return commit, strings.TrimPrefix(strings.TrimPrefix(ref, "refs/remotes/"), "refs/heads/"), err
+		}
+	}
+	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
+}
+
+func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
+	data, err := readCapped(path, maxEvent)
+	if err != nil {
+		return chosen{}, usagef("run it in a workflow, or give --base and --head", "reading the event file GITHUB_EVENT_PATH: %v", err)
+	}
+	doc, err := strict.Parse("event", data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
+	if err != nil {
+		return chosen{}, usagef("run it in a workflow, or give --base and --head", "reading the event file: %v", err)
+	}
+	event := doc.Root
+	switch name {
+	case "pull_request":
+		return fromPullRequest(ctx, repo, event)
+	case "pull_request_target":
+		if !o.allowTarget {
+			return chosen{}, usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of the pull request is run",
+				"the event pull_request_target runs with the base repository's rights")
+		}
+		return fromPullRequest(ctx, repo, event)
+	case "merge_group":
+		return fromMergeGroup(ctx, repo, event)
+	case "push":
+		return fromPush(ctx, repo, event)
+	case "schedule", "workflow_dispatch":
+		return chosen{}, usagef("run oap-gate audit in this workflow", "the event %s names no range to check", name)
+	}
+	return chosen{}, usagef("the events are "+knownEvents, "the event %q names no range to check", name)
+}
+
+func readCapped(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), most)
+	}
+	return os.ReadFile(path)
+}
+
+// fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,
+// else the pull request's head against the base branch as the clone has it. The event's own base.sha is
+// stale and is not used.
+func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
+	c := chosen{changedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
+	head, err := repo.Resolve("HEAD")
+	if err != nil {
+		return c, err
+	}
+	commit, err := repo.Commit(ctx, head)
+	if err != nil {
+		return c, err
+	}
+	c.head = head
+	if len(commit.Parents) == 2 && commit.Parents[1] == sha {
+		c.base = commit.Parents[0]
+		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)", c.base[:12], head[:12])
+		return c, nil
+	}
+	remote := "refs/remotes/origin/" + ref
+	if head == sha && ref != "" && repo.HasRef(remote) {
+		c.base, err = repo.Resolve(remote)
+		c.how = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", short(c.base), ref, head[:12])
+		return c, err
+	}
+	if head == sha {
+		return c, usagef("set fetch-depth: 0 on actions/checkout", "the pull request's head %s is checked out, but the base branch %q is not in the clone", sha, remote)
+	}
+	return c, usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
+}
+
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
+	return sequence(ctx, repo, base, head, "merge_group")
+}
+
+func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+	before, after := strict.String(event, "before"), strict.String(event, "after")
+	if strings.Trim(before, "0") != "" {
+		return sequence(ctx, repo, before, after, "push")
+	}
+	chain, err := repo.FirstParents(ctx, "", after)
+	if err != nil {
+		return chosen{}, err
+	}
+	return chosen{base: chain[0], head: after, sequence: true,
+		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)", chain[0][:12], short(after))}, nil
+}
+
+func sequence(_ context.Context, repo *registry.Repository, base, head, event string) (chosen, error) {
+	c := chosen{sequence: true}
+	var err error
+	if c.base, err = repo.Resolve(base); err != nil {
+		return c, err
+	}
+	if c.head, err = repo.Resolve(head); err != nil {
+		return c, err
+	}
+	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", c.base[:12], c.head[:12], event)
+	return c, nil
+}
+
+func count(v any) int {
+	n := 0
+	_, _ = fmt.Sscan(fmt.Sprint(v), &n)
+	return n
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+func newExplain(sys IO) *cobra.Command {
+	return &cobra.Command{
+		Use:               "explain [ID]",
+		Short:             "what a check requires, cites, and how to fix it; no ID: the list",
+		Example:           "  oap-gate explain\n  oap-gate explain domain-age",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeChecks,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				for _, c := range checks.All {
+					fmt.Fprintf(sys.Stdout, "%-22s %s\n", c.ID, c.Title)
+				}
+				return nil
+			}
+			c := checks.ByID(args[0])
+			if c == nil {
+				return unknownCheck(args[0])
+			}
+			var kinds []string
+			for _, k := range c.Kinds {
+				kinds = append(kinds, k.String())
+			}
+			fmt.Fprintf(sys.Stdout, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\n",
+				c.ID, c.Title, c.Cite, strings.Join(kinds, ", "), network(c), c.Why, c.Fix)
+			return nil
+		},
+	}
+}
+
+func network(c *checks.Check) string {
+	switch {
+	case c.Online():
+		return "needed"
+	case c.Owns != 0 || len(c.Uses) > 0:
+		return "needed for a part; the rest is judged offline too"
+	}
+	return "not needed"
+}
+
+func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return checkIDs(), cobra.ShellCompDirectiveNoFileComp
+}
+
+func checkIDs() []string {
+	var ids []string
+	for _, c := range checks.All {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func unknownCheck(id string) error {
+	return usagef("the checks are "+strings.Join(checkIDs(), ", "), "no check is called %q", id)
+}
+
+// rules is the catalogue as the report writers want it.
+func rules() []report.Rule {
+	var out []report.Rule
+	for _, c := range checks.All {
+		out = append(out, report.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
+	}
+	return out
+}

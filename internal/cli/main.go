@@ -1,0 +1,127 @@
+// Package cli is the command line: commands, flags, environment, exit status. The command line is the
+// project's public interface; no Go interface is promised.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+// IO is what the program knows of its surroundings.
+type IO struct {
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	OutTerminal    bool // stdout is a terminal
+	ErrTerminal    bool // stderr is a terminal
+}
+
+// System is the process's own surroundings.
+func System() IO {
+	return IO{os.Stdout, os.Stderr, os.Getenv, term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))}
+}
+
+// usageError is a mistake in the arguments; the fix says what would do.
+type usageError struct{ message, fix string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(fix, format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), fix}
+}
+
+// status is the exit status of a run that has a verdict already told.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,
+// 3 inconclusive.
+func Main(args []string, sys IO) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(sys.Stderr, "error: %s crashed, which is a bug: %s\n", version().Version, report.Line(fmt.Sprint(r)))
+			code = 2
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(sys)
+	if len(args) == 0 && isAction(sys) {
+		root = newAction(sys)
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var s status
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &s):
+		return int(s)
+	}
+	message, fix := describe(err)
+	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
+	if fix != "" {
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
+	}
+	return gate.Errored.ExitStatus()
+}
+
+// describe splits an error into what happened and what would mend it.
+func describe(err error) (message, fix string) {
+	if e, ok := errors.AsType[*usageError](err); ok {
+		return e.message, e.fix
+	}
+	if e, ok := errors.AsType[*gitstore.Error](err); ok {
+		fix = e.Remedy
+	}
+	if errors.Is(err, gate.ErrNoRegistry) {
+		fix = "name the clone with --repo"
+	}
+	return err.Error(), fix
+}
+
+func newRoot(sys IO) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "oap-gate",
+		Short:         "the gate of an OAP registry: checks pull requests, revalidates clones",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Long: strings.TrimSpace(`
+oap-gate reads a registry's Git tree and a pull request's changes, fetches the evidence
+(DID Document, Manifest, Receipt, domain age, peer witnesses), runs the checks of RFC 0026,
+and reports per check, with file, line and what would pass.
+
+exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
+		Example: `  oap-gate demo
+  oap-gate check --worktree
+  oap-gate explain receipt-fetch`,
+	}
+	root.SetOut(sys.Stdout)
+	root.SetErr(sys.Stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("see: "+c.CommandPath()+" --help", "%v", err)
+	})
+	root.AddCommand(newCheck(sys), newReplay(sys), newDemo(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	return root
+}
+
+// noArgs refuses arguments in the program's own words.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("see: "+c.CommandPath()+" --help", "%s takes no argument, %q was given", c.CommandPath(), args[0])
+	}
+	return nil
+}

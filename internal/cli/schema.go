@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+)
+
+var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config"}
+
+const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
+
+func newSchema(sys IO) *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema NAME",
+		Short:     "print a JSON Schema: " + strings.Join(schemaNames, ", "),
+		Example:   "  oap-gate schema listing\n  oap-gate schema report > report.schema.json",
+		ValidArgs: schemaNames,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(schemaNames, args[0]) {
+				return usagef("the schemas are "+strings.Join(schemaNames, ", "), "schema wants the name of one schema")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, err := sys.Stdout.Write(append([]byte(strings.TrimSpace(string(schemaText(args[0])))), '\n'))
+			return err
+		},
+	}
+}
+
+func schemaText(name string) []byte {
+	switch name {
+	case "report":
+		return report.Schema()
+	case "bundle":
+		return evidence.BundleSchema()
+	case "repo-config":
+		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json", "protections of an OAP registry")
+	}
+	return jsonschema.Text(name)
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"oap-gate": func() { os.Exit(Main(os.Args[1:], System())) },
+	})
+}
+
+// TestScript runs the real program on real Git repositories and a real web, one txtar file each. Beside the
+// commands of testscript a script has
+//
+//	world FILE            build the registry in $REGISTRY and start the web that FILE describes
+//	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
+//	failed [ID…]          the checks that failed in the run before, all of them
+//	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
+//	finding ID CODE [SEV] the run before has this finding of this severity (error)
+//	alone ID              with --skip ID the run before, which did not pass, passes
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Values["script"] = &script{}
+			e.Setenv("GITHUB_ACTIONS", "")
+			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"world":    world,
+			"gate":     runGate,
+			"failed":   verdictIs("fail"),
+			"doubtful": verdictIs("inconclusive"),
+			"finding":  finding,
+			"alone":    alone,
+		},
+	})
+}
+
+// script is what the commands of one script share.
+type script struct {
+	world  *fixture.World
+	worlds int
+	flags  []string
+}
+
+func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
+
+func world(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: world FILE")
+	}
+	s := state(ts)
+	s.worlds++
+	w, err := fixture.Build(ts.MkAbs(fmt.Sprintf("world%d", s.worlds)), []byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Defer(func() { w.Close() })
+	s.world, s.flags = w, slices.Concat(w.Args(), w.RangeArgs())
+	for _, v := range w.Env() {
+		name, value, _ := strings.Cut(v, "=")
+		ts.Setenv(name, value)
+	}
+}
+
+func runGate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: gate STATUS [FLAG…]")
+	}
+	s := state(ts)
+	flags := s.flags
+	if slices.Contains(args, "--worktree") || slices.Contains(args, "--head") || slices.Contains(args, "--base") {
+		flags = s.world.Args()
+	}
+	report := ts.MkAbs("report.json")
+	os.Remove(report)
+	command := slices.Concat([]string{"check"}, flags, []string{"--report", "json=" + report}, args[1:])
+	err := ts.Exec("oap-gate", command...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
+
+// resultsOf reads the results of the run before, as check and subject -> verdict and findings.
+func resultsOf(ts *testscript.TestScript) []result {
+	rs, err := readResults(ts.MkAbs("report.json"))
+	ts.Check(err)
+	return rs
+}
+
+func verdictIs(verdict string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, want []string) {
+		got := map[string]bool{}
+		for _, r := range resultsOf(ts) {
+			if r.verdict == verdict {
+				got[r.check] = true
+			}
+		}
+		ids := slices.Sorted(maps.Keys(got))
+		slices.Sort(want)
+		if neg || !slices.Equal(ids, want) {
+			ts.Fatalf("checks with the verdict %s: %q, want %q", verdict, ids, want)
+		}
+	}
+}
+
+func finding(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: finding ID CODE [SEVERITY]")
+	}
+	severity := "error"
+	if len(args) == 3 {
+		severity = args[2]
+	}
+	var have []string
+	for _, r := range resultsOf(ts) {
+		for _, f := range r.findings {
+			line := r.check + " " + f[0] + " " + f[1]
+			if line == args[0]+" "+args[1]+" "+severity {
+				if neg {
+					ts.Fatalf("unwanted finding %s", line)
+				}
+				return
+			}
+			have = append(have, line)
+		}
+	}
+	if !neg {
+		ts.Fatalf("no finding %s %s %s among %q", args[0], args[1], severity, have)
+	}
+}
+
+func alone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: alone ID")
+	}
+	runGate(ts, false, []string{"0", "--skip", args[0]})
+}
+
+// TestEveryCheckHasScripts holds that each check has a script in which it alone decides.
+func TestEveryCheckHasScripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks.All {
+		found := false
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				line = strings.TrimSpace(line)
+				found = found || line == "alone "+c.ID || strings.HasPrefix(line, "finding "+c.ID+" ") && strings.HasSuffix(line, " warning")
+			}
+		}
+		if !found {
+			t.Errorf("no script shows that %s alone decides: %s", c.ID, fmt.Sprintf("want a line %q", "alone "+c.ID))
+		}
+	}
+}

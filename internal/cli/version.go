@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// release is the version of a released binary, set by -ldflags "-X …/internal/cli.release=v1.2.3".
+var release string
+
+// revision is the commit of a released binary, set likewise where the build has no VCS stamp.
+var revision string
+
+// version tells which build this is.
+func version() gate.Tool {
+	t := gate.Tool{Version: "devel", Commit: "unknown"}
+	if release != "" {
+		t.Version = release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if release == "" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			t.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				t.Commit = s.Value
+			}
+		}
+	}
+	if revision != "" {
+		t.Commit = revision
+	}
+	return t
+}
+
+// suffixListModule is where the public suffix list comes from: its version dates the list.
+const suffixListModule = "golang.org/x/net"
+
+func suffixList() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == suffixListModule {
+				return m.Path + " " + m.Version
+			}
+		}
+	}
+	return suffixListModule
+}
+
+func newVersion(sys IO) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "version, commit, Go version, date of the public suffix list",
+		Example: "  oap-gate version",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := version()
+			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\npublic suffix list of %s\n",
+				t.Version, t.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, suffixList())
+			return nil
+		},
+	}
+}
