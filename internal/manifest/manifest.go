@@ -1,0 +1,128 @@
+// Package manifest reads OAP Manifests, as far as the gate asks about them.
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// MaxBytes is how large a Manifest may be.
+const MaxBytes = 1 << 20
+
+// CodeShape is the code of the strict.Error for a Manifest that is JSON and no object.
+const CodeShape = "manifest-no-object"
+
+// Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
+// type is empty here.
+type Manifest struct {
+	Document   *strict.Document
+	ToolDID    string    // tool.did
+	Publisher  Publisher // tool.publisher
+	ReceiptURI string    // conformance.receipt_uri
+
+	// Of ad_hoc_teamwork, RFC 0027.
+	ConventionDiscoveryV2 bool
+	FallbackPolicy        FallbackPolicy
+}
+
+// Publisher says who answers for an implementation, by its own word.
+type Publisher struct {
+	DID, LegalName string
+	Registry       Registry
+}
+
+// Registry is a publisher's entry in a register of companies.
+type Registry struct{ Type, ID, Country string }
+
+// FallbackPolicy is ad_hoc_teamwork.aht_fallback_policy, and the time-out beside it.
+type FallbackPolicy struct {
+	Present     bool   // the member is there and an object
+	Class       string // policy_class
+	Assumptions int    // elements of assumptions; 0 where it is no array
+	HasTimeout  bool   // ad_hoc_teamwork.unilateral_timeout_ms is there and a number
+}
+
+// Parse reads the Manifest that was served at url. The error is always a *strict.Error.
+func Parse(url string, data []byte) (*Manifest, error) {
+	doc, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	if err != nil {
+		return nil, err
+	}
+	root, ok := doc.Root.(map[string]any)
+	if !ok {
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape, Message: "text is no JSON object, a Manifest is one"}
+	}
+	publisher := strict.Member(root, "tool", "publisher")
+	m := &Manifest{
+		Document: doc,
+		ToolDID:  strict.String(root, "tool", "did"),
+		Publisher: Publisher{
+			DID:       strict.String(publisher, "did"),
+			LegalName: strict.String(publisher, "legal_name"),
+			Registry: Registry{
+				Type:    strict.String(publisher, "registry", "type"),
+				ID:      strict.String(publisher, "registry", "id"),
+				Country: strict.String(publisher, "registry", "country"),
+			},
+		},
+		ReceiptURI:     strict.String(root, "conformance", "receipt_uri"),
+		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
+	}
+	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
+	return m, nil
+}
+
+func policyOf(teamwork any) FallbackPolicy {
+	policy := strict.Member(teamwork, "aht_fallback_policy")
+	p := FallbackPolicy{Class: strict.String(policy, "policy_class")}
+	_, p.Present = policy.(map[string]any)
+	assumptions, _ := strict.Member(policy, "assumptions").([]any)
+	p.Assumptions = len(assumptions)
+	_, p.HasTimeout = strict.Member(teamwork, "unilateral_timeout_ms").(json.Number)
+	return p
+}
+
+// SamePublisher tells whether two Manifests name one publisher, and by what: its DID, its legal name, or its
+// entry in a register, whose type and country are compared where both give them. Names are equal after NFKC,
+// case folding and trimming; what neither gives makes nothing equal.
+func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
+	a, b := m.Publisher, o.Publisher
+	switch {
+	case given(a.DID, b.DID) && foldDID(a.DID) == foldDID(b.DID):
+		return true, fmt.Sprintf("the publisher did %.200q", a.DID)
+	case given(a.LegalName, b.LegalName) && fold(a.LegalName) == fold(b.LegalName):
+		return true, fmt.Sprintf("the legal_name %.200q", a.LegalName)
+	case a.Registry.same(b.Registry):
+		return true, fmt.Sprintf("the registry entry %.200q", a.Registry.ID)
+	}
+	return false, ""
+}
+
+func (r Registry) same(o Registry) bool {
+	differ := func(a, b string) bool { return given(a, b) && fold(a) != fold(b) }
+	return given(r.ID, o.ID) && fold(r.ID) == fold(o.ID) && !differ(r.Type, o.Type) && !differ(r.Country, o.Country)
+}
+
+// given tells whether both texts have something in them.
+func given(a, b string) bool { return fold(a) != "" && fold(b) != "" }
+
+// fold joins runs of white space too: a second blank makes no second company.
+func fold(s string) string {
+	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+	return strings.Join(strings.Fields(folded), " ")
+}
+
+// foldDID brings a did:web to its one spelling first.
+func foldDID(s string) string {
+	if d, err := did.Parse(strings.TrimSpace(s)); err == nil {
+		s, _ = d.Spelling()
+	}
+	return fold(s)
+}

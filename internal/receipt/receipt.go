@@ -1,0 +1,187 @@
+// Package receipt reads Conformance Receipts (RFC 0019 section 7) and verifies their signatures. It judges
+// nothing: it gives what the checks judge.
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// MaxBytes is how large a Receipt may be.
+const MaxBytes = 1 << 20
+
+// CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
+const CodeShape = "receipt-no-object"
+
+// Receipt is a Conformance Receipt, as far as its members have the right types: one that is missing or of
+// another type is empty here, and the receipt schema says so.
+type Receipt struct {
+	Document *strict.Document
+	SHA256   string // hex, of the exact text
+
+	ImplementationDID  string
+	ImplementationName string
+	TargetURI          string
+	ClaimedLevels      []registry.Level // as written, levels that do not exist included
+	Profile            string
+	RevenueSource      string
+
+	Passed, Failed       int64 // of results_summary; a number beyond int64 is the nearest int64
+	HasPassed, HasFailed bool  // they are there and whole numbers
+
+	NotBefore, NotAfter Time // of validity
+
+	Signatures       []Signature
+	PeerWitnesses    []PeerWitness
+	PeerWitnessCount int // elements of peer_witnesses, those that are no objects included
+
+	ExternalAudit  ExternalAudit
+	RegistryAnchor bool // the member registry_anchor is there, whatever is in it
+
+	// Rounded are the JSON Pointers of numbers that an IEEE 754 double rounds; see signature.Rounded.
+	Rounded []string
+}
+
+// Time is a time with its text. It is zero where the text is no strict RFC 3339 time.
+type Time struct {
+	time.Time
+	Text string
+}
+
+// Signature is one entry of signatures.
+type Signature struct{ By, Alg, Value string }
+
+// PeerWitness is one entry of peer_witnesses. Its other members are unsigned and so never looked at.
+type PeerWitness struct{ DID, Alg, Signature string }
+
+// ExternalAudit is the declared security audit of RFC 0026 section 10.
+type ExternalAudit struct {
+	Present    bool // external_audit is there and an object
+	Framework  string
+	AuditorDID string
+	ValidUntil string
+	// Until is the first moment at which the audit is over: valid_until, or for a date the end of that day in
+	// UTC. It is zero where valid_until is neither.
+	Until time.Time
+}
+
+// Parse reads the Receipt that was served at url. The error is always a *strict.Error.
+func Parse(url string, data []byte) (*Receipt, error) {
+	doc, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	if err != nil {
+		return nil, err
+	}
+	root, ok := doc.Root.(map[string]any)
+	if !ok {
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape, Message: "text is no JSON object, a Receipt is one"}
+	}
+	sum := sha256.Sum256(data)
+	r := &Receipt{
+		Document:           doc,
+		SHA256:             hex.EncodeToString(sum[:]),
+		ImplementationDID:  strict.String(root, "implementation", "did"),
+		ImplementationName: strict.String(root, "implementation", "name"),
+		TargetURI:          strict.String(root, "target", "uri"),
+		Profile:            strict.String(root, "profile"),
+		RevenueSource:      strict.String(root, "revenue", "source"),
+		NotBefore:          timeOf(strict.String(root, "validity", "not_before")),
+		NotAfter:           timeOf(strict.String(root, "validity", "not_after")),
+		ExternalAudit:      auditOf(root["external_audit"]),
+		Rounded:            signature.Rounded(root),
+	}
+	_, r.RegistryAnchor = root["registry_anchor"]
+	r.Passed, r.HasPassed = whole(strict.Member(root, "results_summary", "passed"))
+	r.Failed, r.HasFailed = whole(strict.Member(root, "results_summary", "failed"))
+	r.entries(root)
+	return r, nil
+}
+
+func (r *Receipt) entries(root map[string]any) {
+	levels, _ := root["claimed_levels"].([]any)
+	for _, l := range levels {
+		if s, ok := l.(string); ok {
+			r.ClaimedLevels = append(r.ClaimedLevels, registry.Level(s))
+		}
+	}
+	signatures, _ := root["signatures"].([]any)
+	for _, s := range signatures {
+		r.Signatures = append(r.Signatures, Signature{strict.String(s, "by"), strict.String(s, "alg"), strict.String(s, "value")})
+	}
+	witnesses, _ := root["peer_witnesses"].([]any)
+	r.PeerWitnessCount = len(witnesses)
+	for _, w := range witnesses {
+		if _, ok := w.(map[string]any); ok {
+			r.PeerWitnesses = append(r.PeerWitnesses, PeerWitness{strict.String(w, "witness_did"), strict.String(w, "alg"), strict.String(w, "signature")})
+		}
+	}
+}
+
+func timeOf(text string) Time {
+	t, _ := strict.Time(text)
+	return Time{t, text}
+}
+
+func auditOf(v any) ExternalAudit {
+	if _, ok := v.(map[string]any); !ok {
+		return ExternalAudit{}
+	}
+	a := ExternalAudit{
+		Present:    true,
+		Framework:  strict.String(v, "framework"),
+		AuditorDID: strict.String(v, "auditor_did"),
+		ValidUntil: strict.String(v, "valid_until"),
+	}
+	if t, ok := strict.Time(a.ValidUntil); ok {
+		a.Until = t
+	} else if day, err := time.Parse(time.DateOnly, a.ValidUntil); err == nil {
+		a.Until = day.AddDate(0, 0, 1)
+	}
+	return a
+}
+
+// whole reads a number that JSON Schema calls an integer: 42, 42.0 and 4.2e1 are one.
+func whole(v any) (int64, bool) {
+	token, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(token), 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(token), 64)
+	switch {
+	case err != nil || f != math.Trunc(f):
+		return 0, false
+	case f >= math.MaxInt64:
+		return math.MaxInt64, true
+	case f <= math.MinInt64:
+		return math.MinInt64, true
+	}
+	return int64(f), true
+}
+
+// SignedBytes is what the implementation and its co-signers sign: the canonical JSON without signatures and
+// peer_witnesses.
+func (r *Receipt) SignedBytes() ([]byte, error) {
+	return signature.CanonicalWithout(r.Document.Root, "signatures", "peer_witnesses")
+}
+
+// SignedBytesWithoutAnchor is SignedBytes without registry_anchor too, which an implementation may have
+// added when its signed Receipt was merged.
+func (r *Receipt) SignedBytesWithoutAnchor() ([]byte, error) {
+	return signature.CanonicalWithout(r.Document.Root, "signatures", "peer_witnesses", "registry_anchor")
+}
+
+// WitnessedBytes is what a peer witness signs: the canonical JSON without peer_witnesses, the signatures
+// included (RFC 0019 section 7.1).
+func (r *Receipt) WitnessedBytes() ([]byte, error) {
+	return signature.CanonicalWithout(r.Document.Root, "peer_witnesses")
+}

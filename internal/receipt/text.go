@@ -1,0 +1,46 @@
+package receipt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Placeholder tells whether s is a signature reserved for development (RFC 0019 section 7.3), in any letter
+// case and whatever blanks stand around it.
+func Placeholder(s string) bool {
+	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+	s = strings.ToLower(strings.ToUpper(s)) // upper case first: it joins letters, such as ſ and s, that lower case leaves apart
+	for _, reserved := range []string{"placeholder_not_for_production", "unsigned-reference", "placeholder:"} {
+		if strings.HasPrefix(s, reserved) {
+			return true
+		}
+	}
+	return false
+}
+
+// MinifiedMatches tells whether sum, in hex, is the SHA-256 of a JSON text without its white space: with
+// strings and numbers as written, or as JavaScript writes them. Pinning one of these in place of the served
+// bytes is the usual mistake.
+func MinifiedMatches(text []byte, sum string) bool {
+	var compact bytes.Buffer
+	if json.Compact(&compact, text) != nil {
+		return false
+	}
+	if hexSum(compact.Bytes()) == sum {
+		return true
+	}
+	rewritten := jsontext.Value(bytes.Clone(text))
+	err := rewritten.Format(jsontext.CanonicalizeRawInts(true), jsontext.CanonicalizeRawFloats(true))
+	return err == nil && hexSum(rewritten) == sum
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,146 @@
+package receipt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+)
+
+// MaxSignatures is how many signatures of one DID are verified; a Receipt needs one.
+const MaxSignatures = 16
+
+// eddsa is the one algorithm whose signatures count.
+const eddsa = "EdDSA"
+
+// Verification is what the signatures of one DID on a Receipt are worth.
+type Verification struct {
+	// Keys are those under which a signature verifies, in the order of the signatures; none: not signed.
+	Keys []did.Key
+	// By, Key, Mismatch, Assertion and WithoutAnchor are of the first signature that verifies.
+	By            string // as the entry has it
+	Key           string // id of the key
+	Mismatch      bool   // By does not name Key
+	Assertion     bool   // Key is in assertionMethod, or the document has no such member
+	WithoutAnchor bool   // it covers the Receipt without registry_anchor
+	// Unverified are the EdDSA signatures of the DID that verify under no key of its document.
+	Unverified []Unverified
+}
+
+// Unverified is a signature that does not verify, and why.
+type Unverified struct{ By, Why string }
+
+// Verified tells whether a signature verifies.
+func (v Verification) Verified() bool { return len(v.Keys) > 0 }
+
+// Form says for people which bytes the first signature that verifies covers.
+func (v Verification) Form() string {
+	if v.WithoutAnchor {
+		return "the canonical JSON without signatures, peer_witnesses and registry_anchor"
+	}
+	return "the canonical JSON without signatures and peer_witnesses"
+}
+
+// VerifyImplementation verifies the EdDSA signatures of toolDID, whose document is d, on r: those whose by
+// is the DID, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
+// passed over.
+func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
+	return verify(r, d, func(by string) bool {
+		before, _, found := strings.Cut(by, "#")
+		return before == toolDID || found && before == ""
+	})
+}
+
+// VerifyCosigner tells whether a signature of the DID, whose document is doc, verifies over the bytes that
+// the implementation signs (RFC 0026 section 10). Its by must name the DID.
+func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
+	return verify(r, doc, func(by string) bool {
+		before, _, _ := strings.Cut(by, "#")
+		return before == id
+	}).Verified()
+}
+
+func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification {
+	var v Verification
+	forms, err := r.forms()
+	own := 0
+	for _, s := range r.Signatures {
+		if s.Alg != eddsa || !mine(s.By) {
+			continue
+		}
+		own++
+		switch {
+		case err != nil:
+			v.Unverified = append(v.Unverified, Unverified{s.By, err.Error()})
+			continue
+		case own > MaxSignatures:
+			v.Unverified = append(v.Unverified, Unverified{s.By, fmt.Sprintf("more than %d signatures of one DID are not looked at", MaxSignatures)})
+			return v
+		}
+		f, why := find(s, d, forms)
+		if why != "" {
+			v.Unverified = append(v.Unverified, Unverified{s.By, why})
+			continue
+		}
+		if !v.Verified() {
+			v.By, v.Key, v.WithoutAnchor = s.By, f.key.ID, f.withoutAnchor
+			v.Mismatch = f.mismatch
+			v.Assertion = f.key.Assertion || !d.HasAssertion
+		}
+		v.Keys = append(v.Keys, f.key)
+	}
+	return v
+}
+
+// VerifyBy tells whether text is an Ed25519 signature of message by one of keys.
+func VerifyBy(keys []did.Key, message []byte, text string) bool {
+	raw, err := signature.Text(text)
+	return err == nil && slices.ContainsFunc(keys, func(k did.Key) bool { return signature.Verify(k.Public, message, raw) })
+}
+
+// forms are the texts that a signature may cover, in the order in which they are tried.
+func (r *Receipt) forms() ([][]byte, error) {
+	whole, err := r.SignedBytes()
+	if err != nil {
+		return nil, err
+	}
+	if !r.RegistryAnchor {
+		return [][]byte{whole}, nil
+	}
+	bare, err := r.SignedBytesWithoutAnchor()
+	return [][]byte{whole, bare}, err
+}
+
+// found is the key by which a signature verifies, and how.
+type found struct {
+	key           did.Key
+	mismatch      bool
+	withoutAnchor bool
+}
+
+// find tries, on one form after the other, the key that the signature names and then all of the document. It
+// says why where none signed.
+func find(s Signature, d *did.Document, forms [][]byte) (found, string) {
+	raw, err := signature.Text(s.Value)
+	if err != nil {
+		return found{}, err.Error()
+	}
+	named, known := d.Key(s.By)
+	keys := d.Keys
+	if known {
+		keys = slices.Concat([]did.Key{named}, d.Keys)
+	}
+	for i, message := range forms {
+		for _, k := range keys {
+			if signature.Verify(k.Public, message, raw) {
+				return found{k, !known || k.ID != named.ID, i > 0}, ""
+			}
+		}
+	}
+	if !known {
+		return found{}, "no key of the document has that id, and none of the others signed it"
+	}
+	return found{}, "neither the key that it names nor another of the document signed it"
+}
