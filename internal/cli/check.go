@@ -207,4 +207,3 @@ func (o *options) reportOptions(sys IO) report.Options {
 	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
 	return report.Options{Color: color, MaxAnnotations: o.maxAnnotations, Rules: rules()}
 }
-

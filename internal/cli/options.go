@@ -20,28 +20,28 @@ import (
 
 // options are the flags of check, as given.
 type options struct {
-	repo, base, head  string
-	worktree          bool
-	at                string
-	only, skip        []string
-	offline           bool
-	format            string
-	reports           []string
-	record, replay    string
-	timeout, budget   time.Duration
-	jobs              int
-	cache             string
-	color             string
-	connectTo         []string
-	caCert            string
-	rdapURL           string
-	whoisServer       string
-	proxy             string
-	governance        string
-	maxAnnotations    int
-	summary           bool // append the job summary
-	outputs           bool // write the step's outputs
-	allowTarget       bool // pull_request_target is acknowledged
+	repo, base, head string
+	worktree         bool
+	at               string
+	only, skip       []string
+	offline          bool
+	format           string
+	reports          []string
+	record, replay   string
+	timeout, budget  time.Duration
+	jobs             int
+	cache            string
+	color            string
+	connectTo        []string
+	caCert           string
+	rdapURL          string
+	whoisServer      string
+	proxy            string
+	governance       string
+	maxAnnotations   int
+	summary          bool // append the job summary
+	outputs          bool // write the step's outputs
+	allowTarget      bool // pull_request_target is acknowledged
 }
 
 func (o *options) bind(c *cobra.Command) {
