@@ -24,10 +24,9 @@ func Outputs(r *gate.Report, reportPath string) []Output {
 			failed = append(failed, result.Check)
 		}
 	}
-	complete := r.Verdict != gate.Errored && len(r.Assumed) == 0
 	return []Output{
 		{"verdict", string(r.Verdict)},
-		{"complete", strconv.FormatBool(complete)},
+		{"complete", strconv.FormatBool(isComplete(r))},
 		{"failed-checks", strings.Join(failed, ",")},
 		{"records", strconv.Itoa(r.Counts.Records)},
 		{"governance", strconv.FormatBool(len(r.Governance) > 0)},
@@ -35,6 +34,9 @@ func Outputs(r *gate.Report, reportPath string) []Output {
 		{"report", reportPath},
 	}
 }
+
+// isComplete says whether r is the verdict of a full live run.
+func isComplete(r *gate.Report) bool { return r.Verdict != gate.Errored && len(r.Assumed) == 0 }
 
 // AppendOutputs appends outputs to the file that GITHUB_OUTPUT names, all or none. Each stands between two
 // lines of a delimiter that is drawn anew for each call, and a value that holds it is refused: a fixed one,

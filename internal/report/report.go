@@ -43,6 +43,7 @@ var writers = []struct {
 	{"markdown", writeMarkdown},
 	{"sarif", writeSARIF},
 	{"junit", writeJUnit},
+	{"prometheus", writePrometheus},
 }
 
 // Formats are the names that Write knows.
