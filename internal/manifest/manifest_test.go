@@ -1,0 +1,113 @@
+package manifest
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+func TestParse(t *testing.T) {
+	m, err := Parse("u", []byte(`{
+		"tool": {"did": "did:web:tool.example", "publisher": {"did": "did:web:corp.example", "legal_name": "Corp Ltd",
+			"registry": {"type": "HRB", "id": "123", "country": "DE"}, "verified": false}},
+		"conformance": {"receipt_uri": "https://tool.example/receipt.json"},
+		"ad_hoc_teamwork": {"convention_discovery_v2": true, "unilateral_timeout_ms": 500,
+			"aht_fallback_policy": {"policy_class": "POAM", "assumptions": ["a", "b"]}}
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Document = nil
+	want := &Manifest{
+		ToolDID:               "did:web:tool.example",
+		Publisher:             Publisher{"did:web:corp.example", "Corp Ltd", Registry{"HRB", "123", "DE"}},
+		ReceiptURI:            "https://tool.example/receipt.json",
+		ConventionDiscoveryV2: true,
+		FallbackPolicy:        FallbackPolicy{true, "POAM", 2, true},
+	}
+	if !reflect.DeepEqual(want, m) {
+		t.Errorf("got  %+v\nwant %+v", m, want)
+	}
+}
+
+// Members of a wrong type, or in a wrong place, are as good as missing.
+func TestParseOddTypes(t *testing.T) {
+	for _, text := range []string{
+		`{}`,
+		`{"tool":"did:web:tool.example","conformance":[],"ad_hoc_teamwork":true}`,
+		`{"tool":{"did":1,"publisher":["did:web:corp.example"]},"conformance":{"receipt_uri":null},
+			"ad_hoc_teamwork":{"convention_discovery_v2":"true","unilateral_timeout_ms":"500","aht_fallback_policy":[]}}`,
+		`{"publisher":{"did":"x"},"receipt_uri":"x","convention_discovery_v2":true,"aht_fallback_policy":{"policy_class":"POAM"}}`,
+	} {
+		m, err := Parse("u", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Document = nil
+		if !reflect.DeepEqual(m, &Manifest{}) {
+			t.Errorf("%s: %+v", text, m)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, code := range map[string]string{
+		"":                        strict.CodeSyntax,
+		"[]":                      CodeShape,
+		"null":                    CodeShape,
+		`{"tool":{},"tool":{}}`:   strict.CodeDuplicateMember,
+		strings.Repeat("[", 9999): strict.CodeTooDeep,
+		`{"a":"` + strings.Repeat("x", MaxBytes) + `"}`: strict.CodeTooLarge,
+	} {
+		m, err := Parse("u", []byte(text))
+		if err == nil {
+			t.Errorf("%.40s: accepted as %+v", text, m)
+		} else if e := err.(*strict.Error); e.Code != code {
+			t.Errorf("%.40s: %v, want %s", text, err, code)
+		}
+	}
+}
+
+func TestSamePublisher(t *testing.T) {
+	corp := Publisher{"did:web:corp.example", "Straße & Söhne Ltd", Registry{"HRB", "123 B", "DE"}}
+	tests := []struct {
+		name string
+		edit func(*Publisher)
+		want string // how the reason begins; empty: not the same
+	}{
+		{"equal", func(*Publisher) {}, "the publisher did"},
+		{"DID in another spelling", func(p *Publisher) { p.DID = "did:web:CORP.example." }, "the publisher did"},
+		{"DID with a blank", func(p *Publisher) { p.DID = " did:web:corp.example\n" }, "the publisher did"},
+		{"name", func(p *Publisher) { p.DID = "did:web:other.example" }, "the legal_name"},
+		{"name in another case", func(p *Publisher) { p.DID, p.LegalName = "x", "STRASSE & SÖHNE LTD" }, "the legal_name"},
+		{"name with blanks", func(p *Publisher) { p.DID, p.LegalName = "x", "\u00a0Straße  &\tSöhne Ltd " }, "the legal_name"},
+		{"name decomposed", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & So\u0308hne Ltd" }, "the legal_name"},
+		{"name in full width", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & Söhne Ｌｔｄ" }, "the legal_name"},
+		{"register", func(p *Publisher) { p.DID, p.LegalName = "x", "y" }, "the registry entry"},
+		{"register in another case", func(p *Publisher) { p.DID, p.LegalName, p.Registry = "x", "y", Registry{"hrb", "123 b", "de"} }, "the registry entry"},
+		{"register by its id alone", func(p *Publisher) { p.DID, p.LegalName, p.Registry = "x", "y", Registry{ID: "123 B"} }, "the registry entry"},
+		{"register of another country", func(p *Publisher) { p.DID, p.LegalName, p.Registry.Country = "x", "y", "AT" }, ""},
+		{"another register", func(p *Publisher) { p.DID, p.LegalName, p.Registry.Type = "x", "y", "HRA" }, ""},
+		{"another number", func(p *Publisher) { p.DID, p.LegalName, p.Registry.ID = "x", "y", "124" }, ""},
+		{"no number", func(p *Publisher) { p.DID, p.LegalName, p.Registry.ID = "x", "y", "" }, ""},
+		{"nothing given", func(p *Publisher) { *p = Publisher{} }, ""},
+		{"blanks given", func(p *Publisher) { *p = Publisher{" ", "\t", Registry{ID: " "}} }, ""},
+	}
+	for _, tt := range tests {
+		other := corp
+		tt.edit(&other)
+		a, b := &Manifest{Publisher: corp}, &Manifest{Publisher: other}
+		for _, pair := range [][2]*Manifest{{a, b}, {b, a}} {
+			is, why := pair[0].SamePublisher(pair[1])
+			if is != (tt.want != "") || !strings.HasPrefix(why, tt.want) {
+				t.Errorf("%s: %v, %q, want %q", tt.name, is, why, tt.want)
+			}
+		}
+	}
+	nobody := &Manifest{}
+	if is, why := nobody.SamePublisher(nobody); is {
+		t.Errorf("nothing makes two publishers equal: %q", why)
+	}
+}
