@@ -60,7 +60,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
 // Document is one strict JSON text. Root is made of map[string]any, []any, string, json.Number
-// (encoding/json), bool and nil; it must not be changed.
+// (encoding/json), bool and nil. Neither Data nor Root may be changed.
 type Document struct {
 	Path string
 	Data []byte
