@@ -79,7 +79,7 @@ type Result struct {
 	Subject  string    `json:"subject"`
 	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip"`
 	Reason   string    `json:"reason,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
+	Findings []Finding `json:"findings"`
 }
 
 // Finding is one fault, doubt or remark.
@@ -98,7 +98,7 @@ type Finding struct {
 
 // Evidence is the record of one document that was sought.
 type Evidence struct {
-	URL          string     `json:"url" jsonschema:"description=a URL, or rdap:DOMAIN or whois:DOMAIN"`
+	URL          string     `json:"url" jsonschema:"description=a URL\\, or rdap:DOMAIN or whois:DOMAIN"`
 	Status       int        `json:"status"`
 	SHA256       string     `json:"sha256,omitempty"`
 	Bytes        int        `json:"bytes"`
