@@ -1,0 +1,492 @@
+package doctor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+)
+
+// judge looks at one workflow that uses the gate.
+func (v *visit) judge(w *workflow) {
+	if !w.uses() {
+		return
+	}
+	v.judgeEvents(w)
+	for _, j := range w.jobs {
+		switch j.role() {
+		case checkRole:
+			v.judgeCheckJob(j)
+			v.judgeCheckout(j, checkRole)
+			v.judgePermissions(j, nil)
+		case auditRole:
+			v.judgeCheckout(j, auditRole)
+			v.judgePermissions(j, nil)
+		case commentRole:
+			v.judgeCommentJob(j)
+			v.judgePermissions(j, []string{"pull-requests", "issues"})
+		case protectRole:
+			v.judgeProtectJob(j)
+			v.judgePermissions(j, nil)
+		case otherRole:
+			v.judgePermissions(j, nil)
+		default:
+			v.judgeReusable(j)
+			continue
+		}
+		v.judgePins(j)
+		v.judgeScripts(j)
+	}
+}
+
+// judgeEvents looks at the triggers of a workflow that checks.
+func (v *visit) judgeEvents(w *workflow) {
+	checks := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole })
+	if !checks {
+		return
+	}
+	if target, ok := w.events["pull_request_target"]; ok {
+		severity, acknowledged := Error, regexp.MustCompile(`^true$`)
+		for _, j := range w.jobs {
+			if s := j.first(checkRole); s != nil && s.member("with").member("allow-pull-request-target").holds(acknowledged) {
+				severity = Warning
+			}
+		}
+		v.add(severity, "pull-request-target", target.pos(), "use pull_request", "the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a stranger's files")
+	}
+	if called, ok := w.events["workflow_call"]; ok {
+		v.add(Inconclusive, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one", "the gate is in a reusable workflow: its callers' triggers and job names are not followed")
+	}
+	pull, ok := w.events["pull_request"]
+	if !ok {
+		return
+	}
+	v.judgeFilters("pull_request", pull, "opened", "synchronize", "reopened")
+	if queue, ok := w.events["merge_group"]; ok {
+		v.judgeFilters("merge_group", queue, "checks_requested")
+	} else {
+		severity := Warning
+		if v.queued() {
+			severity = Error
+		}
+		v.add(severity, "no-merge-group", w.member("on").pos(), "add merge_group to the triggers", "the gate does not run on merge_group: a merge queue would wait for its check for ever")
+	}
+	if s, ok := w.events["schedule"]; ok {
+		v.add(Error, "schedule", s.pos(), "move the schedule into a file of its own", "the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate in it")
+	}
+}
+
+// queued tells whether pull requests land by a merge queue.
+func (v *visit) queued() bool {
+	if v.config != nil && v.config.Protection.MergeQueue {
+		return true
+	}
+	if v.standing != nil {
+		for _, l := range v.standing.Layers {
+			if l.Protection.MergeQueue {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
+func (v *visit) judgeFilters(name string, event field, types ...string) {
+	for _, filter := range []string{"paths", "paths-ignore"} {
+		if f := event.member(filter); f.there() {
+			v.add(Error, "path-filter", f.pos(), "drop "+filter+": the gate is quick where there is nothing to judge", "%s of %s keeps the gate from running: its required check would hang, or never judge what it must", filter, name)
+		}
+	}
+	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
+		v.add(Error, "branch-filter", f.pos(), "drop branches, or name "+v.branch, "branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+	}
+	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
+		v.add(Error, "branch-filter", f.pos(), "drop branches-ignore", "branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+	}
+	if f := event.member("types"); f.there() {
+		for _, t := range types {
+			if !slices.Contains(f.list(), t) {
+				v.add(Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name, f.list(), t)
+			}
+		}
+	}
+}
+
+// matchesBranch applies a workflow's branch filter: of the patterns that match, the last counts.
+func matchesBranch(patterns []string, branch string) bool {
+	matched := false
+	for _, p := range patterns {
+		pattern, negated := strings.CutPrefix(p, "!")
+		if re, err := regexp.Compile(branchPattern(pattern)); err == nil && re.MatchString(branch) {
+			matched = !negated
+		}
+	}
+	return matched
+}
+
+var branchTokens = regexp.MustCompile(`\*\*|\*|\[[^\]]*\]|[?+]|.`)
+
+// branchPattern spells a filter pattern as a regular expression; ?, + and [] mean the same in both.
+func branchPattern(p string) string {
+	return "^" + branchTokens.ReplaceAllStringFunc(p, func(t string) string {
+		switch {
+		case t == "**":
+			return ".*"
+		case t == "*":
+			return "[^/]*"
+		case t == "?", t == "+", strings.HasPrefix(t, "[") && len(t) > 2:
+			return t
+		}
+		return regexp.QuoteMeta(t)
+	}) + "$"
+}
+
+var (
+	expression = regexp.MustCompile(`\$\{\{`)
+	harmless   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	whatever   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	secret     = regexp.MustCompile(`\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
+	jobToken   = regexp.MustCompile(`\bsecrets\.(?i:GITHUB_TOKEN)\b`)
+)
+
+// judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must count.
+func (v *visit) judgeCheckJob(j *job) {
+	if m := j.member("strategy").member("matrix"); m.there() {
+		v.add(Error, "matrix", m.pos(), "one job without a matrix", "job %q has a matrix: its checks have other names than the one that is required", j.id)
+	}
+	if n := j.member("name"); n.holds(expression) {
+		v.add(Error, "name-expression", n.pos(), "a name without expressions", "the name of job %q is computed (%q): the required check needs one name", j.id, n.text())
+	}
+	steps := []field{j.field}
+	for _, s := range j.steps {
+		if s.role == checkRole || isCheckout(s) {
+			steps = append(steps, s.field)
+		}
+	}
+	for i, f := range steps {
+		if c := f.member("if"); c.there() && !harmless.MatchString(c.text()) {
+			v.add(Error, "condition", c.pos(), "drop the condition", "%s runs only if %q: a gate that is skipped counts as passed", unit(j, i), c.text())
+		}
+		if c := f.member("continue-on-error"); c.there() && c.text() != "false" {
+			v.add(Error, "continue-on-error", c.pos(), "drop continue-on-error", "%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
+		}
+	}
+	if n := j.member("needs"); n.there() && !whatever.MatchString(j.member("if").text()) {
+		v.add(Error, "needs", n.pos(), "drop needs", "job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id, n.list())
+	}
+	v.judgeSecrets(j)
+	for _, s := range j.steps {
+		if s.role == checkRole {
+			v.judgeSelection(s)
+		}
+	}
+}
+
+func unit(j *job, i int) string {
+	if i == 0 {
+		return fmt.Sprintf("job %q", j.id)
+	}
+	return fmt.Sprintf("a step of job %q", j.id)
+}
+
+func (v *visit) judgeSecrets(j *job) {
+	for _, f := range []field{j.field, j.w.member("env")} {
+		f.each(func(leaf field) {
+			text := leaf.text()
+			if !secret.MatchString(text) {
+				return
+			}
+			if len(jobToken.FindAllString(text, -1)) == strings.Count(text, "secrets") {
+				v.add(Warning, "token", leaf.pos(), "drop it", "job %q is given the workflow's token, which the gate does not need", j.id)
+				return
+			}
+			v.add(Error, "secrets", leaf.pos(), "drop it", "job %q is given a secret: the gate needs none, and it reads a stranger's files", j.id)
+		})
+	}
+}
+
+// each calls f with every scalar in it, at the scalar's own place.
+func (f field) each(do func(field)) {
+	if f.value == nil {
+		return
+	}
+	if len(f.value.Content) == 0 {
+		do(field{path: f.path, value: f.value})
+		return
+	}
+	for _, n := range f.value.Content {
+		field{path: f.path, value: n}.each(do)
+	}
+}
+
+var leavesOut = regexp.MustCompile(`--(?:offline|skip|at|replay|connect-to|rdap-url|whois-server|ca-cert)\b`)
+
+// judgeSelection finds what leaves checks out of a gate, or replaces the world that it sees.
+func (v *visit) judgeSelection(s *step) {
+	with := s.member("with")
+	for _, name := range []string{"offline", "skip", "base"} {
+		if in := with.member(name); in.there() && in.text() != "" && in.text() != "false" {
+			v.add(Error, "incomplete", in.pos(), "drop "+name, "the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
+		}
+	}
+	if in := with.member("checks"); in.holds(expression) {
+		v.add(Error, "incomplete", in.pos(), "name the checks, or drop checks", "the checks are computed (%q): nobody can see which ones run", in.text())
+	}
+	for id := range s.only() {
+		if !known[id] {
+			v.add(Error, "unknown-check", with.member("checks").pos(), "see oap-gate explain", "%q is no check of the gate", id)
+		}
+	}
+	if run := s.member("run"); leavesOut.MatchString(run.text()) {
+		v.add(Error, "incomplete", run.pos(), "drop the flag", "the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
+	}
+}
+
+var known = func() map[string]bool {
+	ids := map[string]bool{}
+	for _, row := range repoconfig.Section6 {
+		for _, id := range row.Checks {
+			ids[id] = true
+		}
+	}
+	return ids
+}()
+
+var onlyFlag = regexp.MustCompile(`--only[= ]+(\S+)`)
+
+// only are the checks to which a step confines the gate; nil: all.
+func (s *step) only() map[string]bool {
+	text := s.member("with").member("checks").text()
+	if expression.MatchString(text) {
+		return nil // reported by judgeSelection
+	}
+	if m := onlyFlag.FindStringSubmatch(s.member("run").text()); m != nil {
+		text = m[1]
+	}
+	ids := map[string]bool{}
+	for _, id := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '"' || r == '\'' }) {
+		ids[id] = true
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return ids
+}
+
+func isCheckout(s *step) bool {
+	return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "actions/checkout@")
+}
+
+// judgeCheckout looks at the clone that the gate gets.
+func (v *visit) judgeCheckout(j *job, r role) {
+	gate := j.first(r)
+	var checkout *step
+	for _, s := range j.steps {
+		if s == gate {
+			break
+		}
+		if isCheckout(s) {
+			checkout = s
+		}
+	}
+	const fix = "add a step before it: uses: actions/checkout, with fetch-depth: 0 and persist-credentials: false"
+	if checkout == nil {
+		v.add(Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
+		return
+	}
+	with := checkout.member("with")
+	pos := func(f field) field {
+		if f.there() {
+			return f
+		}
+		return checkout.field
+	}
+	if depth := with.member("fetch-depth"); depth.text() != "0" {
+		v.add(Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0", "the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
+	}
+	if filter := with.member("filter"); filter.text() != "" {
+		v.add(Error, "partial-checkout", filter.pos(), "drop filter", "the clone is partial (filter %q): the gate reads every object itself", filter.text())
+	}
+	if keep := with.member("persist-credentials"); keep.text() != "false" {
+		v.add(Warning, "credentials", pos(keep).pos(), "set persist-credentials: false", "the checkout leaves the workflow's token in .git/config")
+	}
+}
+
+// judgePermissions looks at what the job's token may write, beside what it is for.
+func (v *visit) judgePermissions(j *job, writable []string) {
+	p := j.member("permissions")
+	if !p.there() {
+		p = j.w.member("permissions")
+	}
+	if !p.there() {
+		v.add(Warning, "permissions", j.pos(), "add permissions: {contents: read}", "job %q says nothing of permissions: its token gets the repository's default, which may be to write", j.id)
+		return
+	}
+	if p.text() == "write-all" {
+		v.add(Error, "write-permissions", p.pos(), "set permissions: {contents: read}", "the token of job %q may write everything", j.id)
+	}
+	for _, one := range p.names() {
+		if one.key != nil && one.text() == "write" && !slices.Contains(writable, one.key.Value) {
+			v.add(Error, "write-permissions", one.pos(), "set it to read, or drop it", "the token of job %q may write %q", j.id, one.key.Value)
+		}
+	}
+}
+
+// judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
+func (v *visit) judgeCommentJob(j *job) {
+	if _, ok := j.w.events["workflow_run"]; !ok {
+		v.add(Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml", "comments are written without workflow_run: on a pull request from a fork the token can only read")
+	}
+	for _, s := range j.steps {
+		if isCheckout(s) && (s.member("with").member("ref").there() || s.member("with").member("repository").there()) {
+			v.add(Error, "privileged-checkout", s.pos(), "drop the checkout: the report is data, and nothing else is needed", "job %q can write comments and checks out %q", j.id, s.member("with").member("ref").text())
+		}
+	}
+	if v.unread {
+		return
+	}
+	watched := j.w.events["workflow_run"].member("workflows")
+	for _, name := range watched.names() {
+		if !slices.ContainsFunc(v.workflows, func(w *workflow) bool { return w.name == name.text() }) {
+			v.add(Warning, "workflow-run", name.pos(), "name it as its file does", "no workflow here has the name %q: the comment would never be written", name.text())
+		}
+	}
+}
+
+// judgeProtectJob looks at a job that has a token to administer with.
+func (v *visit) judgeProtectJob(j *job) {
+	for _, e := range []string{"pull_request", "pull_request_target", "workflow_run", "issue_comment"} {
+		if f, ok := j.w.events[e]; ok {
+			v.add(Error, "admin-token", f.pos(), "run it on schedule, workflow_dispatch and push to the default branch alone", "job %q has a token to administer with, and %s lets strangers start it", j.id, e)
+		}
+	}
+}
+
+// judgeReusable looks at jobs without steps, which call another file.
+func (v *visit) judgeReusable(j *job) {
+	uses := j.member("uses")
+	if strings.Contains(uses.text(), "oap-gate") {
+		v.add(Inconclusive, "reusable-workflow", uses.pos(), "use the action in a step", "job %q calls %q, which is not followed", j.id, uses.text())
+	}
+}
+
+var (
+	pinned      = regexp.MustCompile(`@[0-9a-f]{40}$`)
+	digest      = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
+	placeholder = regexp.MustCompile(`@(?:sha256:)?0{40}(?:0{24})?$`)
+)
+
+// judgePins looks at whether each action of the job is the one that somebody once read.
+func (v *visit) judgePins(j *job) {
+	for _, s := range j.steps {
+		uses := s.member("uses")
+		text := uses.text()
+		image := strings.HasPrefix(text, "docker://")
+		switch {
+		case text == "":
+		case placeholder.MatchString(text):
+			v.add(Error, "placeholder", uses.pos(), "replace the zeros by the commit SHA, or the image digest, of a release", "%q stands for a release that was not filled in", text)
+		case strings.HasPrefix(text, "./"):
+			if _, ok := j.w.events["pull_request"]; ok && s.role == checkRole {
+				v.add(Warning, "local-action", uses.pos(), "pin a release of the gate", "%q runs the gate as the pull request has it", text)
+			}
+		case image && !digest.MatchString(text):
+			v.add(Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…", "%q is not pinned: a tag can be moved", text)
+		case !image && !pinned.MatchString(text):
+			v.add(Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in a comment", "%q is not pinned: a tag or branch can be moved", text)
+		}
+	}
+}
+
+// hostile are the parts of an event that a stranger words.
+var hostile = regexp.MustCompile(`\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b)`)
+
+func (v *visit) judgeScripts(j *job) {
+	for _, s := range j.steps {
+		if run := s.member("run"); hostile.MatchString(run.text()) {
+			v.add(Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"", "a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
+		}
+	}
+}
+
+// judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
+func (v *visit) judgeCoverage() {
+	gates := v.gates()
+	if v.unread {
+		return // the gate may be in the file that could not be read
+	}
+	if len(gates) == 0 {
+		v.add(Error, "no-gate", field{path: workflowFolder}.pos(), "copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml", "no workflow runs the gate on pull_request")
+		return
+	}
+	v.judgeContexts(gates)
+	covered := map[string]bool{}
+	var unused []string
+	for _, j := range gates {
+		if !v.required(j.context()) {
+			unused = append(unused, j.context())
+			continue
+		}
+		for _, s := range j.steps {
+			if s.role != checkRole {
+				continue
+			}
+			ids := s.only()
+			for id := range known {
+				if ids == nil || ids[id] {
+					covered[id] = true
+				}
+			}
+		}
+	}
+	fix := "run them in a job that is required"
+	if unused != nil {
+		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
+	}
+	if len(covered) == 0 {
+		v.add(Error, "section-6", v.place("protection.required_checks"), fix, "RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
+		return
+	}
+	for _, row := range repoconfig.Missing(covered) {
+		v.add(Error, "section-6", v.place("protection.required_checks"), fix, "RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
+	}
+}
+
+// required tells whether the branch requires a check of that name; where there is no repo-config, every gate counts.
+func (v *visit) required(context string) bool {
+	if v.config == nil {
+		return true
+	}
+	return slices.ContainsFunc(v.config.Protection.RequiredChecks, func(c repoconfig.RequiredCheck) bool { return c.Context == context })
+}
+
+// judgeContexts looks at the names under which jobs report.
+func (v *visit) judgeContexts(gates []*job) {
+	reporters := map[string][]*job{}
+	for _, w := range v.workflows {
+		if !w.runsOn("pull_request", "pull_request_target", "merge_group", "push") {
+			continue // its checks never stand at a pull request's head
+		}
+		for _, j := range w.jobs {
+			reporters[j.context()] = append(reporters[j.context()], j)
+		}
+	}
+	for _, j := range gates {
+		for _, other := range reporters[j.context()] {
+			if other != j && (other.role() != checkRole || j.w.path+j.id < other.w.path+other.id) {
+				v.add(Error, "ambiguous-name", other.pos(), "give it another name", "job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id, j.context(), j.w.path)
+			}
+		}
+	}
+	if v.config == nil {
+		return
+	}
+	for _, c := range v.config.Protection.RequiredChecks {
+		if len(reporters[c.Context]) == 0 {
+			v.add(Warning, "unknown-context", v.place("protection.required_checks"), "name it as its job is named", "required check %q: no workflow here has a job of that name", c.Context)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+)
+
+// role is what a step does with the gate.
+type role string
+
+const (
+	noRole      role = ""
+	checkRole   role = "check"
+	auditRole   role = "audit"
+	commentRole role = "comment"
+	protectRole role = "protect"
+	otherRole   role = "other" // another command of the gate
+)
+
+// field is one member of a mapping with its place. The zero field is not there.
+type field struct {
+	path  string
+	key   *yaml.Node // nil for the elements of a sequence
+	value *yaml.Node
+}
+
+func (f field) member(name string) field {
+	key, value := strictyaml.Member(f.value, name)
+	return field{f.path, key, value}
+}
+
+func (f field) there() bool { return f.value != nil }
+
+// text is the value of a scalar, "" of anything else.
+func (f field) text() string {
+	if f.value == nil || f.value.Kind != yaml.ScalarNode || f.value.Tag == "!!null" {
+		return ""
+	}
+	return f.value.Value
+}
+
+// list are the scalars of a sequence, or the one scalar.
+func (f field) list() []string {
+	if f.value == nil {
+		return nil
+	}
+	if f.value.Kind != yaml.SequenceNode {
+		if t := f.text(); t != "" {
+			return []string{t}
+		}
+		return nil
+	}
+	var all []string
+	for _, n := range f.value.Content {
+		all = append(all, n.Value)
+	}
+	return all
+}
+
+// names are the members of a mapping, the elements of a sequence, or the one scalar, each at its place.
+func (f field) names() []field {
+	if f.value == nil {
+		return nil
+	}
+	var all []field
+	switch f.value.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(f.value.Content); i += 2 {
+			all = append(all, field{f.path, f.value.Content[i], f.value.Content[i+1]})
+		}
+	case yaml.SequenceNode:
+		for _, n := range f.value.Content {
+			all = append(all, field{path: f.path, value: n})
+		}
+	default:
+		all = append(all, f)
+	}
+	return all
+}
+
+func (f field) pos() strict.Pos {
+	n := cmp.Or(f.key, f.value)
+	if n == nil {
+		return strict.Pos{Path: f.path}
+	}
+	return strict.Pos{Path: f.path, Line: n.Line, Column: n.Column}
+}
+
+// holds tells whether any scalar in f matches.
+func (f field) holds(re *regexp.Regexp) bool {
+	if f.value == nil {
+		return false
+	}
+	if f.value.Kind == yaml.ScalarNode {
+		return re.MatchString(f.value.Value)
+	}
+	for _, n := range f.value.Content {
+		if (field{value: n}).holds(re) {
+			return true
+		}
+	}
+	return false
+}
+
+// workflow is one file of .github/workflows.
+type workflow struct {
+	field
+	name   string
+	events map[string]field // trigger by event
+	jobs   []*job
+}
+
+type job struct {
+	field
+	w     *workflow
+	id    string
+	steps []*step
+}
+
+type step struct {
+	field
+	role role
+}
+
+// context is the name under which the forge shows the job's check.
+func (j *job) context() string { return cmp.Or(j.member("name").text(), j.id) }
+
+// first is the first step of one of the roles, nil where there is none.
+func (j *job) first(roles ...role) *step {
+	for _, s := range j.steps {
+		if slices.Contains(roles, s.role) {
+			return s
+		}
+	}
+	return nil
+}
+
+// uses tells whether any job uses the gate.
+func (w *workflow) uses() bool {
+	return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() != noRole })
+}
+
+// runsOn tells whether any of the events starts the workflow.
+func (w *workflow) runsOn(events ...string) bool {
+	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
+}
+
+// role is the first role of the job's steps.
+func (j *job) role() role {
+	if s := j.first(checkRole, auditRole, commentRole, protectRole, otherRole); s != nil {
+		return s.role
+	}
+	return noRole
+}
+
+func (v *visit) readWorkflows() error {
+	entries, err := fs.ReadDir(v.tree, workflowFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading %s: %w", workflowFolder, err)
+	}
+	if len(entries) > maxWorkflows {
+		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowFolder, len(entries), maxWorkflows)
+	}
+	local := v.ownAction()
+	for _, entry := range entries {
+		name := path.Join(workflowFolder, entry.Name())
+		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
+			continue
+		}
+		v.examined = append(v.examined, name)
+		if !entry.Type().IsRegular() {
+			v.unread = true
+			v.add(Inconclusive, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file", "it is no regular file (%s)", entry.Type())
+			continue
+		}
+		data, err := v.read(name, maxWorkflow)
+		if err != nil {
+			v.unread = true
+			v.add(Inconclusive, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
+			continue
+		}
+		root, err := strictyaml.Parse(name, data, maxWorkflow)
+		if err != nil {
+			v.unread = true
+			v.fault(Inconclusive, "workflow-not-read", err, "write it in YAML with one meaning: no anchors, tags or duplicate keys")
+			continue
+		}
+		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))
+	}
+	return nil
+}
+
+// ownAction tells whether the clone's own root action is the gate: then "uses: ./" is it.
+func (v *visit) ownAction() bool {
+	for _, name := range []string{"action.yml", "action.yaml"} {
+		if data, err := v.read(name, maxWorkflow); err == nil && strings.Contains(string(data), "oap-gate") {
+			return true
+		}
+	}
+	return false
+}
+
+func newWorkflow(root field, local bool) *workflow {
+	w := &workflow{field: root, name: cmp.Or(root.member("name").text(), root.path), events: map[string]field{}}
+	for _, e := range root.member("on").names() {
+		name := e.text()
+		if e.key != nil && e.key.Value != "on" {
+			name = e.key.Value
+		}
+		w.events[name] = e
+	}
+	for _, f := range root.member("jobs").names() {
+		if f.key == nil {
+			continue
+		}
+		j := &job{field: f, w: w, id: f.key.Value}
+		for _, s := range f.member("steps").names() {
+			if s.key == nil {
+				j.steps = append(j.steps, &step{field: s, role: w.roleOf(s, local)})
+			}
+		}
+		w.jobs = append(w.jobs, j)
+	}
+	return w
+}
+
+var (
+	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
+	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
+	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|audit|comment|protect|doctor|replay|merge|demo)\b`)
+)
+
+func (w *workflow) roleOf(s field, local bool) role {
+	uses := s.member("uses").text()
+	switch {
+	case gateAction.MatchString(uses), local && (uses == "./" || uses == "."):
+		return w.actionRole()
+	case gateImage.MatchString(uses):
+		args := strings.Fields(s.member("with").member("args").text())
+		if len(args) == 0 {
+			return w.actionRole()
+		}
+		return commandRole(args[0])
+	}
+	if m := gateRun.FindStringSubmatch(s.member("run").text()); m != nil {
+		return commandRole(m[1])
+	}
+	return noRole
+}
+
+// actionRole is what the action does by itself: it audits on a schedule or by hand, else it checks.
+func (w *workflow) actionRole() role {
+	for e := range w.events {
+		if e != "schedule" && e != "workflow_dispatch" {
+			return checkRole
+		}
+	}
+	return auditRole
+}
+
+func commandRole(command string) role {
+	switch r := role(command); r {
+	case checkRole, auditRole, commentRole, protectRole:
+		return r
+	}
+	return otherRole
+}
+
+// gates are the jobs that check pull requests.
+func (v *visit) gates() []*job {
+	var all []*job
+	for _, w := range v.workflows {
+		if !w.runsOn("pull_request") {
+			continue
+		}
+		for _, j := range w.jobs {
+			if j.role() == checkRole {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
+}
