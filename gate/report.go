@@ -47,6 +47,9 @@ type Report struct {
 	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
 	Squash         bool       `json:"squash,omitempty" jsonschema:"description=more than one commit of the range touches a data path"`
 	EvidenceSHA256 string     `json:"evidence_sha256"`
+	History        *History   `json:"history,omitempty"`
+	Shard          string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
+	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
 }
@@ -111,3 +114,55 @@ type Evidence struct {
 	Message      string     `json:"message,omitempty"`
 	CachedAt     *time.Time `json:"cached_at,omitempty"`
 }
+
+// History is what an audit saw of the first-parent history.
+type History struct {
+	Commits    int        `json:"commits" jsonschema:"description=first-parent commits of the head"`
+	Walked     int        `json:"walked" jsonschema:"description=those that were judged in this run"`
+	HeadTime   time.Time  `json:"head_time" jsonschema:"description=committer date of the head"`
+	Signatures Signatures `json:"signatures"`
+	Checkpoint string     `json:"checkpoint,omitempty" jsonschema:"description=last verified tip"`
+	Peers      []Peer     `json:"peers,omitempty"`
+}
+
+// Signatures counts the judged commits by their signature's verdict.
+type Signatures struct {
+	Good       int `json:"good"`
+	Bad        int `json:"bad"`
+	Unsigned   int `json:"unsigned"`
+	UnknownKey int `json:"unknown_key"`
+	ExpiredKey int `json:"expired_key"`
+}
+
+// Peer is another copy of the registry, as it was found.
+type Peer struct {
+	Name  string    `json:"name"`
+	Tip   string    `json:"tip"`
+	Time  time.Time `json:"time" jsonschema:"description=committer date of its tip"`
+	State string    `json:"state" jsonschema:"enum=same,enum=behind,enum=ahead,enum=split"`
+}
+
+// Listing is one listing at the head of an audited clone, with its status.
+type Listing struct {
+	Slug      string     `json:"slug"`
+	Name      string     `json:"name"`
+	ToolDID   string     `json:"tool_did"`
+	Level     string     `json:"level"`
+	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid"`
+	IssuedAt  *time.Time `json:"issued_at,omitempty"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	RevokedBy string     `json:"revoked_by,omitempty" jsonschema:"description=path of the revocation"`
+	Witnesses []string   `json:"witnesses,omitempty" jsonschema:"description=slugs of the peer witnesses whose signatures verified"`
+	Archived  bool       `json:"archived,omitempty" jsonschema:"description=its Receipt came from the archive\\, by its pin\\, since its origin is gone"`
+}
+
+// The statuses of a listing. An expiring one is valid for less than 14 days more.
+const (
+	StatusValid       = "valid"
+	StatusExpiring    = "expiring"
+	StatusExpired     = "expired"
+	StatusRevoked     = "revoked"
+	StatusProvisional = "provisional"
+	StatusUnreachable = "unreachable"
+	StatusInvalid     = "invalid"
+)

@@ -37,6 +37,12 @@ func TestReportsAreValid(t *testing.T) {
 			full.Results[i].Findings[j].Severity = "notice"
 		}
 	}
+	for i := range full.History.Peers {
+		full.History.Peers[i].State = "split"
+	}
+	for i := range full.Listings {
+		full.Listings[i].Status = gate.StatusExpiring
+	}
 	reports := map[string]*gate.Report{"full": full}
 	for _, sample := range samples {
 		reports[sample.name] = sample.report
