@@ -362,5 +362,5 @@ func page[T any](s *Server, r *request, all []T) {
 		r.w.Header().Set("Link", strings.Join(links, ", "))
 	}
 	from := min((n-1)*per, len(all))
-	r.send(http.StatusOK, slices.Concat([]T{}, all[from:min(from+per, len(all))]))
+	r.send(http.StatusOK, append([]T{}, all[from:min(from+per, len(all))]...))
 }

@@ -88,40 +88,6 @@ func TestSwitchesAreAllMembers(t *testing.T) {
 	}
 }
 
-// The ids are public and never renamed: this list is the catalogue's.
-func TestSection6HoldsEachCheckOnce(t *testing.T) {
-	catalogue := strings.Fields(`layout schema append-only reissue name-similarity did-resolution manifest-reachability manifest-did
-		receipt-fetch receipt-claims receipt-signature receipt-validity peer-witnesses external-audit domain-age fallback-policy
-		revocations workflow-anchors`)
-	count := map[string]int{}
-	for _, row := range Section6 {
-		for _, id := range row.Checks {
-			count[id]++
-		}
-	}
-	covered := map[string]bool{}
-	for _, id := range catalogue {
-		if count[id] != 1 {
-			t.Errorf("%s stands in %d rows", id, count[id])
-		}
-		delete(count, id)
-		covered[id] = true
-	}
-	if len(count) != 0 {
-		t.Errorf("ids that the catalogue does not know: %v", count)
-	}
-	if len(Section6) != 10 {
-		t.Errorf("%d rows, RFC 0026 section 6 has 10", len(Section6))
-	}
-	if rows := Missing(covered); rows != nil {
-		t.Errorf("missing with all ids covered: %v", rows)
-	}
-	delete(covered, "reissue")
-	if rows := Missing(covered); len(rows) != 1 || rows[0].Name != "No tampering" || len(rows[0].Checks) != 1 {
-		t.Errorf("without reissue: %v", rows)
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(honest))
 	f.Add([]byte("version: 1\nprotection: {required_checks: [{context: [a]}, x], approvals: ~}\n"))
