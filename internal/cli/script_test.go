@@ -24,16 +24,19 @@ func TestMain(m *testing.M) {
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. Beside the
 // commands of testscript a script has
 //
-//	world FILE            build the registry in $REGISTRY and start the web that FILE describes
+//	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	failed [ID…]          the checks that failed in the run before, all of them
 //	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
+//	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		ContinueOnError:     testing.Verbose(), // -v tells all that fails in a script
 		Setup: func(e *testscript.Env) error {
 			e.Values["script"] = &script{}
 			e.Setenv("GITHUB_ACTIONS", "")
@@ -47,6 +50,8 @@ func TestScript(t *testing.T) {
 			"failed":   verdictIs("fail"),
 			"doubtful": verdictIs("inconclusive"),
 			"finding":  finding,
+			"commit":   commitID,
+			"event":    event,
 		},
 	})
 }
@@ -61,12 +66,16 @@ type script struct {
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
 
 func world(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: world FILE")
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: world FILE…")
 	}
 	s := state(ts)
 	s.worlds++
-	w, err := fixture.Build(ts.MkAbs(fmt.Sprintf("world%d", s.worlds)), []byte(ts.ReadFile(args[0])))
+	var text strings.Builder
+	for _, file := range args {
+		text.WriteString(ts.ReadFile(file))
+	}
+	w, err := fixture.Build(ts.MkAbs(fmt.Sprintf("world%d", s.worlds)), []byte(text.String()))
 	ts.Check(err)
 	ts.Defer(func() { w.Close() })
 	s.world, s.flags = w, slices.Concat(w.Args(), w.RangeArgs())
@@ -82,7 +91,8 @@ func runGate(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s := state(ts)
 	flags := s.flags
-	if slices.Contains(args, "--worktree") || slices.Contains(args, "--head") || slices.Contains(args, "--base") {
+	names := func(a string) bool { return a == "--worktree" || a == "--head" || a == "--base" }
+	if slices.ContainsFunc(args, names) || ts.Getenv("GITHUB_ACTIONS") == "true" {
 		flags = s.world.Args()
 	}
 	report := ts.MkAbs("report.json")
