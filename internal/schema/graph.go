@@ -14,7 +14,7 @@ import (
 // finish puts the formats into every subschema that the compiled root can reach, and refuses what has no bound.
 func finish(root *library.Schema, text map[string]any) *Error {
 	reached := reach(root)
-	slices.SortFunc(reached, func(a, b *library.Schema) int { return cmp.Compare(a.Location, b.Location) })
+	slices.SortFunc(reached, byLocation)
 	w := weigher{}
 	for _, s := range reached {
 		pointer := pointerOf(s)
@@ -34,6 +34,8 @@ func finish(root *library.Schema, text map[string]any) *Error {
 	}
 	return nil
 }
+
+func byLocation(a, b *library.Schema) int { return cmp.Compare(a.Location, b.Location) }
 
 // reach gives every subschema that root leads to, root included.
 func reach(root *library.Schema) []*library.Schema {
@@ -90,7 +92,9 @@ func (g weigher) visit(s *library.Schema) *Error {
 	}
 	g[s] = weight{}
 	w := weight{1, 1}
-	for _, sub := range inPlace(s) {
+	subs := inPlace(s)
+	slices.SortFunc(subs, byLocation)
+	for _, sub := range subs {
 		if fault := g.visit(sub); fault != nil {
 			return fault
 		}

@@ -6,9 +6,10 @@
 // refuses what it could read in another sense than Ajv ($dynamicRef, a nested $id, formatMinimum, nullable,
 // a pattern that needs more than RE2), and bounds what one document can cost.
 //
-// Known to differ from Ajv: multipleOf is reckoned in decimals, not in binary fractions; the format regex is
-// read as the keyword pattern; a value of the wrong type, or that is not the constant or in the enumeration,
-// is one violation, whatever else it breaks.
+// Known to differ from Ajv: multipleOf is reckoned in decimals, not in binary fractions; unevaluatedProperties
+// follows the standard where Ajv counts members that a failed subschema saw; the format regex is read as the
+// keyword pattern; a value of the wrong type, or that is not the constant or in the enumeration, is one
+// violation, whatever else it breaks.
 package schema
 
 import (
@@ -18,9 +19,9 @@ import (
 
 // Limits of a schema. One that exceeds them does not compile.
 const (
-	maxValues   = 10_000 // JSON values in the text
-	maxInPlace  = 1_000  // subschemas that apply to one and the same value
-	maxRefDepth = 64     // of them, one inside the other
+	maxValues   = 5_000 // JSON values in the text
+	maxInPlace  = 1_000 // subschemas that apply to one and the same value
+	maxRefDepth = 64    // of them, one inside the other
 )
 
 var limits = strict.Limits{Bytes: 256 << 10, Depth: 64, Number: 64}
@@ -70,7 +71,7 @@ func (s *Schema) Validate(root any) []Violation {
 		return nil
 	}
 	m := newMeter(root)
-	if !m.apply(s.library, root) {
+	if !m.affords(s.library, root) {
 		return []Violation{{Message: m.message()}}
 	}
 	err := s.library.Validate(plain(root))

@@ -17,7 +17,8 @@ import (
 type survey struct {
 	id         string         // $id of the root
 	subschemas map[string]any // by pointer
-	references map[string]string
+	anchors    map[string]bool
+	references map[string]string // by the pointer of the $ref: its fragment
 	patterns   map[string]*pattern
 	programs   int
 	values     int
@@ -25,7 +26,7 @@ type survey struct {
 }
 
 func newSurvey(root any) *survey {
-	s := &survey{subschemas: map[string]any{}, references: map[string]string{}, patterns: map[string]*pattern{}}
+	s := &survey{subschemas: map[string]any{}, anchors: map[string]bool{}, references: map[string]string{}, patterns: map[string]*pattern{}}
 	if s.count(root); s.values > maxValues {
 		s.refuse("", "holds more than %d values, which is the most that is compiled", maxValues)
 		return s
@@ -35,8 +36,9 @@ func newSurvey(root any) *survey {
 	}
 	s.subschema("", root)
 	for _, at := range slices.Sorted(maps.Keys(s.references)) {
-		if _, ok := s.subschemas[s.references[at]]; !ok {
-			s.refuse(at, "%s is no subschema", quote("#"+s.references[at]))
+		fragment := s.references[at]
+		if _, ok := s.subschemas[fragment]; !ok && !s.anchors[fragment] {
+			s.refuse(at, "%s is no subschema", quote("#"+fragment))
 		}
 	}
 	return s
@@ -148,6 +150,8 @@ func (s *survey) keyword(pointer, keyword string, v any) {
 		if pointer != "" {
 			s.refuse(at, "$id below the root is not followed")
 		}
+	case "$anchor":
+		s.anchors[text] = true
 	case "$ref":
 		s.reference(at, text)
 	case "pattern":
@@ -155,7 +159,7 @@ func (s *survey) keyword(pointer, keyword string, v any) {
 	}
 }
 
-// reference holds a $ref to the schema itself. One that is no pointer is left to the library.
+// reference holds a $ref to the schema itself.
 func (s *survey) reference(at, text string) {
 	base, fragment, _ := strings.Cut(text, "#")
 	if base != "" && base != strings.TrimSuffix(s.id, "#") {
@@ -165,9 +169,8 @@ func (s *survey) reference(at, text string) {
 	fragment, err := url.PathUnescape(fragment)
 	if err != nil {
 		s.refuse(at, "%s is no reference", quote(text))
-	} else if fragment == "" || fragment[0] == '/' {
-		s.references[at] = fragment
 	}
+	s.references[at] = fragment
 }
 
 func (s *survey) addPattern(at, text string) {

@@ -98,7 +98,8 @@ func offset(s string) (hour, minute int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	if s = strings.TrimPrefix(s[3:], ":"); s != "" {
+	if s = s[3:]; s != "" {
+		s = strings.TrimPrefix(s, ":")
 		minute, ok = twoDigits(s)
 		ok = ok && len(s) == 2
 	}
