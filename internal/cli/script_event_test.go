@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// commitID puts the id of a commit of the world's registry into the environment of a script.
+func commitID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: commit VAR REV")
+	}
+	id, err := state(ts).world.Repo.RevParse(args[1])
+	ts.Check(err)
+	ts.Setenv(args[0], id)
+}
+
+// event makes the script's later runs those of a workflow.
+func event(ts *testscript.TestScript, neg bool, args []string) {
+	switch {
+	case neg || len(args) != 0 && len(args) != 2:
+		ts.Fatalf("usage: event [NAME FILE]")
+	case len(args) == 0:
+		ts.Setenv("GITHUB_ACTIONS", "")
+		return
+	}
+	path := ts.MkAbs("event.json")
+	ts.Check(os.WriteFile(path, []byte(os.Expand(ts.ReadFile(args[1]), ts.Getenv)), 0o644))
+	ts.Setenv("GITHUB_ACTIONS", "true")
+	ts.Setenv("GITHUB_EVENT_NAME", args[0])
+	ts.Setenv("GITHUB_EVENT_PATH", path)
+}
