@@ -17,11 +17,20 @@ const (
 	WHOIS Protocol = "whois"
 )
 
-// Request names one document. Two equal requests are fetched once in a run.
+// Request names one document. Two equal requests are fetched once in a run; sources take a target in any
+// spelling and observe it in its canonical one.
 type Request struct {
 	Protocol Protocol `json:"protocol"`
 	Target   string   `json:"target"` // a URL, or the domain asked for
 	MaxBytes int64    `json:"max_bytes"`
+}
+
+// String is the target as the report names it: a URL, or rdap:DOMAIN or whois:DOMAIN.
+func (r Request) String() string {
+	if r.Protocol == HTTPS {
+		return r.Target
+	}
+	return string(r.Protocol) + ":" + r.Target
 }
 
 // State is how the search for a piece of evidence ended.
@@ -50,10 +59,10 @@ type Observation struct {
 	Code         string // why it is not Obtained, such as "http-404"; see the Code constants
 	Message      string // the same for people; may hold foreign text
 	Status       int    // HTTP status of the last response; 0 where there was none
-	FinalURL     string // after redirects
+	FinalURL     string // of the last hop where that is not Target: after redirects, or the server that RDAP or WHOIS asked
 	Address      string // IP address and port that answered last
 	SHA256       string // hex, of Body
-	Body         []byte
+	Body         []byte // of an Obtained answer alone; must not be changed
 	Attempts     int
 	Milliseconds int64
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
@@ -64,7 +73,7 @@ const (
 	CodeHTTPStatus     = "http-status"        // a status other than 200
 	CodeTimeout        = "timeout"            // no full answer within the time of one request
 	CodeBudget         = "budget-spent"       // the run's budget ended first
-	CodeConnect        = "connect-failed"     // refused, reset, unreachable
+	CodeConnect        = "connect-failed"     // refused, unreachable, reset or ended before the answer was whole
 	CodeResolver       = "resolver-failed"    // the resolver did not answer
 	CodeNoHost         = "no-such-host"       // NXDOMAIN or no address
 	CodeTLS            = "tls-not-verified"   // the certificate chain does not verify
@@ -74,8 +83,9 @@ const (
 	CodeTooLarge       = "body-too-large"     // more than MaxBytes after decoding
 	CodeRedirects      = "too-many-redirects" // more than 5
 	CodeEncoding       = "content-encoding"   // compressed in a way that cannot be undone
-	CodeProtocol       = "protocol-error"     // not HTTP, broken headers, a body cut short
-	CodeNoRegistration = "no-registration"    // RDAP 404, WHOIS "no match", or no server for the suffix
+	CodeProtocol       = "protocol-error"     // not TLS or not HTTP, headers that are broken or larger than 64 KiB
+	CodeTotal          = "total-too-large"    // the run's documents together exceed what is kept in memory
+	CodeNoRegistration = "no-registration"    // RDAP 404, or no server for the suffix
 	CodeOffline        = "offline"            // nothing was asked
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
 )

@@ -1,0 +1,160 @@
+package evidence
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+)
+
+var errTotal = errors.New("the run's documents together are too large")
+
+// body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
+// cap. What is sent may not exceed limit either: identity is what was asked for.
+func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *refusal) {
+	if resp.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	encoding, refused := contentEncoding(resp.Header)
+	if refused != nil {
+		return nil, refused
+	}
+	wire := &wire{from: resp.Body, left: limit}
+	body, err := l.quota.read(newDecoder(encoding, wire), limit)
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.Is(err, errTooLarge), errors.Is(wire.err, errTooLarge):
+		return nil, tooLarge(limit)
+	case errors.Is(err, errTotal):
+		return nil, totalTooLarge()
+	case wire.err == nil:
+		return nil, refuse(Invalid, CodeEncoding, "the body is not %s, as its Content-Encoding says", encoding)
+	case errors.Is(wire.err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
+		return nil, refuse(Unavailable, CodeConnect, "the connection ended before the body did")
+	}
+	refused, _ = classify(ctx, wire.err)
+	return nil, refused
+}
+
+// wire reads what is sent, up to left bytes, and keeps the error that is not its end: decoders wrap it.
+type wire struct {
+	from io.Reader
+	left int64
+	err  error
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	if w.left -= int64(n); w.left < 0 {
+		n, err = 0, errTooLarge
+	}
+	if err != nil && err != io.EOF {
+		w.err = err
+	}
+	return n, err
+}
+
+var errTooLarge = errors.New("too large")
+
+func tooLarge(limit int64) *refusal {
+	return refuse(Invalid, CodeTooLarge, "the body is larger than %d bytes", limit)
+}
+
+func totalTooLarge() *refusal {
+	return refuse(Unavailable, CodeTotal, "%v", errTotal)
+}
+
+// contentEncoding is the one encoding of a body, empty for none.
+func contentEncoding(h http.Header) (string, *refusal) {
+	one := ""
+	for token := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",") {
+		switch token = strings.TrimSpace(token); {
+		case token == "", token == "identity":
+		case one == "" && (token == "gzip" || token == "x-gzip" || token == "deflate"):
+			one = strings.TrimPrefix(token, "x-")
+		default:
+			return "", refuse(Invalid, CodeEncoding, "the body has the Content-Encoding %q, expected none", h.Values("Content-Encoding"))
+		}
+	}
+	return one, nil
+}
+
+// newDecoder undoes an encoding. Its errors come from Read.
+func newDecoder(encoding string, sent io.Reader) io.Reader {
+	switch encoding {
+	case "gzip":
+		return &opening{open: func() (io.Reader, error) { return gzip.NewReader(sent) }}
+	case "deflate":
+		return &opening{open: func() (io.Reader, error) { return openDeflate(sent) }}
+	}
+	return sent
+}
+
+// openDeflate reads zlib, which RFC 9110 means by deflate, or what some servers send: what the name says.
+func openDeflate(sent io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(sent)
+	head, err := buffered.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(buffered)
+	}
+	return flate.NewReader(buffered), nil
+}
+
+// opening makes its reader at the first read.
+type opening struct {
+	open func() (io.Reader, error)
+	from io.Reader
+}
+
+func (o *opening) Read(p []byte) (int, error) {
+	if o.from == nil {
+		from, err := o.open()
+		if err != nil {
+			if err == io.EOF { // before the encoding's own end
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		o.from = from
+	}
+	return o.from.Read(p)
+}
+
+// read reads all of r, takes its length off the quota, and refuses more than limit bytes.
+func (q *quota) read(r io.Reader, limit int64) ([]byte, error) {
+	m := &metered{from: r, quota: q}
+	body, err := io.ReadAll(io.LimitReader(m, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		err = errTooLarge
+	}
+	if err != nil {
+		q.give(m.taken)
+		return nil, err
+	}
+	return body, nil
+}
+
+// metered takes what is read off the quota, so that no sum of bodies in flight exceeds it either.
+type metered struct {
+	from  io.Reader
+	quota *quota
+	taken int64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.from.Read(p)
+	if !m.quota.take(int64(n)) {
+		return 0, errTotal
+	}
+	m.taken += int64(n)
+	return n, err
+}

@@ -1,0 +1,184 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// creationFresh is for how long the reply that gave a domain's registration date is not asked for again.
+const creationFresh = 7 * 24 * time.Hour
+
+// cache keeps answers on disk between runs: bodies by their SHA-256 in documents/, and in requests/ what
+// gave them. A document is asked for again with its entity tag, a registration date after creationFresh,
+// IANA's list of RDAP servers after bootstrapFresh. The methods of a nil cache find and keep nothing.
+//
+// Who can write to the folder decides what these answers are: it must not be shared with the jobs of pull
+// requests. What does not read back, or has another hash, is asked for anew; what cannot be written is let
+// go, since the run has its answer.
+type cache struct{ dir string }
+
+// cached is an answer of an earlier run.
+type cached struct {
+	Request   Request   `json:"request"`
+	URL       string    `json:"url"`       // that served it
+	ETag      string    `json:"etag"`      // strong, or empty
+	SHA256    string    `json:"sha256"`    // of the body
+	Status    int       `json:"status"`    // 0 for WHOIS
+	Confirmed time.Time `json:"confirmed"` // when the origin last said so
+	body      []byte
+}
+
+func openCache(dir string) (*cache, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	for _, folder := range []string{"documents", "requests"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			return nil, fmt.Errorf("making cache: %w", err)
+		}
+	}
+	return &cache{dir}, nil
+}
+
+func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
+
+func (c *cache) requestPath(r Request) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", r.Protocol, r.MaxBytes, r.Target))
+	return filepath.Join(c.dir, "requests", hex.EncodeToString(sum[:])+".json")
+}
+
+// document finds the answer to a request, nil where there is none.
+func (c *cache) document(r Request) *cached {
+	if c == nil {
+		return nil
+	}
+	text, err := readUpTo(c.requestPath(r), 64<<10)
+	if err != nil {
+		return nil
+	}
+	var found cached
+	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || !isSHA256(found.SHA256) {
+		return nil
+	}
+	found.body, err = readUpTo(c.documentPath(found.SHA256), r.MaxBytes)
+	if sum := sha256.Sum256(found.body); err != nil || hex.EncodeToString(sum[:]) != found.SHA256 {
+		return nil
+	}
+	return &found
+}
+
+func readUpTo(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+func isSHA256(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// keep stores a document that can be asked for again by its entity tag, and IANA's list.
+func (c *cache) keep(r Request, from *url.URL, tag string, body []byte) {
+	if !isStrongTag(tag) {
+		tag = ""
+	}
+	if c == nil || r.Protocol != HTTPS || tag == "" && r.Target != bootstrapURL {
+		return
+	}
+	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, body: body})
+}
+
+// isStrongTag holds for the entity tags of RFC 9110 section 8.8.3 that stand for exact bytes.
+func isStrongTag(tag string) bool {
+	inner, opened := strings.CutPrefix(tag, `"`)
+	inner, closed := strings.CutSuffix(inner, `"`)
+	return opened && closed && len(tag) <= 1024 &&
+		strings.IndexFunc(inner, func(r rune) bool { return r <= ' ' || r == '"' || r >= 0x7f }) < 0
+}
+
+// store keeps the reply that gave a registration date.
+func (c *cache) store(r Request, o Observation) {
+	if c != nil && o.State == Obtained {
+		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, body: o.Body})
+	}
+}
+
+func (c *cache) write(answer cached) {
+	sum := sha256.Sum256(answer.body)
+	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
+	text, err := json.Marshal(answer)
+	if err != nil || writeFile(c.documentPath(answer.SHA256), answer.body, false) != nil {
+		return
+	}
+	_ = writeFile(c.requestPath(answer.Request), text, false)
+}
+
+func (a *cached) fresh(d time.Duration) bool {
+	if a == nil {
+		return false
+	}
+	age := time.Since(a.Confirmed)
+	return age >= 0 && age < d
+}
+
+// recall makes an observation of a cached answer.
+func (l *Live) recall(r Request, a *cached) Observation {
+	if !l.quota.take(int64(len(a.body))) {
+		return totalTooLarge().observation(r)
+	}
+	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body, CachedAt: a.Confirmed}
+	if o.FinalURL == r.Target {
+		o.FinalURL = ""
+	}
+	return o
+}
+
+// confirmed is an attempt that found the cached answer still valid: by RFC 9111 section 4.3.3 the answer is
+// then the stored one, with its status.
+func (l *Live) confirmed(a attempt, r Request, q query) attempt {
+	o := l.recall(r, q.cached)
+	o.Address, o.Milliseconds = a.observation.Address, a.observation.Milliseconds
+	if o.State == Obtained {
+		o.CachedAt = time.Now().UTC().Truncate(time.Second)
+		l.cache.write(*q.cached)
+	}
+	a.observation = o
+	return a
+}
+
+// writeFile writes beside the file and renames, so that nobody reads half of it. With sync the bytes are on
+// disk before the name is.
+func writeFile(path string, data []byte, sync bool) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,143 @@
+package evidence
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+// aged moves what a cache holds back in time.
+func aged(t *testing.T, c *cache, r Request, by time.Duration) {
+	t.Helper()
+	path := c.requestPath(r)
+	found := c.document(r)
+	if found == nil {
+		t.Fatalf("%s is not in the cache", r)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, then := found.Confirmed.Format(time.RFC3339), found.Confirmed.Add(-by).Format(time.RFC3339)
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, then, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCacheOfDocuments(t *testing.T) {
+	w := startWeb(t)
+	dir := t.TempDir()
+	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	r := get("https://example.com/", 100)
+	observe := func(want string, age bool) {
+		t.Helper()
+		o := onWeb(t, w, cached).Observe(t.Context(), r)
+		if got := outcome(o); got != want || o.CachedAt.IsZero() == age {
+			t.Errorf("gives %s, cached at %v, want %s", got, o.CachedAt, want)
+		}
+	}
+	w.Set(r.Target, webtest.Behaviour{Body: []byte("one"), ETag: `"1"`})
+	observe(`obtained 200 "one"`, false)
+	observe(`obtained 200 "one"`, true)
+	w.Set(r.Target, webtest.Behaviour{Body: []byte("two"), ETag: `"2"`})
+	observe(`obtained 200 "two"`, false)
+	if n := w.Hits(r.Target); n != 3 {
+		t.Errorf("a document is asked for %d times, want each time", n)
+	}
+	w.Set(r.Target, webtest.Behaviour{Status: 404})
+	observe("absent http-status 404", false)
+
+	// A redirect to elsewhere does not get the entity tag of what it led to before.
+	w.Page("https://b.example/", []byte("b"))
+	w.Set(r.Target, webtest.Behaviour{Redirect: "https://b.example/"})
+	observe(`obtained 200 "b"`, false)
+
+	// A weak tag does not stand for exact bytes.
+	w.Set(r.Target, webtest.Behaviour{Body: []byte("weak"), ETag: `W/"2"`})
+	observe(`obtained 200 "weak"`, false)
+	observe(`obtained 200 "weak"`, false)
+
+	w.Set(r.Target, webtest.Behaviour{Body: []byte("three"), ETag: `"3"`})
+	observe(`obtained 200 "three"`, false)
+	documents, err := filepath.Glob(filepath.Join(dir, "documents", "*"))
+	if err != nil || len(documents) != 3 {
+		t.Fatalf("the cache holds %v, %v, want three documents", documents, err)
+	}
+	for _, file := range documents {
+		if err := os.WriteFile(file, []byte("other"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	observe(`obtained 200 "three"`, false)
+}
+
+func TestCacheOfDomains(t *testing.T) {
+	w := startWeb(t)
+	w.SetDomain("example.com", webtest.Domain{Registered: registered})
+	w.SetDomain("nodate.example", webtest.Domain{})
+	dir := t.TempDir()
+	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	c := &cache{dir}
+	for _, protocol := range []Protocol{RDAP, WHOIS} {
+		r := Request{protocol, "example.com", MaxWHOIS}
+		for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
+			if age > 0 {
+				aged(t, c, r, age)
+			}
+			l := onWeb(t, w, cached)
+			o := l.Observe(t.Context(), r)
+			if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache || o.SHA256 == "" {
+				t.Errorf("%s, run %d gives %s, cached at %v", r, i+1, outcome(o), o.CachedAt)
+			}
+			l.Observe(t.Context(), Request{protocol, "nodate.example", MaxWHOIS})
+		}
+		if n := w.Hits(string(protocol) + " example.com"); n != 2 {
+			t.Errorf("%s is asked for %d times, want 2", r, n)
+		}
+		if n := w.Hits(string(protocol) + " nodate.example"); n != 4 {
+			t.Errorf("a domain without a date is asked for %d times, want 4", n)
+		}
+	}
+}
+
+func TestCacheOfBootstrap(t *testing.T) {
+	w := startWeb(t)
+	w.Page(bootstrapURL, []byte(`{"services":[]}`))
+	dir := t.TempDir()
+	r := Request{HTTPS, bootstrapURL, MaxBootstrap}
+	for i, age := range []time.Duration{0, time.Hour, 24 * time.Hour} {
+		if age > 0 {
+			aged(t, &cache{dir}, r, age)
+		}
+		o := onWeb(t, w, func(o *LiveOptions) { o.CacheDir, o.RDAPURL = dir, "" }).Observe(t.Context(), r)
+		if o.State != Obtained || o.CachedAt.IsZero() == (i == 1) {
+			t.Errorf("run %d gives %s, cached at %v", i+1, outcome(o), o.CachedAt)
+		}
+	}
+}
+
+func TestCacheOfFuture(t *testing.T) {
+	dir := t.TempDir()
+	c, err := openCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Request{RDAP, "example.com", MaxRDAP}
+	c.store(r, Observation{State: Obtained, Body: []byte("{}")})
+	aged(t, c, r, -time.Hour)
+	if c.document(r).fresh(creationFresh) {
+		t.Error("an answer of the future is fresh")
+	}
+	for _, text := range []string{"", "{", `{"sha256":"../../x"}`, `[]`} {
+		if err := os.WriteFile(c.requestPath(r), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c.document(r) != nil {
+			t.Errorf("%q is an answer", text)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package evidence
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+)
+
+// classify judges an error of the network: what it says about the evidence, and whether another try may
+// help at once. What another try may change is Unavailable. A peer that speaks neither TLS nor HTTP, that
+// ends the handshake with an alert, or whose headers are broken or too large, is not one that anything may
+// be obtained from: Invalid. Messages leave addresses out, since local ports differ from run to run.
+func classify(ctx context.Context, err error) (*refusal, bool) {
+	if ctx.Err() != nil {
+		return interrupted(ctx), false
+	}
+	if errors.Is(err, errForbidden) {
+		return refuse(Invalid, CodeForbidden, "%v", err), false
+	}
+	if errors.Is(err, errProxy) {
+		return refuse(Unavailable, CodeConnect, "%v", err), true
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsNotFound {
+			return refuse(Absent, CodeNoHost, "no such host: %q", strings.TrimSuffix(dns.Name, ".")), false
+		}
+		return refuse(Unavailable, CodeResolver, "the resolver has no answer for %q: %s", strings.TrimSuffix(dns.Name, "."), dns.Err), true
+	}
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return refuse(Absent, CodeNoHost, "the host has no usable address"), false
+	}
+	if refused := tlsRefusal(err); refused != nil {
+		return refused, false
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return refuse(Unavailable, CodeTimeout, "no answer in time"), false
+	}
+	if message := broken(err); message != "" {
+		return refuse(Unavailable, CodeConnect, "%s", message), true
+	}
+	return refuse(Invalid, CodeProtocol, "no HTTP answer: %v", err), false
+}
+
+// interrupted says whose time was over.
+func interrupted(ctx context.Context) *refusal {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errTimeout) {
+		return refuse(Unavailable, CodeTimeout, "no full answer in time")
+	}
+	return refuse(Unavailable, CodeBudget, "%v", cause)
+}
+
+func tlsRefusal(err error) *refusal {
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return refuse(Invalid, CodeTLS, "the certificate does not verify: %v", e.Err)
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return refuse(Invalid, CodeProtocol, "the server does not speak TLS")
+	}
+	// crypto/tls reports alerts, its own and the peer's, so.
+	if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "remote error" || e.Op == "local error") {
+		return refuse(Invalid, CodeTLS, "the TLS handshake ended with an alert: %v", e.Err)
+	}
+	return nil
+}
+
+// broken says how a connection broke or was not made, empty where err is something else.
+func broken(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return "the connection ended without an answer"
+	}
+	if e, ok := errors.AsType[streamError](err); ok && e.Code != http2ProtocolError {
+		return "the HTTP/2 stream was reset"
+	}
+	if strings.Contains(err.Error(), "GOAWAY") {
+		return "the HTTP/2 connection was shut down" // net/http has no type for it
+	}
+	return ""
+}
+
+// streamError takes over net/http's error of the same fields: its As method converts to any such type.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (streamError) Error() string { return "HTTP/2 stream error" }
+
+const http2ProtocolError = 1

@@ -1,0 +1,145 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+)
+
+// ConnectTo has connections for Host made to Addr. TLS still verifies Host. Such an address is exempt from
+// the guard against private addresses, since the operator named it.
+type ConnectTo struct {
+	// Host is a DNS name, or "*" for every public DNS name: not for localhost, single labels, .local,
+	// .internal or literal addresses. An exact Host wins over "*".
+	Host string
+	Addr netip.AddrPort
+}
+
+// ParseConnectTo reads HOST=ADDR, ADDR being ip:port.
+func ParseConnectTo(s string) (ConnectTo, error) {
+	host, addr, ok := strings.Cut(s, "=")
+	if !ok {
+		return ConnectTo{}, fmt.Errorf("reading %q: expected HOST=IP:PORT", s)
+	}
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return ConnectTo{}, fmt.Errorf("reading address %q: expected IP:PORT: %w", addr, err)
+	}
+	if host == "*" {
+		return ConnectTo{host, to}, nil
+	}
+	if host, err = domainage.Host(host); err != nil {
+		return ConnectTo{}, err
+	}
+	return ConnectTo{host, to}, nil
+}
+
+// azureMetadata answers cloud machines on a public address, so that no registry of special addresses has it.
+var azureMetadata = ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32"))
+
+// The guards allow public addresses alone: by the IANA registries of special-purpose addresses, IPv6 within
+// 2000::/3 only. They run after resolution, on every dial.
+var (
+	webGuard   = ssrf.New(ssrf.WithAnyPort(), azureMetadata)
+	whoisGuard = ssrf.New(ssrf.WithPorts(43), azureMetadata)
+)
+
+var errForbidden = errors.New("not a public address")
+
+// dialer makes all connections of a live source.
+type dialer struct {
+	resolver *net.Resolver
+	exact    map[string]netip.AddrPort
+	public   netip.AddrPort // of "*"; zero where there is none
+	timeout  time.Duration
+}
+
+func newDialer(o LiveOptions) (*dialer, error) {
+	d := &dialer{resolver: o.Resolver, exact: make(map[string]netip.AddrPort), timeout: o.Timeout}
+	for _, to := range o.ConnectTo {
+		if !to.Addr.IsValid() {
+			return nil, fmt.Errorf("connecting %q: no address", to.Host)
+		}
+		if to.Host == "*" {
+			d.public = to.Addr
+			continue
+		}
+		host, err := domainage.Host(to.Host)
+		if err != nil {
+			return nil, fmt.Errorf("connecting to %v: %w", to.Addr, err)
+		}
+		d.exact[host] = to.Addr
+	}
+	return d, nil
+}
+
+// connectTo gives the address that the operator named for a host.
+func (d *dialer) connectTo(host string) (netip.AddrPort, bool) {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if to, ok := d.exact[host]; ok {
+		return to, true
+	}
+	return d.public, d.public.IsValid() && isPublicName(host)
+}
+
+// isPublicName tells whether a name can be one of the public DNS.
+func isPublicName(host string) bool {
+	if _, err := domainage.Host(host); err != nil || !strings.Contains(host, ".") {
+		return false
+	}
+	for _, suffix := range []string{".localhost", ".local", ".internal"} {
+		if strings.HasSuffix(host, suffix) {
+			return false
+		}
+	}
+	return true
+}
+
+// dial connects to a host. A nil guard exempts it: the operator named the host. The error wraps
+// errForbidden where any address of the host was refused and none answered.
+func (d *dialer) dial(ctx context.Context, guard *ssrf.Guardian, host, port string) (net.Conn, error) {
+	// http.Transport lets a dial outlive its request.
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	if to, ok := d.connectTo(host); ok {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
+	}
+	if guard == nil {
+		return (&net.Dialer{Resolver: d.resolver}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	}
+	var forbidden atomic.Pointer[string]
+	guarded := &net.Dialer{Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
+		err := guard.Safe(network, address, c)
+		if err != nil {
+			forbidden.Store(&address)
+		}
+		return err
+	}}
+	// The dot at the end keeps the resolver from trying the machine's search domains first.
+	conn, err := guarded.DialContext(ctx, "tcp", net.JoinHostPort(host+".", port))
+	if address := forbidden.Load(); err != nil && address != nil {
+		return nil, fmt.Errorf("dialing %s: %w", *address, errForbidden)
+	}
+	return conn, err
+}
+
+// transport makes http.Transport's connections.
+func (d *dialer) transport(guard *ssrf.Guardian) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, _, addr string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		return d.dial(ctx, guard, host, port)
+	}
+}

@@ -1,0 +1,335 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"code.dny.dev/ssrf"
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+var forbidden = []string{
+	"0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.1.1",
+	"169.254.169.254", "168.63.129.16", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1",
+	"192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+	"::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:8.8.8.8", "::127.0.0.1",
+	"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::a00:1", "100::1", "2001::1", "2001:0:7f00:1::", "2001:10::1",
+	"2001:db8::1", "2002:7f00:1::1", "2002:a00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1",
+	"fe80::1%eth0", "fec0::1", "ff02::1",
+}
+
+func TestGuards(t *testing.T) {
+	for _, ip := range forbidden {
+		network := "tcp4"
+		if strings.Contains(ip, ":") {
+			network = "tcp6"
+		}
+		if err := webGuard.Safe(network, net.JoinHostPort(ip, "443"), nil); err == nil {
+			t.Errorf("the web guard lets %s pass", ip)
+		}
+		if err := whoisGuard.Safe(network, net.JoinHostPort(ip, "43"), nil); err == nil {
+			t.Errorf("the WHOIS guard lets %s pass", ip)
+		}
+	}
+	for _, addr := range []string{"8.8.8.8:443", "8.8.8.8:8443", "8.8.8.8:22", "[2606:4700::1111]:443"} {
+		network := "tcp4"
+		if strings.HasPrefix(addr, "[") {
+			network = "tcp6"
+		}
+		if err := webGuard.Safe(network, addr, nil); err != nil {
+			t.Errorf("the web guard refuses %s: %v", addr, err)
+		}
+	}
+	if whoisGuard.Safe("tcp4", "8.8.8.8:43", nil) != nil || whoisGuard.Safe("tcp4", "8.8.8.8:25", nil) == nil {
+		t.Error("the WHOIS guard does not stand for port 43")
+	}
+}
+
+// dnsServer answers on loopback: each name with the addresses that answers has for its n-th question, by
+// NXDOMAIN where it has none, by SERVFAIL where they are "fail".
+type dnsServer struct {
+	mu      sync.Mutex
+	answers map[string][]string
+	asked   map[string]int
+}
+
+func startDNS(t *testing.T, answers map[string][]string) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	s := &dnsServer{answers: answers, asked: map[string]int{}}
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			if reply := s.answer(buffer[:n]); reply != nil {
+				_, _ = conn.WriteTo(reply, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+func (s *dnsServer) answer(query []byte) []byte {
+	var m dnsmessage.Message
+	if err := m.Unpack(query); err != nil || len(m.Questions) != 1 {
+		return nil
+	}
+	q := m.Questions[0]
+	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.Response, m.Authoritative, m.Additionals = true, true, nil
+	all, known := s.answers[name]
+	switch {
+	case !known:
+		m.RCode = dnsmessage.RCodeNameError
+	case all[0] == "fail":
+		m.RCode = dnsmessage.RCodeServerFailure
+	default:
+		n := s.asked[fmt.Sprint(name, q.Type)]
+		s.asked[fmt.Sprint(name, q.Type)]++
+		for text := range strings.FieldsSeq(all[min(n, len(all)-1)]) {
+			header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+			ip := netip.MustParseAddr(text)
+			if ip.Is4() && q.Type == dnsmessage.TypeA {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}})
+			} else if ip.Is6() && q.Type == dnsmessage.TypeAAAA {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
+			}
+		}
+	}
+	reply, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return reply
+}
+
+func TestNamesOfPrivateAddresses(t *testing.T) {
+	w := startWeb(t)
+	answers := map[string][]string{
+		"two.example": {"127.0.0.1 10.0.0.1"}, "broken.example": {"fail"}, "no-address.example": {""},
+	}
+	for i, ip := range forbidden {
+		if !strings.Contains(ip, "%") && (!strings.Contains(ip, ":") || strings.HasPrefix(ip, "::ffff:") && ip != "::ffff:8.8.8.8") {
+			answers[fmt.Sprintf("host%d.example", i)] = []string{ip}
+		}
+	}
+	_, port, _ := net.SplitHostPort(w.Addr())
+	l := onWeb(t, w, func(o *LiveOptions) {
+		o.ConnectTo = []ConnectTo{{"redirects.example", netip.MustParseAddrPort(w.Addr())}}
+		o.Resolver = startDNS(t, answers)
+		o.WHOISServer, o.RDAPURL = "", ""
+	})
+	for host := range answers {
+		want := "invalid forbidden-address 0"
+		switch host {
+		case "broken.example":
+			want = "unavailable resolver-failed 0"
+		case "no-address.example":
+			want = "absent no-such-host 0"
+		}
+		url := "https://" + host + ":" + port + "/"
+		o := l.Observe(t.Context(), get(url, 100))
+		if got := outcome(o); got != want {
+			t.Errorf("%s, which is %v, gives %s, want %s: %s", host, answers[host], got, want, o.Message)
+		}
+		from := "https://redirects.example/" + host
+		w.Set(from, webtest.Behaviour{Redirect: url})
+		if got := outcome(l.Observe(t.Context(), get(from, 100))); got != strings.Replace(want, " 0", " 302", 1) {
+			t.Errorf("a redirect to %s gives %s", host, got)
+		}
+	}
+	for _, host := range []string{"nowhere.example", "localhost", "intranet"} {
+		o := l.Observe(t.Context(), get("https://"+host+":"+port+"/", 100))
+		if o.State == Obtained || o.State == Unavailable {
+			t.Errorf("%s gives %s", host, outcome(o))
+		}
+	}
+	for _, request := range w.Requests() {
+		if !strings.HasPrefix(request, "https://redirects.example/") {
+			t.Errorf("the web was asked for %s", request)
+		}
+	}
+}
+
+// TestAnswerThatChanges lets one loopback address stand for a public one.
+func TestAnswerThatChanges(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	d, err := newDialer(LiveOptions{Timeout: 1e10, Resolver: startDNS(t, map[string][]string{
+		"changes.example": {"127.0.0.1", "127.0.0.2"},
+		"mixed.example":   {"127.0.0.2 127.0.0.1"},
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.1/32")))
+	for i, want := range []error{nil, errForbidden, errForbidden} {
+		conn, err := d.dial(t.Context(), guard, "changes.example", port)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("dial %d gives %v, want %v", i+1, err, want)
+		}
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+	conn, err := d.dial(t.Context(), guard, "mixed.example", port)
+	if err != nil || conn.RemoteAddr().(*net.TCPAddr).IP.String() != "127.0.0.1" {
+		t.Errorf("a host with a public address beside a private one: %v", err)
+	} else {
+		_ = conn.Close()
+	}
+}
+
+func TestConnectTo(t *testing.T) {
+	one, all := netip.MustParseAddrPort("127.0.0.1:1"), netip.MustParseAddrPort("127.0.0.1:2")
+	d, err := newDialer(LiveOptions{ConnectTo: []ConnectTo{{"*", all}, {"Exact.example.", one}, {"localhost", one}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]netip.AddrPort{
+		"exact.example": one, "EXACT.example": one, "localhost": one,
+		"example.com": all, "a.exact.example": all, "www.example.com.": all,
+		"a.localhost": {}, "intranet": {}, "printer.local": {}, "vault.internal": {}, "a.b.internal": {},
+		"127.0.0.1": {}, "127.1": {}, "::1": {}, "": {},
+	} {
+		if got, ok := d.connectTo(host); ok != want.IsValid() || ok && got != want {
+			t.Errorf("%q goes to %v (%t), want %v", host, got, ok, want)
+		}
+	}
+}
+
+func TestParseConnectTo(t *testing.T) {
+	for text, want := range map[string]string{
+		"example.com=127.0.0.1:8443": "{example.com 127.0.0.1:8443}",
+		"*=[::1]:443":                "{* [::1]:443}",
+		"EXAMPLE.com.=127.0.0.1:1":   "{example.com 127.0.0.1:1}",
+		"example.com":                "", "=127.0.0.1:1": "", "example.com=localhost:1": "", "example.com=127.0.0.1": "",
+		"127.0.0.1=127.0.0.1:1": "", "": "",
+	} {
+		got, err := ParseConnectTo(text)
+		if (err == nil) != (want != "") || err == nil && fmt.Sprint(got) != want {
+			t.Errorf("ParseConnectTo(%q) gives %v and error %v, want %s", text, got, err, want)
+		}
+	}
+}
+
+// startProxy is a CONNECT proxy that reaches every host at one address.
+func startProxy(t *testing.T, to string) (url string, asked func() []string) {
+	var mu sync.Mutex
+	var hosts []string
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		hosts = append(hosts, r.Method+" "+r.Host)
+		mu.Unlock()
+		if r.Method != http.MethodConnect || strings.HasPrefix(r.Host, "refused.") {
+			rw.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		out, err := net.Dial("tcp", to)
+		if err != nil {
+			return
+		}
+		rw.WriteHeader(http.StatusOK)
+		in, _, err := rw.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+		_, _ = io.Copy(in, out)
+		_ = in.Close()
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return hosts }
+}
+
+func TestProxy(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/", []byte("{}"))
+	w.Page("https://direct.example/", []byte("{}"))
+	proxy, asked := startProxy(t, w.Addr())
+	l := onWeb(t, w, func(o *LiveOptions) {
+		o.Proxy = proxy
+		o.ConnectTo = []ConnectTo{{"direct.example", netip.MustParseAddrPort(w.Addr())}}
+	})
+	for host, want := range map[string]string{
+		"example.com": `obtained 200 "{}"`, "direct.example": `obtained 200 "{}"`,
+		"localhost": "invalid forbidden-address 0", "vault.internal": "invalid forbidden-address 0",
+		"refused.example": "unavailable connect-failed 0",
+	} {
+		if got := outcome(l.Observe(t.Context(), get("https://"+host+"/", 100))); got != want {
+			t.Errorf("%s gives %s, want %s", host, got, want)
+		}
+	}
+	for _, request := range asked() {
+		if request != "CONNECT example.com:443" && request != "CONNECT refused.example:443" {
+			t.Errorf("the proxy was asked for %s", request)
+		}
+	}
+}
+
+func TestEnvironmentCountsForNothing(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/", []byte("{}"))
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, w.CAPEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+	t.Setenv("SSL_CERT_DIR", filepath.Dir(file))
+	proxy, asked := startProxy(t, w.Addr())
+	t.Setenv("HTTPS_PROXY", proxy)
+	t.Setenv("ALL_PROXY", proxy)
+	// An authority of another web is the only one beside the system's.
+	l := onWeb(t, w, func(o *LiveOptions) { o.CACert = startWeb(t).CAPEM() })
+	if got := outcome(l.Observe(t.Context(), get("https://example.com/", 100))); got != "invalid tls-not-verified 0" {
+		t.Errorf("gives %s", got)
+	}
+	if len(asked()) > 0 {
+		t.Errorf("the proxy was asked for %s", asked())
+	}
+}
+
+func TestNewLiveRefuses(t *testing.T) {
+	for name, o := range map[string]LiveOptions{
+		"no PEM":           {CACert: []byte("no certificate")},
+		"no proxy":         {Proxy: "localhost"},
+		"no RDAP URL":      {RDAPURL: "rdap.example"},
+		"no WHOIS server":  {WHOISServer: "whois.example"},
+		"no address":       {ConnectTo: []ConnectTo{{Host: "example.com"}}},
+		"no host":          {ConnectTo: []ConnectTo{{"127.0.0.1", netip.MustParseAddrPort("127.0.0.1:1")}}},
+		"no cache folder":  {CACert: startWeb(t).CAPEM(), CacheDir: "/dev/null/cache"},
+		"proxy of no kind": {Proxy: "gopher://localhost"},
+	} {
+		if _, err := NewLive(o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package evidence
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxRedirects   = 5
+	maxHeaderBytes = 64 << 10
+
+	acceptJSON = "application/json, */*;q=0.5"
+	acceptRDAP = "application/rdap+json, application/json;q=0.9"
+)
+
+// routes are the ways that requests take out of the machine.
+type routes struct {
+	guarded *http.Transport // to public addresses and those of ConnectTo
+	proxied *http.Transport // nil without a proxy
+	named   *http.Transport // to the server of RDAPURL
+	rdap    *url.URL
+	dialer  *dialer
+}
+
+// errProxy means that the proxy would not connect: nothing is known about the host behind it.
+var errProxy = errors.New("the proxy did not connect")
+
+func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
+	pool, err := roots(o.CACert)
+	if err != nil {
+		return nil, err
+	}
+	plain := func() *http.Transport {
+		return &http.Transport{
+			DialContext:            d.transport(nil),
+			TLSClientConfig:        &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:    o.Timeout,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: maxHeaderBytes,
+			IdleConnTimeout:        o.Timeout,
+			MaxIdleConns:           o.Jobs,
+			MaxIdleConnsPerHost:    o.PerHost,
+			// A server could otherwise have 4 MiB of each answer buffered before its cap is looked at.
+			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
+		}
+	}
+	r := &routes{guarded: plain(), named: plain(), rdap: rdap, dialer: d}
+	r.guarded.DialContext = d.transport(webGuard)
+	if o.Proxy == "" {
+		return r, nil
+	}
+	proxy, err := operatorURL(o.Proxy)
+	if err != nil {
+		return nil, fmt.Errorf("reading proxy URL: %w", err)
+	}
+	r.proxied = plain()
+	r.proxied.Proxy = http.ProxyURL(proxy)
+	r.proxied.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("%w: it answered %s", errProxy, resp.Status)
+		}
+		return nil
+	}
+	return r, nil
+}
+
+// operatorURL reads a URL that the operator named; it is nil where the text is empty.
+func operatorURL(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if u.Host == "" || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
+		return nil, fmt.Errorf("%q: expected scheme://host", u.Redacted())
+	}
+	return u, nil
+}
+
+func (r *routes) close() {
+	r.guarded.CloseIdleConnections()
+	r.named.CloseIdleConnections()
+	if r.proxied != nil {
+		r.proxied.CloseIdleConnections()
+	}
+}
+
+// isNamed tells whether a URL lies on the server that RDAPURL names.
+func (r *routes) isNamed(u *url.URL) bool {
+	return r.rdap != nil && u.Scheme == r.rdap.Scheme && u.Host == r.rdap.Host
+}
+
+// to picks the way to a URL.
+func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
+	if named {
+		return r.named, nil
+	}
+	if _, ok := r.dialer.connectTo(u.Hostname()); ok || r.proxied == nil {
+		return r.guarded, nil
+	}
+	if !isPublicName(u.Hostname()) {
+		return nil, refuse(Invalid, CodeForbidden, "host %q is not of the public DNS", u.Hostname())
+	}
+	return r.proxied, nil
+}
+
+// query is one document to GET.
+type query struct {
+	url    *url.URL
+	accept string
+	named  bool    // url is on the server of RDAPURL
+	cached *cached // what the disk cache has; nil: nothing
+}
+
+// document gets a document, following redirects itself: each hop takes its places anew, and no header of
+// an earlier hop goes to a later one. Time in queues does not count against the timeout.
+func (l *Live) document(ctx context.Context, r Request, q query) attempt {
+	left := l.timeout
+	var a attempt
+	for hop := 0; ; hop++ {
+		a.observation.FinalURL = q.url.String()
+		if a.observation.FinalURL == r.Target {
+			a.observation.FinalURL = ""
+		}
+		leave, err := l.slots.enter(ctx, q.url.Hostname())
+		if err != nil {
+			return a.failed(classify(ctx, err))
+		}
+		start := time.Now()
+		within, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
+		var next *url.URL
+		a, next = l.hop(within, a, r, q)
+		cancel()
+		took := time.Since(start)
+		leave()
+		left -= took
+		a.observation.Milliseconds += took.Milliseconds()
+		if next == nil {
+			return a
+		}
+		if hop == maxRedirects {
+			return a.failed(refuse(Invalid, CodeRedirects, "redirected more than %d times, to %q", maxRedirects, next), false)
+		}
+		q.url, q.named = next, q.named && l.routes.isNamed(next)
+	}
+}
+
+// hop sends one request. It gives the URL of a redirect, which is checked, or a finished attempt.
+func (l *Live) hop(ctx context.Context, a attempt, r Request, q query) (attempt, *url.URL) {
+	route, refused := l.routes.to(q.url, q.named)
+	if refused != nil {
+		return a.failed(refused, false), nil
+	}
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		a.observation.Address = i.Conn.RemoteAddr().String()
+	}})
+	req, err := http.NewRequestWithContext(traced, http.MethodGet, q.url.String(), nil)
+	if err != nil {
+		return a.failed(refuse(Invalid, CodeURL, "%q cannot be requested", q.url), false), nil
+	}
+	req.Header.Set("User-Agent", l.agent)
+	req.Header.Set("Accept", q.accept)
+	req.Header.Set("Accept-Encoding", "identity")
+	conditional := q.cached != nil && q.cached.ETag != "" && q.cached.URL == q.url.String()
+	if conditional {
+		req.Header.Set("If-None-Match", q.cached.ETag)
+	}
+	resp, err := route.RoundTrip(req)
+	if err != nil {
+		return a.failed(classify(ctx, err)), nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a.observation.Status = resp.StatusCode
+	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
+		next, refused := l.redirect(q, location)
+		if refused != nil {
+			return a.failed(refused, false), nil
+		}
+		return a, next
+	}
+	if conditional && resp.StatusCode == http.StatusNotModified {
+		return l.confirmed(a, r, q), nil
+	}
+	if resp.StatusCode != http.StatusOK {
+		return a.failed(status(resp)).asked(resp), nil
+	}
+	body, refused := l.body(ctx, resp, r.MaxBytes)
+	if refused != nil {
+		return a.failed(refused, refused.code == CodeConnect), nil
+	}
+	a.observation.State, a.observation.Body = Obtained, body
+	l.cache.keep(r, q.url, resp.Header.Get("ETag"), a.observation.Body)
+	return a, nil
+}
+
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+func (l *Live) redirect(q query, location string) (*url.URL, *refusal) {
+	next, err := q.url.Parse(location)
+	if err != nil {
+		return nil, refuse(Invalid, CodeURL, "redirected to %q, which is no URL", location)
+	}
+	if q.named && l.routes.isNamed(next) {
+		return next, nil
+	}
+	next, refused := usable(next)
+	if refused != nil {
+		return nil, refuse(refused.state, refused.code, "redirected to %s", refused.message)
+	}
+	return next, nil
+}
+
+// status judges a status other than 200: what another try may change is Unavailable, all else means that
+// the document is not there.
+func status(resp *http.Response) (*refusal, bool) {
+	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
+	state := Absent
+	switch code := resp.StatusCode; {
+	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code >= 500 && code < 600:
+		state = Unavailable
+	}
+	again := false
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		again = true
+	}
+	return refuse(state, CodeHTTPStatus, "answered %s, expected 200", text), again
+}
+
+// asked notes for how long a server wants to be left alone.
+func (a attempt) asked(resp *http.Response) attempt {
+	text := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		a.after = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		a.after = time.Until(at)
+	}
+	return a
+}

@@ -1,0 +1,533 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+func startWeb(t testing.TB) *webtest.Web {
+	t.Helper()
+	w, err := webtest.Start(webtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// onWeb makes a live source for which the whole web is w; it does not wait between attempts.
+func onWeb(t testing.TB, w *webtest.Web, edit func(*LiveOptions)) *Live {
+	t.Helper()
+	o := LiveOptions{
+		Now: testNow, CACert: w.CAPEM(), RDAPURL: w.RDAPURL(), WHOISServer: w.WHOISAddr(),
+		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(w.Addr())}},
+		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	if edit != nil {
+		edit(&o)
+	}
+	l, err := NewLive(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func short(o *LiveOptions) { o.Timeout = 300 * time.Millisecond }
+
+func get(url string, most int64) Request { return Request{HTTPS, url, most} }
+
+// outcome is what a test expects of an observation.
+func outcome(o Observation) string {
+	if o.State == Obtained {
+		return fmt.Sprintf("obtained %d %q", o.Status, o.Body)
+	}
+	if len(o.Body) > 0 || o.SHA256 != "" || o.Message == "" {
+		return fmt.Sprintf("%s with a body or without a message: %+v", o.State, o)
+	}
+	return fmt.Sprintf("%s %s %d", o.State, o.Code, o.Status)
+}
+
+func TestDocument(t *testing.T) {
+	w := startWeb(t)
+	tests := []struct {
+		name string
+		page webtest.Behaviour
+		want string
+	}{
+		{"a document", webtest.Behaviour{Body: []byte("{}")}, `obtained 200 "{}"`},
+		{"empty", webtest.Behaviour{}, `obtained 200 ""`},
+		{"as long as the cap", webtest.Behaviour{Body: []byte("a"), Repeat: 100}, `obtained 200 "` + strings.Repeat("a", 100) + `"`},
+		{"compressed all the same", webtest.Behaviour{Body: []byte("text"), Gzip: true}, `obtained 200 "text"`},
+		{"slow but in time", webtest.Behaviour{Body: []byte("drip"), Drip: 1, Interval: 1}, `obtained 200 "drip"`},
+
+		{"no content", webtest.Behaviour{Status: 204}, "absent http-status 204"},
+		{"not found", webtest.Behaviour{Status: 404}, "absent http-status 404"},
+		{"gone", webtest.Behaviour{Status: 410}, "absent http-status 410"},
+		{"forbidden", webtest.Behaviour{Status: 403}, "absent http-status 403"},
+		{"a redirect without location", webtest.Behaviour{Status: 302}, "absent http-status 302"},
+		{"not modified, unasked", webtest.Behaviour{Status: 304}, "absent http-status 304"},
+		{"unknown status", webtest.Behaviour{Status: 799}, "absent http-status 799"},
+		{"request timeout", webtest.Behaviour{Status: 408}, "unavailable http-status 408"},
+		{"too early", webtest.Behaviour{Status: 425}, "unavailable http-status 425"},
+		{"too many requests", webtest.Behaviour{Status: 429}, "unavailable http-status 429"},
+		{"server error", webtest.Behaviour{Status: 500}, "unavailable http-status 500"},
+		{"unavailable", webtest.Behaviour{Status: 503}, "unavailable http-status 503"},
+		{"reset", webtest.Behaviour{Reset: true}, "unavailable connect-failed 0"},
+		{"closed without a word", webtest.Behaviour{Raw: []byte{}}, "unavailable connect-failed 0"},
+		{"body cut short", webtest.Behaviour{Body: []byte("{}"), CloseEarly: true}, "unavailable connect-failed 200"},
+
+		{"over the cap", webtest.Behaviour{Body: []byte("a"), Repeat: 101}, "invalid body-too-large 200"},
+		{"endless", webtest.Behaviour{Endless: true}, "invalid body-too-large 200"},
+		{"a bomb", webtest.Behaviour{Bomb: 1 << 26}, "invalid body-too-large 200"},
+		{"10 MB of headers", webtest.Behaviour{HugeHeaders: 10 << 20}, "invalid protocol-error 0"},
+		{"not HTTP", webtest.Behaviour{Raw: []byte("SSH-2.0-OpenSSH\r\n\r\n")}, "invalid protocol-error 0"},
+		{"broken header", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nno colon\r\n\r\n")}, "invalid protocol-error 0"},
+		{"broken chunks", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")}, "invalid protocol-error 200"},
+		{"an empty gzip body", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip"}}, "invalid content-encoding 200"},
+		{"deflate by zlib", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf9"), Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
+		{"deflate by itself", webtest.Behaviour{Body: []byte("\xab\xae\x05\x00"), Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
+		{"zlib cut short", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05"), Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
+		{"zlib with a wrong sum", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf8"), Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
+		{"gzip on a wire cut short", webtest.Behaviour{Body: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), CloseEarly: true, Header: map[string]string{"Content-Encoding": "gzip"}}, "unavailable connect-failed 200"},
+		{"brotli", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "br"}}, "invalid content-encoding 200"},
+		{"twice compressed", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip, gzip"}}, "invalid content-encoding 200"},
+		{"not what it says", webtest.Behaviour{Body: []byte("{}"), Header: map[string]string{"Content-Encoding": "gzip"}}, "invalid content-encoding 200"},
+	}
+	l := onWeb(t, w, nil)
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			url := fmt.Sprintf("https://example.com/%d", i)
+			w.Set(url, test.page)
+			if got := outcome(l.Observe(t.Context(), get(url, 100))); got != test.want {
+				t.Errorf("gives %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDocumentInTime(t *testing.T) {
+	w := startWeb(t)
+	l := onWeb(t, w, short)
+	hour := webtest.Duration(time.Hour)
+	pages := map[string]webtest.Behaviour{
+		"https://slow.example/":                 {Delay: hour},
+		"https://drip.example/":                 {Endless: true, Drip: 1, Interval: webtest.Duration(10 * time.Millisecond)},
+		"https://redirect.example/":             {Redirect: "https://slow.example/"},
+		"https://drips-in-a-bomb.example/":      {Bomb: 1 << 20, Delay: hour},
+		"https://endless-zero-blocks.example/":  {Endless: true, Drip: 5, Interval: 1, Body: []byte("\x00\x00\x00\xff\xff"), Header: map[string]string{"Content-Encoding": "deflate"}},
+		"https://handshake-that-hangs.example/": {},
+	}
+	w.SetTLS("handshake-that-hangs.example", webtest.TLSSilent)
+	var wait sync.WaitGroup
+	for url, page := range pages {
+		w.Set(url, page)
+		wait.Go(func() {
+			o := l.Observe(t.Context(), get(url, MaxReceipt))
+			if o.State != Unavailable || o.Code != CodeTimeout || o.Attempts != 1 {
+				t.Errorf("%s gives %s after %d attempts, want a timeout at once", url, outcome(o), o.Attempts)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestBombInMemory(t *testing.T) {
+	w := startWeb(t)
+	w.Set("https://example.com/", webtest.Behaviour{Bomb: 1 << 30})
+	l := onWeb(t, w, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	o := l.Observe(t.Context(), get("https://example.com/", MaxReceipt))
+	runtime.ReadMemStats(&after)
+	if got := outcome(o); got != "invalid body-too-large 200" {
+		t.Errorf("gives %s", got)
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
+		t.Errorf("allocates %d bytes", allocated)
+	}
+}
+
+func TestObservation(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/a?b", []byte("{}"))
+	w.Set("https://www.example.com/", webtest.Behaviour{Redirect: "//example.com/a?b#c"})
+	l := onWeb(t, w, nil)
+	r := get("https://WWW.Example.COM.:443/#top", 100)
+	got := l.Observe(t.Context(), r)
+	if got.Milliseconds < 0 || got.Milliseconds > 1e5 {
+		t.Errorf("took %d ms", got.Milliseconds)
+	}
+	got.Milliseconds = 0
+	want := Observation{Request: get("https://www.example.com/", 100), State: Obtained, Status: 200, Body: []byte("{}"),
+		FinalURL: "https://example.com/a?b", Address: w.Addr(), Attempts: 1,
+		SHA256: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	l.Observe(t.Context(), get("https://a.example/", 100))
+	all := l.Observations()
+	if len(all) != 2 || all[0].Target != "https://a.example/" || all[1].Target != "https://www.example.com/" {
+		t.Errorf("observations are %+v", all)
+	}
+	if !l.Now().Equal(testNow) {
+		t.Errorf("now is %v", l.Now())
+	}
+}
+
+func TestURL(t *testing.T) {
+	w := startWeb(t)
+	l := onWeb(t, w, nil)
+	for url, want := range map[string]string{
+		"http://example.com/":              "invalid scheme-not-https 0",
+		"ftp://example.com/":               "invalid scheme-not-https 0",
+		"//example.com/":                   "invalid scheme-not-https 0",
+		"example.com":                      "invalid scheme-not-https 0",
+		"":                                 "invalid scheme-not-https 0",
+		"https:example.com":                "invalid url-not-usable 0",
+		"https:///path":                    "invalid url-not-usable 0",
+		"https://user@example.com/":        "invalid url-not-usable 0",
+		"https://user:secret@example.com/": "invalid url-not-usable 0",
+		"https://127.0.0.1/":               "invalid url-not-usable 0",
+		"https://2130706433/":              "invalid url-not-usable 0",
+		"https://0x7f.1/":                  "invalid url-not-usable 0",
+		"https://[::1]/":                   "invalid url-not-usable 0",
+		"https://[::ffff:10.0.0.1]/":       "invalid url-not-usable 0",
+		"https://a~b.example/":             "invalid url-not-usable 0",
+		"https://example.com:0/":           "invalid url-not-usable 0",
+		"https://example.com:65536/":       "invalid url-not-usable 0",
+		"https://example.com:x/":           "invalid url-not-usable 0",
+		"https://exa mple.com/":            "invalid url-not-usable 0",
+		"https://example.com/\x00":         "invalid url-not-usable 0",
+		"https://example.com:8443/%2e":     "absent http-status 404",
+		"https://bücher.example/":          "absent http-status 404",
+		"https://example.com/?a=\xff b":    "absent http-status 404",
+
+		"https://example.com/" + strings.Repeat("a", 8<<10): "invalid url-not-usable 0",
+	} {
+		o := l.Observe(t.Context(), get(url, 100))
+		if got := outcome(o); got != want {
+			t.Errorf("%q gives %s, want %s", url, got, want)
+		}
+		if strings.Contains(o.Message, "secret") || len(o.Message) > maxMessage+len("…") {
+			t.Errorf("%q: the message tells the password: %s", url, o.Message)
+		}
+	}
+	for _, r := range []Request{{RDAP, "a\r\nb.example", 1}, {WHOIS, "a\r\nb.example", 1}, {RDAP, "../x", 1}, {"gopher", "a", 1}} {
+		if o := l.Observe(t.Context(), r); o.State != Invalid || o.Code != CodeURL {
+			t.Errorf("%v gives %s", r, outcome(o))
+		}
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/end", []byte("end"))
+	for i := range 100 {
+		w.Set(fmt.Sprintf("https://example.com/%d", i), webtest.Behaviour{Redirect: fmt.Sprintf("%d", i+1)})
+	}
+	w.Set("https://example.com/5", webtest.Behaviour{Redirect: "/end"})
+	tests := map[string]string{
+		"/end":                          `obtained 200 "end"`,
+		"https://example.com/end#x":     `obtained 200 "end"`,
+		"https://other.example/end":     "absent http-status 404",
+		"/2":                            `obtained 200 "end"`, // five redirects with this one
+		"/1":                            "invalid too-many-redirects 302",
+		"/10":                           "invalid too-many-redirects 302",
+		"":                              "absent http-status 302",
+		"http://example.com/end":        "invalid scheme-not-https 302",
+		"ftp://example.com/end":         "invalid scheme-not-https 302",
+		"https://127.0.0.1/":            "invalid url-not-usable 302",
+		"https://[::1]/":                "invalid url-not-usable 302",
+		"https://user@example.com/end":  "invalid url-not-usable 302",
+		"https://169.254.169.254/":      "invalid url-not-usable 302",
+		"https://example.com/end%zz":    "invalid url-not-usable 302",
+		"https://example.com:99999/end": "invalid url-not-usable 302",
+	}
+	w.Set("https://loop.example/", webtest.Behaviour{Redirect: "https://loop.example/"})
+	l := onWeb(t, w, nil)
+	n := 0
+	for location, want := range tests {
+		n++
+		from := fmt.Sprintf("https://from%d.example/x/y", n)
+		if strings.HasPrefix(location, "/") {
+			from = fmt.Sprintf("https://example.com/x/%d", n)
+		}
+		w.Set(from, webtest.Behaviour{Status: 302, Redirect: location})
+		if got := outcome(l.Observe(t.Context(), get(from, 100))); got != want {
+			t.Errorf("to %q gives %s, want %s", location, got, want)
+		}
+	}
+	if got := outcome(l.Observe(t.Context(), get("https://loop.example/", 100))); got != "invalid too-many-redirects 302" {
+		t.Errorf("a loop gives %s", got)
+	}
+	if n := w.Hits("https://loop.example/"); n != 6 {
+		t.Errorf("a loop is asked %d times", n)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	w := startWeb(t)
+	for host, mode := range map[string]webtest.TLSMode{
+		"name.example": webtest.TLSWrongName, "expired.example": webtest.TLSExpired,
+		"untrusted.example": webtest.TLSUntrusted, "reset.example": webtest.TLSReset,
+	} {
+		w.SetTLS(host, mode)
+		want := "invalid tls-not-verified 0"
+		if mode == webtest.TLSReset {
+			want = "unavailable connect-failed 0"
+		}
+		if got := outcome(onWeb(t, w, nil).Observe(t.Context(), get("https://"+host+"/", 100))); got != want {
+			t.Errorf("%s gives %s, want %s", mode, got, want)
+		}
+	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	l := onWeb(t, w, func(o *LiveOptions) {
+		o.ConnectTo = []ConnectTo{{"plain.example", netip.MustParseAddrPort(plain.Listener.Addr().String())}}
+	})
+	if got := outcome(l.Observe(t.Context(), get("https://plain.example/", 100))); got != "invalid protocol-error 0" {
+		t.Errorf("a server without TLS gives %s", got)
+	}
+}
+
+func TestHTTP2(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(rw, "%d %s", r.ProtoMajor, r.Header.Get("Accept-Encoding"))
+		case "/reset":
+			panic(http.ErrAbortHandler)
+		case "/headers":
+			for i := range 200 {
+				rw.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 1000))
+			}
+		case "/endless":
+			for {
+				if _, err := rw.Write(make([]byte, 32<<10)); err != nil {
+					return
+				}
+			}
+		}
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	l, err := NewLive(LiveOptions{Now: testNow,
+		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
+		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	for path, want := range map[string]string{
+		"/": `obtained 200 "2 identity"`, "/reset": "unavailable connect-failed 0",
+		"/headers": "invalid protocol-error 0", "/endless": "invalid body-too-large 200",
+	} {
+		if got := outcome(l.Observe(t.Context(), get("https://example.com"+path, 1000))); got != want {
+			t.Errorf("%s gives %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestRetries(t *testing.T) {
+	w := startWeb(t)
+	ok, busy := webtest.Behaviour{Body: []byte("ok")}, webtest.Behaviour{Status: 503}
+	asks := func(seconds string) webtest.Behaviour {
+		return webtest.Behaviour{Status: 429, Header: map[string]string{"Retry-After": seconds}}
+	}
+	tests := []struct {
+		name     string
+		sequence []webtest.Behaviour
+		want     string
+		waits    []time.Duration
+	}{
+		{"not needed", []webtest.Behaviour{ok}, `obtained 200 "ok"`, nil},
+		{"reset once", []webtest.Behaviour{{Reset: true}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
+		{"cut short once", []webtest.Behaviour{{Body: []byte("half"), CloseEarly: true}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
+		{"busy twice", []webtest.Behaviour{busy, {Status: 502}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second, 3 * time.Second}},
+		{"busy for ever", []webtest.Behaviour{{Status: 504}, busy}, "unavailable http-status 503", []time.Duration{time.Second, 3 * time.Second}},
+		{"asked to wait", []webtest.Behaviour{asks("7"), asks("2"), ok}, `obtained 200 "ok"`, []time.Duration{7 * time.Second, 3 * time.Second}},
+		{"asked to wait for long", []webtest.Behaviour{asks("86400"), ok}, `obtained 200 "ok"`, []time.Duration{30 * time.Second}},
+		{"asked nonsense", []webtest.Behaviour{asks("-1"), asks("soon"), ok}, `obtained 200 "ok"`, []time.Duration{time.Second, 3 * time.Second}},
+		{"asked to wait until then", []webtest.Behaviour{asks("Mon, 02 Jan 2006 15:04:05 GMT"), ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
+		{"definite", []webtest.Behaviour{{Status: 404}, ok}, "absent http-status 404", nil},
+		{"server error", []webtest.Behaviour{{Status: 500}, ok}, "unavailable http-status 500", nil},
+		{"busy, then definite", []webtest.Behaviour{busy, {Status: 410}, ok}, "absent http-status 410", []time.Duration{time.Second}},
+	}
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			url := fmt.Sprintf("https://example.com/%d", i)
+			w.Set(url, webtest.Behaviour{Sequence: test.sequence})
+			var waits []time.Duration
+			l := onWeb(t, w, func(o *LiveOptions) {
+				o.Wait = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+			})
+			o := l.Observe(t.Context(), get(url, 100))
+			if got := outcome(o); got != test.want || o.Attempts != len(test.waits)+1 {
+				t.Errorf("gives %s after %d attempts, want %s after %d", got, o.Attempts, test.want, len(test.waits)+1)
+			}
+			if diff := cmp.Diff(test.waits, waits); diff != "" {
+				t.Errorf("waits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRefusedConnectionIsTriedAgain(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	addr := netip.MustParseAddrPort(gone.Listener.Addr().String())
+	gone.Close()
+	l := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ConnectTo = []ConnectTo{{"gone.example", addr}} })
+	o := l.Observe(t.Context(), get("https://gone.example/", 100))
+	if got := outcome(o); got != "unavailable connect-failed 0" || o.Attempts != 3 || o.Message != "connection refused" {
+		t.Errorf("gives %s after %d attempts: %s", got, o.Attempts, o.Message)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	w := startWeb(t)
+	w.Set("https://busy.example/", webtest.Behaviour{Status: 503})
+	w.Set("https://slow.example/", webtest.Behaviour{Delay: webtest.Duration(time.Hour)})
+	waited := false
+	l := onWeb(t, w, func(o *LiveOptions) {
+		o.Budget = 500 * time.Millisecond
+		o.Wait = func(context.Context, time.Duration) error { waited = true; return nil }
+	})
+	if o := l.Observe(t.Context(), get("https://busy.example/", 100)); o.State != Unavailable || o.Attempts != 1 || waited {
+		t.Errorf("a wait that outlasts the budget: %s after %d attempts, waited: %t", outcome(o), o.Attempts, waited)
+	}
+	for range 2 { // the second is sought after the end
+		o := l.Observe(t.Context(), get("https://slow.example/", 100))
+		if o.State != Unavailable || o.Code != CodeBudget {
+			t.Errorf("gives %s", outcome(o))
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, r := range []Request{get("https://example.com/", 1), {RDAP, "example.com", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS}} {
+		if o := onWeb(t, w, nil).Observe(ctx, r); o.State != Unavailable || o.Code != CodeBudget {
+			t.Errorf("%s with a context that ended gives %s", r, outcome(o))
+		}
+	}
+}
+
+func TestEachRequestOnce(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/", []byte("{}"))
+	w.SetDomain("example.com", webtest.Domain{Registered: "2020-01-01T00:00:00Z"})
+	var done, total int
+	l := onWeb(t, w, func(o *LiveOptions) { o.Progress = func(d, t int) { done, total = d, t } })
+	var wait sync.WaitGroup
+	for range 50 {
+		for _, r := range []Request{
+			get("https://example.com/", 100), get("https://EXAMPLE.com:443/#a", 100), get("https://example.com./", 100),
+			{RDAP, "example.com", MaxRDAP}, {RDAP, "Example.com.", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS},
+		} {
+			wait.Go(func() {
+				if o := l.Observe(t.Context(), r); o.State != Obtained {
+					t.Errorf("%s gives %s", r, outcome(o))
+				}
+			})
+		}
+	}
+	wait.Wait()
+	for _, request := range []string{"https://example.com/", "rdap example.com", "whois example.com"} {
+		if n := w.Hits(request); n != 1 {
+			t.Errorf("%s is asked %d times", request, n)
+		}
+	}
+	if done != 3 || total != 3 || len(l.Observations()) != 3 {
+		t.Errorf("progress is %d of %d, with %d observations, want 3", done, total, len(l.Observations()))
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	w := startWeb(t)
+	w.Set("https://busy.example/*", webtest.Behaviour{Body: []byte("{}")})
+	l := onWeb(t, w, func(o *LiveOptions) { o.Jobs, o.PerHost = 8, 4 })
+	var wait sync.WaitGroup
+	for i := range 500 {
+		wait.Go(func() {
+			if o := l.Observe(t.Context(), get(fmt.Sprintf("https://busy.example/%d", i), 100)); o.State != Obtained {
+				t.Errorf("gives %s", outcome(o))
+			}
+		})
+	}
+	wait.Wait()
+	if peak := w.Peak("busy.example"); peak > 4 {
+		t.Errorf("%d requests in flight to one host, want at most 4", peak)
+	}
+}
+
+// TestSlowHostStarvesNobody holds one host's places for as long as the test lasts.
+func TestSlowHostStarvesNobody(t *testing.T) {
+	w := startWeb(t)
+	w.Set("https://slow.example/*", webtest.Behaviour{Delay: webtest.Duration(time.Hour)})
+	// Redirects wait for the slow host too, and must not hold a place meanwhile.
+	w.Set("https://to-slow.example/*", webtest.Behaviour{Redirect: "https://slow.example/x"})
+	w.Page("https://fast.example/", []byte("{}"))
+	l := onWeb(t, w, func(o *LiveOptions) { o.Jobs, o.PerHost, o.Timeout = 3, 2, time.Hour })
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() { l.Observe(ctx, get(fmt.Sprintf("https://slow.example/%d", i), 100)) })
+		wait.Go(func() { l.Observe(ctx, get(fmt.Sprintf("https://to-slow.example/%d", i), 100)) })
+	}
+	if o := l.Observe(t.Context(), get("https://fast.example/", 100)); o.State != Obtained {
+		t.Errorf("gives %s", outcome(o))
+	}
+	cancel()
+	wait.Wait()
+}
+
+func TestSlotsOfOneHost(t *testing.T) {
+	s := newSlots(32, 4)
+	var wait sync.WaitGroup
+	for range 10_000 {
+		wait.Go(func() {
+			leave, err := s.enter(t.Context(), "one.example")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			leave()
+		})
+	}
+	wait.Wait()
+}
+
+func TestTotal(t *testing.T) {
+	w := startWeb(t)
+	w.Set("https://example.com/*", webtest.Behaviour{Body: bytes.Repeat([]byte("a"), 1000)})
+	l := onWeb(t, w, func(o *LiveOptions) { o.MaxTotal = 2500 })
+	for i, want := range []State{Obtained, Obtained, Unavailable} {
+		o := l.Observe(t.Context(), get(fmt.Sprintf("https://example.com/%d", i), 1000))
+		if o.State != want || want == Unavailable && o.Code != CodeTotal {
+			t.Errorf("document %d gives %s", i, outcome(o))
+		}
+	}
+	w.Set("https://small.example/", webtest.Behaviour{Body: bytes.Repeat([]byte("a"), 400), Gzip: true})
+	if o := l.Observe(t.Context(), get("https://small.example/", 1000)); o.State != Obtained {
+		t.Errorf("after a document that was let go one that fits gives %s", outcome(o))
+	}
+}

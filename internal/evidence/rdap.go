@@ -1,0 +1,99 @@
+package evidence
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/openrdap/rdap/bootstrap"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+)
+
+// IANA's list of the RDAP servers of top-level domains (RFC 9224).
+const (
+	bootstrapURL   = "https://data.iana.org/rdap/dns.json"
+	bootstrapFresh = 24 * time.Hour
+
+	// MaxBootstrap caps that list; it has about 100 KiB.
+	MaxBootstrap = 4 << 20
+)
+
+// maxServers is how many of a suffix's RDAP servers are tried.
+const maxServers = 3
+
+// rdap asks the RDAP server of a domain's suffix (RFC 9082 section 3.1.3). The body is the raw reply. That
+// the domain or a server is not there is Absent; where the bootstrap cannot be had, whatever is wrong with
+// it, nothing is known about the domain: Unavailable.
+func (l *Live) rdap(ctx context.Context, r Request) Observation {
+	domain, err := domainage.Host(r.Target)
+	if err != nil {
+		return refuse(Invalid, CodeURL, "%v", err).observation(r)
+	}
+	if cached := l.cache.document(r); cached.fresh(creationFresh) {
+		return l.recall(r, cached)
+	}
+	servers, refused := l.rdapServers(ctx, domain)
+	if refused != nil {
+		return refused.observation(r)
+	}
+	var o Observation
+	for _, server := range servers {
+		q := query{url: server.JoinPath("domain", domain), accept: acceptRDAP, named: l.rdapURL != nil}
+		o = l.persist(ctx, r, func() attempt { return l.document(ctx, r, q) })
+		if o.State != Unavailable {
+			break
+		}
+	}
+	if o.State == Absent && o.Status == http.StatusNotFound {
+		o.Code, o.Message = CodeNoRegistration, "the RDAP server knows no such domain"
+	}
+	if _, err := domainage.FromRDAP(domain, o.Body); err == nil {
+		l.cache.store(r, o)
+	}
+	return o
+}
+
+// rdapServers are the base URLs of the servers for a domain, at most maxServers.
+func (l *Live) rdapServers(ctx context.Context, domain string) ([]*url.URL, *refusal) {
+	if l.rdapURL != nil {
+		return []*url.URL{l.rdapURL}, nil
+	}
+	list := l.Observe(ctx, Request{HTTPS, bootstrapURL, MaxBootstrap})
+	if list.State != Obtained {
+		return nil, refuse(Unavailable, list.Code, "no list of RDAP servers: %s", list.Message)
+	}
+	registry, err := l.bootstrap.parse(list.Body)
+	if err != nil {
+		return nil, refuse(Unavailable, CodeProtocol, "no list of RDAP servers: %v", err)
+	}
+	answer, err := registry.Lookup(&bootstrap.Question{RegistryType: bootstrap.DNS, Query: domain})
+	if err != nil {
+		return nil, refuse(Unavailable, CodeProtocol, "no list of RDAP servers: %v", err)
+	}
+	var servers []*url.URL
+	for _, u := range answer.URLs {
+		// RFC 9224 section 5 lets a list name http beside https.
+		if server, refused := usable(u); refused == nil && len(servers) < maxServers {
+			servers = append(servers, server)
+		}
+	}
+	if len(servers) == 0 {
+		return nil, refuse(Absent, CodeNoRegistration, "IANA lists no RDAP server for %q", domain)
+	}
+	return servers, nil
+}
+
+// bootstrapFile is IANA's list, decoded once in a run.
+type bootstrapFile struct {
+	once     sync.Once
+	registry *bootstrap.DNSRegistry
+	err      error
+}
+
+func (b *bootstrapFile) parse(body []byte) (*bootstrap.DNSRegistry, error) {
+	b.once.Do(func() { b.registry, b.err = bootstrap.NewDNSRegistry(body) })
+	return b.registry, b.err
+}

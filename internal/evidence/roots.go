@@ -1,0 +1,25 @@
+package evidence
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+)
+
+// roots is the pool of the system's certificate authorities and those of a PEM bundle.
+//
+// On Unix but macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable
+// that some earlier step of a workflow set must not decide what a gate trusts, so the files are read here.
+func roots(more []byte) (*x509.CertPool, error) {
+	pool, err := systemRoots()
+	if err != nil {
+		return nil, fmt.Errorf("reading system roots: %w", err)
+	}
+	if len(more) > 0 && !pool.AppendCertsFromPEM(more) {
+		return nil, errors.New("reading CA certificates: no PEM certificate in them")
+	}
+	if pool.Equal(x509.NewCertPool()) {
+		return nil, errors.New("reading system roots: none found, and no other CA certificate was given")
+	}
+	return pool, nil
+}

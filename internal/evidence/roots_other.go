@@ -1,0 +1,8 @@
+//go:build !unix || darwin
+
+package evidence
+
+import "crypto/x509"
+
+// systemRoots is the platform's own verifier, which knows no environment variables.
+func systemRoots() (*x509.CertPool, error) { return x509.SystemCertPool() }

@@ -1,0 +1,170 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"code.dny.dev/ssrf"
+	"github.com/likexian/whois"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+)
+
+const ianaWHOIS = "whois.iana.org"
+
+// whoisServer is whom to ask; a nil guard exempts it.
+type whoisServer struct {
+	host, port string
+	guard      *ssrf.Guardian
+}
+
+// operatorWHOIS reads the host:port that the operator named; it is nil where the text is empty.
+func operatorWHOIS(text string) (*whoisServer, error) {
+	if text == "" {
+		return nil, nil
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || host == "" {
+		return nil, fmt.Errorf("%q: expected host:port", text)
+	}
+	return &whoisServer{host: host, port: port}, nil
+}
+
+// whois asks the WHOIS server of a domain's suffix, which IANA's server names; that referral is an
+// observation of its own, of the suffix. The body is the reply without white space around it. That IANA
+// names no server is Absent.
+func (l *Live) whois(ctx context.Context, r Request) Observation {
+	domain, err := domainage.Host(r.Target)
+	if err != nil {
+		return refuse(Invalid, CodeURL, "%v", err).observation(r)
+	}
+	if cached := l.cache.document(r); cached.fresh(creationFresh) {
+		return l.recall(r, cached)
+	}
+	server, refused := l.whoisServerOf(ctx, domain)
+	if refused != nil {
+		return refused.observation(r)
+	}
+	o := l.persist(ctx, r, func() attempt { return l.ask(ctx, r, domain, server) })
+	if _, err := domainage.FromWHOIS(domain, o.Body); err == nil {
+		l.cache.store(r, o)
+	}
+	return o
+}
+
+func (l *Live) whoisServerOf(ctx context.Context, domain string) (*whoisServer, *refusal) {
+	if l.whoisServer != nil {
+		return l.whoisServer, nil
+	}
+	suffix := domain[strings.LastIndexByte(domain, '.')+1:]
+	if suffix == domain {
+		return &whoisServer{ianaWHOIS, "43", whoisGuard}, nil
+	}
+	referral := l.Observe(ctx, Request{WHOIS, suffix, MaxWHOIS})
+	if referral.State != Obtained {
+		return nil, refuse(Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix, referral.Message)
+	}
+	for line := range strings.Lines(string(referral.Body)) {
+		key, value, _ := strings.Cut(line, ":")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if value == "" || key != "refer" && key != "whois" {
+			continue
+		}
+		host, err := domainage.Host(value)
+		if err != nil {
+			return nil, refuse(Unavailable, CodeProtocol, "no WHOIS server known for %q: %v", suffix, err)
+		}
+		return &whoisServer{host, "43", whoisGuard}, nil
+	}
+	return nil, refuse(Absent, CodeNoRegistration, "IANA lists no WHOIS server for %q", suffix)
+}
+
+// ask sends one query.
+func (l *Live) ask(ctx context.Context, r Request, domain string, server *whoisServer) attempt {
+	var a attempt
+	a.observation.FinalURL = "whois://" + server.host + "/" + domain
+	leave, err := l.slots.enter(ctx, server.host)
+	if err != nil {
+		return a.failed(classify(ctx, err))
+	}
+	defer leave()
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errTimeout)
+	defer cancel()
+	line := &whoisLine{ctx: ctx, live: l, server: server, limit: min(r.MaxBytes, MaxWHOIS)}
+	reply, err := query43(line, domain, l.timeout)
+	a.observation.Milliseconds = time.Since(start).Milliseconds()
+	a.observation.Address = line.address
+	switch {
+	case errors.Is(err, errTooLarge):
+		return a.failed(tooLarge(line.limit), false)
+	case err != nil:
+		return a.failed(classify(ctx, err))
+	case reply == "":
+		// A server that turns a client away often closes the connection without a word.
+		return a.failed(refuse(Unavailable, CodeConnect, "the WHOIS server sent an empty reply"), true)
+	case !l.quota.take(int64(len(reply))):
+		return a.failed(totalTooLarge(), false)
+	}
+	a.observation.State, a.observation.Body = Obtained, []byte(reply)
+	return a
+}
+
+// query43 runs the library's client with a connection of our own: by itself it reads without limit, dials
+// what replies name, and does not bound the dial. Some replies have made it panic.
+func query43(line *whoisLine, domain string, timeout time.Duration) (reply string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, err = "", fmt.Errorf("reading WHOIS reply: %v", p)
+		}
+	}()
+	client := whois.NewClient().SetDialer(line).SetTimeout(timeout).SetDisableStats(true).SetDisableReferral(true)
+	return client.Whois(domain, line.server.host)
+}
+
+// whoisLine is the client's way out: to one server, within one context, up to limit bytes.
+type whoisLine struct {
+	ctx     context.Context
+	live    *Live
+	server  *whoisServer
+	limit   int64
+	address string
+}
+
+// Dial connects to the server, whatever address the client asks for.
+func (w *whoisLine) Dial(string, string) (net.Conn, error) {
+	conn, err := w.live.dialer.dial(w.ctx, w.server.guard, w.server.host, w.server.port)
+	if err != nil {
+		return nil, err
+	}
+	w.address = conn.RemoteAddr().String()
+	stop := context.AfterFunc(w.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return &whoisConn{Conn: conn, left: w.limit, stop: stop}, nil
+}
+
+// whoisConn ends with its context, not by the client's own deadlines, and is capped.
+type whoisConn struct {
+	net.Conn
+	left int64
+	stop func() bool
+}
+
+func (c *whoisConn) SetReadDeadline(time.Time) error  { return nil }
+func (c *whoisConn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *whoisConn) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+func (c *whoisConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.left -= int64(n); c.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}
