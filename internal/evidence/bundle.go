@@ -1,0 +1,286 @@
+package evidence
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// BundleVersion is the version of the bundle's format.
+const BundleVersion = 1
+
+// Caps of a bundle in bytes: the document, and one body in it after base64.
+const (
+	MaxBundle     = 512 << 20
+	MaxBundleBody = 64 << 20
+)
+
+// Bundle is all that a run learned and chose beside the registry's commits: with it and the same commits
+// the run can be had again, byte for byte.
+type Bundle struct {
+	Mode      string    // "check" or "audit"
+	Base      string    // commit; empty where the mode has none
+	Head      string    // commit; empty for the files on disk
+	MergeBase string    // commit
+	Now       time.Time // by which dates were judged, UTC
+	// Flags are those that bear on the verdict, by their name without dashes; what a value means is the
+	// command line's business.
+	Flags        map[string]string
+	Observations []Observation
+}
+
+// bundleJSON and observationJSON spell a bundle. Members stand in this order.
+type bundleJSON struct {
+	Version      int               `json:"version"`
+	Mode         string            `json:"mode"`
+	Base         string            `json:"base"`
+	Head         string            `json:"head"`
+	MergeBase    string            `json:"merge_base"`
+	Now          string            `json:"now"`
+	Flags        map[string]string `json:"flags"`
+	Observations []observationJSON `json:"observations"`
+}
+
+type observationJSON struct {
+	Protocol     Protocol `json:"protocol"`
+	Target       string   `json:"target"`
+	MaxBytes     int64    `json:"max_bytes"`
+	State        string   `json:"state"`
+	Code         string   `json:"code,omitempty"`
+	Message      string   `json:"message,omitempty"`
+	Status       int      `json:"status"`
+	FinalURL     string   `json:"final_url,omitempty"`
+	Address      string   `json:"address,omitempty"`
+	Attempts     int      `json:"attempts"`
+	Milliseconds int64    `json:"milliseconds"`
+	CachedAt     string   `json:"cached_at,omitempty"`
+	SHA256       string   `json:"sha256,omitempty"`
+	Bytes        int      `json:"bytes"`
+	Body         string   `json:"body,omitempty"`
+}
+
+// Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
+func (b *Bundle) Encode() []byte {
+	out := bundleJSON{BundleVersion, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
+		maps.Clone(b.Flags), make([]observationJSON, 0, len(b.Observations))}
+	if out.Flags == nil {
+		out.Flags = map[string]string{}
+	}
+	for _, o := range sorted(b.Observations) {
+		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
+			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
+			base64.StdEncoding.EncodeToString(o.Body)}
+		if !o.CachedAt.IsZero() {
+			written.CachedAt = o.CachedAt.UTC().Format(time.RFC3339Nano)
+		}
+		out.Observations = append(out.Observations, written)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(out); err != nil {
+		panic(err) // strings and integers alone
+	}
+	return text.Bytes()
+}
+
+// WriteFile writes the bundle to a file, which is whole or not there.
+func (b *Bundle) WriteFile(path string) error {
+	if err := writeFile(path, b.Encode(), true); err != nil {
+		return fmt.Errorf("writing bundle: %w", err)
+	}
+	return nil
+}
+
+// ReadBundle reads a file of at most MaxBundle bytes.
+func ReadBundle(path string) (*Bundle, error) {
+	data, err := readUpTo(path, MaxBundle)
+	if err != nil {
+		return nil, fmt.Errorf("reading bundle %s: %w", path, err)
+	}
+	return DecodeBundle(path, data)
+}
+
+// DecodeBundle reads a bundle's text strictly; path is what errors name. Each body has the size and the hash
+// that stand beside it, only an obtained observation has a body, and no request stands there twice.
+func DecodeBundle(path string, data []byte) (*Bundle, error) {
+	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBundle, Depth: 4, Number: 20})
+	if err != nil {
+		return nil, fmt.Errorf("reading bundle: %w", err)
+	}
+	r := &bundleReader{doc: doc}
+	b := r.bundle()
+	if r.err != nil {
+		return nil, fmt.Errorf("reading bundle: %w", r.err)
+	}
+	return b, nil
+}
+
+// bundleReader decodes the values of a bundle and keeps the first error.
+type bundleReader struct {
+	doc *strict.Document
+	err error
+}
+
+func (r *bundleReader) fail(pointer, format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: %q: %s", r.doc.Pos(pointer), pointer, fmt.Sprintf(format, args...))
+	}
+}
+
+// members holds an object to the members that it may have.
+func (r *bundleReader) members(v any, pointer string, names ...string) map[string]any {
+	object, ok := v.(map[string]any)
+	if !ok {
+		r.fail(pointer, "expected an object")
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(names, name) {
+			r.fail(pointer, "member %q is not known", name)
+		}
+	}
+	return object
+}
+
+func (r *bundleReader) text(object map[string]any, pointer, name string) string {
+	v, there := object[name]
+	s, ok := v.(string)
+	if there && !ok {
+		r.fail(pointer+"/"+name, "expected a string")
+	}
+	return s
+}
+
+func (r *bundleReader) number(object map[string]any, pointer, name string, most int64) int64 {
+	token, _ := object[name].(json.Number)
+	n, err := strconv.ParseInt(token.String(), 10, 64)
+	if err != nil || n < 0 || n > most {
+		r.fail(pointer+"/"+name, "expected an integer from 0 to %d", most)
+	}
+	return n
+}
+
+func (r *bundleReader) time(object map[string]any, pointer, name string) time.Time {
+	text := r.text(object, pointer, name)
+	t, ok := strict.Time(text)
+	if !ok || t.Format(time.RFC3339Nano) != text {
+		r.fail(pointer+"/"+name, "%q is no UTC time", text)
+	}
+	return t
+}
+
+func (r *bundleReader) bundle() *Bundle {
+	object := r.members(r.doc.Root, "", "version", "mode", "base", "head", "merge_base", "now", "flags", "observations")
+	if r.err != nil {
+		return nil
+	}
+	if r.number(object, "", "version", 1<<31) != BundleVersion {
+		r.fail("/version", "expected %d", BundleVersion)
+		return nil
+	}
+	b := &Bundle{
+		Mode: r.text(object, "", "mode"), Base: r.text(object, "", "base"), Head: r.text(object, "", "head"),
+		MergeBase: r.text(object, "", "merge_base"), Now: r.time(object, "", "now"),
+	}
+	flags, ok := object["flags"].(map[string]any)
+	if !ok {
+		r.fail("/flags", "expected an object")
+	}
+	b.Flags = make(map[string]string, len(flags))
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		b.Flags[name] = r.text(flags, "/flags", name)
+	}
+	list, ok := object["observations"].([]any)
+	if !ok {
+		r.fail("/observations", "expected an array")
+	}
+	seen := make(map[Request]bool, len(list))
+	for i, v := range list {
+		pointer := "/observations/" + strconv.Itoa(i)
+		o := r.observation(v, pointer)
+		if r.err == nil && seen[o.Request] {
+			r.fail(pointer, "a second observation of %s", o.Request)
+		}
+		if r.err != nil {
+			return nil
+		}
+		seen[o.Request] = true
+		b.Observations = append(b.Observations, o)
+	}
+	return b
+}
+
+func (r *bundleReader) observation(v any, at string) Observation {
+	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "status", "final_url",
+		"address", "attempts", "milliseconds", "cached_at", "sha256", "bytes", "body")
+	if r.err != nil {
+		return Observation{}
+	}
+	o := Observation{
+		Request: Request{Protocol(r.text(object, at, "protocol")), r.text(object, at, "target"),
+			r.number(object, at, "max_bytes", MaxBundleBody)},
+		Code: r.text(object, at, "code"), Message: r.text(object, at, "message"),
+		Status: int(r.number(object, at, "status", 999)), FinalURL: r.text(object, at, "final_url"),
+		Address: r.text(object, at, "address"), Attempts: int(r.number(object, at, "attempts", 1<<31-1)),
+		Milliseconds: r.number(object, at, "milliseconds", 1<<53),
+	}
+	if _, there := object["cached_at"]; there {
+		o.CachedAt = r.time(object, at, "cached_at")
+	}
+	if o.Protocol != HTTPS && o.Protocol != RDAP && o.Protocol != WHOIS {
+		r.fail(at+"/protocol", "%q is not known", o.Protocol)
+	}
+	if canonical := o.canonical(); canonical != o.Request {
+		r.fail(at+"/target", "expected the spelling %q", canonical.Target)
+	}
+	var known bool
+	if o.State, known = parseState(r.text(object, at, "state")); !known {
+		r.fail(at+"/state", "not a state that can be recorded")
+	}
+	r.body(&o, object, at)
+	return o
+}
+
+// parseState reads a state that an observation can end in.
+func parseState(word string) (State, bool) {
+	for _, s := range []State{Obtained, Absent, Invalid, Unavailable} {
+		if s.String() == word {
+			return s, true
+		}
+	}
+	return Unsought, false
+}
+
+func (r *bundleReader) body(o *Observation, object map[string]any, at string) {
+	text := r.text(object, at, "body")
+	size := r.number(object, at, "bytes", MaxBundleBody)
+	o.SHA256 = r.text(object, at, "sha256")
+	body, err := base64.StdEncoding.Strict().DecodeString(text)
+	switch {
+	case err != nil || strings.ContainsAny(text, "\r\n"): // which the decoder skips
+		r.fail(at+"/body", "expected base64 with padding")
+	case o.State != Obtained && (len(body) > 0 || o.SHA256 != "" || o.Code == ""):
+		r.fail(at, "the state %q needs a code and has no body", o.State)
+	case o.State == Obtained && (o.Code != "" || o.Message != ""):
+		r.fail(at, "the state %q has no code", o.State)
+	case int64(len(body)) != size || size > o.MaxBytes:
+		r.fail(at+"/body", "%d bytes, expected %d and at most %d", len(body), size, o.MaxBytes)
+	case o.State == Obtained:
+		if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != o.SHA256 {
+			r.fail(at+"/sha256", "the body has sha256 %x, expected %q", sum, o.SHA256)
+		}
+		o.Body = body
+	}
+}

@@ -1,0 +1,219 @@
+package evidence
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+func obtained(r Request, body string) Observation {
+	sum := sha256.Sum256([]byte(body))
+	return Observation{Request: r, State: Obtained, Status: 200, Body: []byte(body), SHA256: hex.EncodeToString(sum[:]),
+		Address: "203.0.113.7:443", Attempts: 1, Milliseconds: 41}
+}
+
+func testBundle() *Bundle {
+	domain := obtained(Request{RDAP, "example.com", MaxRDAP}, "{}")
+	domain.CachedAt = testNow.Add(-time.Hour)
+	return &Bundle{
+		Mode: "check", Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), MergeBase: strings.Repeat("a", 40),
+		Now: testNow.Add(time.Millisecond), Flags: map[string]string{"only": "layout,schema", "governance": "review"},
+		Observations: []Observation{
+			domain,
+			refuse(Absent, CodeHTTPStatus, "answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").observation(get("https://a.example/", 100)),
+			obtained(get("https://b.example/", 100), "{}"),
+			obtained(get("https://b.example/", 200), ""),
+		},
+	}
+}
+
+func TestBundle(t *testing.T) {
+	b := testBundle()
+	path := filepath.Join(t.TempDir(), "bundle.json")
+	if err := b.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadBundle(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Observations = sorted(b.Observations)
+	if diff := cmp.Diff(b, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !bytes.Equal(got.Encode(), b.Encode()) {
+		t.Error("encoding a decoded bundle gives other bytes")
+	}
+	if err := (&Bundle{}).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("writing leaves %v", files)
+	}
+	if err := b.WriteFile(filepath.Join(path, "none")); err == nil {
+		t.Error("writing below a file gives no error")
+	}
+}
+
+func TestBundleRefuses(t *testing.T) {
+	text := string(testBundle().Encode())
+	tests := map[string]func(string) string{
+		"nothing":               func(string) string { return "" },
+		"an array":              func(string) string { return "[]" },
+		"another version":       replace(`"version": 1`, `"version": 2`),
+		"no version":            replace(` "version": 1,`, ``),
+		"an unknown member":     replace(`"mode"`, `"more": 1, "mode"`),
+		"another letter case":   replace(`"mode"`, `"Mode"`),
+		"a duplicate member":    replace(`"mode"`, `"mode": "check", "mode"`),
+		"no time":               replace(`"now": "2026`, `"now": "x2026`),
+		"a local time":          replace(`12:00:00.001Z`, `14:00:00.001+02:00`),
+		"flags of other types":  replace(`"layout,schema"`, `7`),
+		"no observations":       replace(`"observations": [`, `"observations": {}, "x": [`),
+		"an unknown protocol":   replace(`"protocol": "https"`, `"protocol": "ftp"`),
+		"another spelling":      replace(`https://a.example/`, `https://A.example/`),
+		"a second observation":  replace(`"max_bytes": 200`, `"max_bytes": 100`),
+		"an unknown state":      replace(`"state": "absent"`, `"state": "unsought"`),
+		"a negative number":     replace(`"milliseconds": 41`, `"milliseconds": -41`),
+		"a fraction":            replace(`"milliseconds": 41`, `"milliseconds": 41.5`),
+		"a huge number":         replace(`"milliseconds": 41`, `"milliseconds": 1e300`),
+		"another size":          replace(`"bytes": 2`, `"bytes": 3`),
+		"a body over its cap":   replace(`"max_bytes": 1048576`, `"max_bytes": 1`),
+		"a cap over the caps":   replace(`"max_bytes": 1048576`, `"max_bytes": 99999999999`),
+		"another body":          replace(`"body": "e30="`, `"body": "e31="`),
+		"another hash":          replace(`"sha256": "44`, `"sha256": "45`),
+		"no hash":               replace(`"sha256": "e3`, `"x": "e3`),
+		"base64 with a line":    replace(`"body": "e30="`, `"body": "e3\n0="`),
+		"base64 without pad":    replace(`"body": "e30="`, `"body": "e30"`),
+		"a body of nothing":     replace(`"state": "obtained"`, `"state": "absent"`),
+		"absent, no code":       replace(`"code": "http-status",`, ``),
+		"a time of other form":  replace(`"cached_at": "2026-05-04T11:00:00Z"`, `"cached_at": "2026-05-04T11:00:00.0Z"`),
+		"an observation null":   replace(`"observations": [`, `"observations": [null,`),
+		"text behind":           func(s string) string { return s + "{}" },
+		"deep":                  replace(`"check"`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
+		"a message of no UTF-8": replace(`answered`, "\xff"),
+	}
+	for name, edit := range tests {
+		changed := edit(text)
+		if changed == text {
+			t.Errorf("%s: the edit changes nothing", name)
+		}
+		if b, err := DecodeBundle("bundle.json", []byte(changed)); err == nil {
+			t.Errorf("%s: is read as %+v", name, b)
+		}
+	}
+	if _, err := ReadBundle(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there gives %v", err)
+	}
+}
+
+func replace(old, new string) func(string) string {
+	return func(s string) string { return strings.Replace(s, old, new, 1) }
+}
+
+func TestRecordAndReplay(t *testing.T) {
+	w := startWeb(t)
+	w.Page("https://example.com/", []byte("{}"))
+	w.Set("https://text.example/", webtest.Behaviour{Redirect: "http://\xff\x1b[31m::error::/"})
+	w.SetDomain("example.com", webtest.Domain{Registered: registered})
+	requests := []Request{
+		get("https://Example.com/#x", 100), get("https://text.example/", 100), get("https://none.example/?\xff", 100),
+		get("http://\xff", 100), {RDAP, "example.com", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS},
+	}
+	l := onWeb(t, w, nil)
+	live := make([]Observation, len(requests))
+	for i, r := range requests {
+		live[i] = l.Observe(t.Context(), r)
+	}
+	text := (&Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
+	b, err := DecodeBundle("bundle.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := NewRecorded(b)
+	for i, r := range requests {
+		if diff := cmp.Diff(live[i], replay.Observe(t.Context(), r)); diff != "" {
+			t.Errorf("%s (-live +replay):\n%s", r, diff)
+		}
+	}
+	if diff := cmp.Diff(l.Observations(), replay.Observations()); diff != "" {
+		t.Errorf("observations (-live +replay):\n%s", diff)
+	}
+	if Digest(l.Observations()) != Digest(replay.Observations()) || !replay.Now().Equal(l.Now()) {
+		t.Error("digest or time differ")
+	}
+	o := replay.Observe(t.Context(), get("https://new.example/", 100))
+	if got := outcome(o); got != "unavailable not-recorded 0" || len(replay.Observations()) != len(requests)+1 {
+		t.Errorf("a request that is not recorded gives %s", got)
+	}
+}
+
+func TestOffline(t *testing.T) {
+	s := Offline(testNow)
+	o := s.Observe(t.Context(), get("https://example.com/", 100))
+	if o.State != Unsought || o.Code != CodeOffline || s.Observations() != nil || !s.Now().Equal(testNow) {
+		t.Errorf("gives %+v", o)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	all := testBundle().Observations
+	text := `[["https://a.example/","absent",0,""],` +
+		`["https://b.example/","obtained",200,"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"],` +
+		`["https://b.example/","obtained",200,"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],` +
+		`["rdap:example.com","obtained",200,"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"]]`
+	want := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	if got := Digest(all); got != want {
+		t.Errorf("gives %s, want %s", got, want)
+	}
+	all[0], all[3] = all[3], all[0]
+	if got := Digest(all); got != want {
+		t.Errorf("in another order gives %s", got)
+	}
+	if got, want := Digest(nil), fmt.Sprintf("%x", sha256.Sum256([]byte("[]"))); got != want {
+		t.Errorf("of nothing gives %s, want %s", got, want)
+	}
+}
+
+func FuzzDecodeBundle(f *testing.F) {
+	f.Add(testBundle().Encode())
+	f.Add((&Bundle{}).Encode())
+	f.Add([]byte(`{"version":1,"observations":[{}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		b, err := DecodeBundle("bundle.json", text)
+		if err != nil {
+			return
+		}
+		again, err := DecodeBundle("bundle.json", b.Encode())
+		if err != nil {
+			t.Fatalf("its own encoding is refused: %v", err)
+		}
+		if !bytes.Equal(again.Encode(), b.Encode()) {
+			t.Error("encoding twice gives other bytes")
+		}
+	})
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, s := range []string{"https://example.com/", "https://EXAMPLE.com:443/?\xff#a", "http://[::1]/", "https://a@b/%zz"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		for _, p := range []Protocol{HTTPS, RDAP} {
+			once := Request{p, target, 1}.canonical()
+			if twice := once.canonical(); twice != once {
+				t.Errorf("%q is spelled %q, and that %q", target, once.Target, twice.Target)
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+)
+
+// NewRecorded is a source that answers from a bundle and knows nothing else: a request that is not in it is
+// Unavailable, with CodeNotRecorded. Its observations are all those of the bundle, asked for or not, so that
+// the run and its replay report the same.
+func NewRecorded(b *Bundle) Source {
+	r := &recorded{now: b.Now, known: make(map[Request]Observation, len(b.Observations))}
+	for _, o := range b.Observations {
+		r.known[o.Request] = o
+	}
+	return r
+}
+
+type recorded struct {
+	now   time.Time
+	mu    sync.Mutex
+	known map[Request]Observation
+}
+
+func (r *recorded) Now() time.Time { return r.now }
+
+func (r *recorded) Observe(_ context.Context, q Request) Observation {
+	q = q.canonical()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o, ok := r.known[q]
+	if !ok {
+		o = refuse(Unavailable, CodeNotRecorded, "the bundle holds no answer to %s", q).observation(q)
+		r.known[q] = o
+	}
+	return o
+}
+
+func (r *recorded) Observations() []Observation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]Observation, 0, len(r.known))
+	for _, o := range r.known {
+		all = append(all, o)
+	}
+	return sorted(all)
+}
+
+// Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept.
+func Offline(now time.Time) Source { return offline{now.UTC()} }
+
+type offline struct{ now time.Time }
+
+func (o offline) Now() time.Time { return o.now }
+
+func (o offline) Observe(_ context.Context, r Request) Observation {
+	return refuse(Unsought, CodeOffline, "nothing was asked").observation(r.canonical())
+}
+
+func (o offline) Observations() []Observation { return nil }
+
+// Digest is the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
+// observation, sorted: url as Request.String has it, sha256 empty where nothing was obtained.
+func Digest(all []Observation) string {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Observation) int {
+		return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.State.String(), b.State.String()),
+			cmp.Compare(a.Status, b.Status), cmp.Compare(a.SHA256, b.SHA256))
+	})
+	rows := make([]any, 0, len(all))
+	for _, o := range all {
+		rows = append(rows, []any{o.String(), o.State.String(), o.Status, o.SHA256})
+	}
+	text, err := signature.Canonical(rows)
+	if err != nil {
+		panic(fmt.Sprintf("canonicalizing strings and integers: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
