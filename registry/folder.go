@@ -21,6 +21,7 @@ type folder struct {
 	raw    []byte
 	starts []uint32 // one more than there are entries: the last is the end
 	idSize int
+	flat   bool // none of the entries is a folder
 }
 
 // item is one entry of a folder. Its name is part of the folder's bytes.
@@ -31,13 +32,50 @@ type item struct {
 
 // parseFolder decodes the bytes of a tree object.
 func parseFolder(raw []byte, idSize int) (*folder, error) {
-	f := &folder{raw: raw, idSize: idSize, starts: make([]uint32, 0, len(raw)/48+1)}
+	f := &folder{raw: raw, idSize: idSize, flat: true, starts: make([]uint32, 0, len(raw)/48+1)}
 	entries := gitstore.DecodeTree(raw, idSize)
 	for entries.Next() {
 		f.starts = append(f.starts, uint32(entries.Start))
+		f.flat = f.flat && Mode(entries.Entry.Mode) != ModeTree
 	}
 	f.starts = append(f.starts, uint32(len(raw)))
 	return f, entries.Err()
+}
+
+// parseLike is parseFolder for bytes that are mostly those of a folder known to be in order, as one version of
+// a folder and the next. Only what differs is decoded, with the entry before and the entry after it; an
+// audit would else spend most of its time on names that it has seen. Where that does not settle it, nil.
+func parseLike(raw []byte, like *folder) *folder {
+	if like == nil || !like.flat || len(like.raw) == 0 {
+		return nil
+	}
+	old := like.starts
+	same := commonPrefix(raw, like.raw)
+	first := sort.Search(like.len(), func(i int) bool { return int(old[i+1]) > same })
+	grown := len(raw) - len(like.raw)
+	from := max(len(like.raw)-commonSuffix(raw, like.raw), int(old[first]), int(old[first])-grown)
+	last := sort.Search(like.len(), func(i int) bool { return int(old[i]) >= from })
+	begin, end := int(old[max(first-1, 0)]), len(raw)
+	if last < like.len() {
+		end = int(old[last+1]) + grown
+	}
+	middle, err := parseFolder(raw[begin:end], like.idSize)
+	if err != nil || !middle.flat {
+		return nil
+	}
+	f := &folder{raw: raw, idSize: like.idSize, flat: true}
+	f.starts = make([]uint32, 0, max(first-1, 0)+len(middle.starts)+like.len()-last)
+	f.starts = append(f.starts, old[:max(first-1, 0)]...)
+	for _, at := range middle.starts[:middle.len()] {
+		f.starts = append(f.starts, at+uint32(begin))
+	}
+	if last < like.len() && (len(f.starts) == 0 || int(f.starts[len(f.starts)-1]) != int(old[last])+grown) {
+		return nil // no entry begins where the end that is known does
+	}
+	for _, at := range old[min(last+1, like.len()):] {
+		f.starts = append(f.starts, uint32(int(at)+grown))
+	}
+	return f
 }
 
 func (f *folder) len() int { return len(f.starts) - 1 }
@@ -97,6 +135,7 @@ type folderCache struct {
 	folders map[gitstore.ID]*folder
 	order   []gitstore.ID
 	size    int
+	latest  map[string]*folder // of each data folder, the version read last
 }
 
 // maxCached is room for several versions of a folder with 100,000 files.
@@ -108,9 +147,22 @@ func (c *folderCache) get(id gitstore.ID) *folder {
 	return c.folders[id]
 }
 
-func (c *folderCache) put(id gitstore.ID, f *folder) {
+// like is the version of a data folder that was read last, if any.
+func (c *folderCache) like(path string) *folder {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.latest[path]
+}
+
+// isDataFolder tells whether path is one of the four folders themselves, which grow large and have many versions.
+func isDataFolder(path string) bool { return path != "" && KindOf(path).Folder() == path }
+
+func (c *folderCache) put(id gitstore.ID, path string, f *folder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.flat && isDataFolder(path) {
+		c.latest[path] = f
+	}
 	if c.folders[id] != nil {
 		return
 	}
@@ -128,6 +180,11 @@ func (f *folder) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
 
 // folder reads the tree object of that id, which path names for errors.
 func (r *Repository) folder(id gitstore.ID, path string) (*folder, error) {
+	return r.folderLike(id, path, r.folders.like(path))
+}
+
+// folderLike is folder, given a version of it that was read before, or nil.
+func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*folder, error) {
 	if f := r.composed.folder(id); f != nil {
 		return f, nil
 	}
@@ -138,11 +195,13 @@ func (r *Repository) folder(id gitstore.ID, path string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading folder %q: %w", path, err)
 	}
-	f, err := parseFolder(raw, r.store.IDSize())
-	if err != nil {
-		return nil, malformed(id, path, err)
+	f := parseLike(raw, like)
+	if f == nil {
+		if f, err = parseFolder(raw, r.store.IDSize()); err != nil {
+			return nil, malformed(id, path, err)
+		}
 	}
-	r.folders.put(id, f)
+	r.folders.put(id, path, f)
 	return f, nil
 }
 

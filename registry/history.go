@@ -62,43 +62,65 @@ func (r *Repository) firstParent(c *commit) (*commit, error) {
 // FileHistory lists what stood at path, along the first parents of tip, newest first: one Version for each
 // commit that changed the entry. A path that never was gives an empty list.
 func (r *Repository) FileHistory(ctx context.Context, tip, path string) ([]Version, error) {
+	var chain []*commit
 	c, err := r.resolve(tip)
+	for ; c != nil && err == nil; c, err = r.firstParent(c) {
+		chain = append(chain, c)
+	}
 	if err != nil {
 		return nil, err
 	}
-	entry, err := r.treeOf(c).leaf(path)
+	entries := make([]*Entry, len(chain)+1) // before the root commit there was nothing
+	err = inParallel(ctx, len(chain), successive, func(from, to int) error {
+		v := versionReader{repo: r, latest: map[string]*folder{}}
+		for i, c := range chain[from:to] {
+			e, err := v.leaf(c.tree, path)
+			if err != nil {
+				return fmt.Errorf("reading commit %s: %w", c.id, err)
+			}
+			entries[from+i] = e
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	var versions []Version
-	for c != nil {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for i, c := range chain {
+		if !sameEntry(entries[i], entries[i+1]) {
+			versions = append(versions, Version{Commit: c.id.String(), When: c.when, Entry: entries[i]})
 		}
-		parent, err := r.firstParent(c)
-		if err != nil {
-			return nil, err
-		}
-		var before *Entry
-		if parent != nil {
-			if before, err = r.before(c, parent, path, entry); err != nil {
-				return nil, fmt.Errorf("reading commit %s: %w", parent.id, err)
-			}
-		}
-		if !sameEntry(entry, before) {
-			versions = append(versions, Version{Commit: c.id.String(), When: c.when, Entry: entry})
-		}
-		c, entry = parent, before
 	}
 	return versions, nil
 }
 
-// before is what stood at path in the parent of c, given what stands there in c.
-func (r *Repository) before(c, parent *commit, path string, now *Entry) (*Entry, error) {
-	if c.tree == parent.tree {
-		return now, nil
+// successive is how many commits a goroutine takes at a time: each folder is decoded by means of the last.
+const successive = 256
+
+// versionReader reads successive versions of folders.
+type versionReader struct {
+	repo   *Repository
+	latest map[string]*folder // by path
+	tree   gitstore.ID        // read last, and what it held
+	entry  *Entry
+}
+
+func (v *versionReader) leaf(tree gitstore.ID, path string) (*Entry, error) {
+	if tree == v.tree {
+		return v.entry, nil
 	}
-	return r.treeOf(parent).leaf(path)
+	e, ok, err := descend(tree, path, v.folder)
+	if err != nil {
+		return nil, err
+	}
+	v.tree, v.entry = tree, leafOf(e, ok)
+	return v.entry, nil
+}
+
+func (v *versionReader) folder(id gitstore.ID, path string) (*folder, error) {
+	f, err := v.repo.folderLike(id, path, v.latest[path])
+	v.latest[path] = f
+	return f, err
 }
 
 func sameEntry(a, b *Entry) bool {

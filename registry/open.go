@@ -55,7 +55,7 @@ func Open(dir string) (*Repository, error) {
 	}
 	return &Repository{
 		store:   store,
-		folders: folderCache{folders: map[gitstore.ID]*folder{}},
+		folders: folderCache{folders: map[gitstore.ID]*folder{}, latest: map[string]*folder{}},
 		commits: map[gitstore.ID]*commit{},
 	}, nil
 }

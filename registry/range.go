@@ -167,10 +167,14 @@ func (g *Range) union(landing []Change) ([]Change, error) {
 // leaf is the entry of a file, nil where there is none or a folder.
 func (t *Tree) leaf(path string) (*Entry, error) {
 	e, ok, err := t.Entry(path)
-	if err != nil || !ok || (e.Mode == ModeTree && !isEmptyTree(e.ID)) {
-		return nil, err
+	return leafOf(e, ok), err
+}
+
+func leafOf(e Entry, ok bool) *Entry {
+	if !ok || (e.Mode == ModeTree && !isEmptyTree(e.ID)) {
+		return nil
 	}
-	return &e, nil
+	return &e
 }
 
 // touched fills in what each commit changed. A change of a merge counts where it differs from every parent:

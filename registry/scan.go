@@ -23,12 +23,15 @@ func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) ([]T, 
 		}
 	}
 	results := make([]T, len(entries))
-	err = inParallel(ctx, len(entries), func(i int) error {
-		rec, err := t.repo.Record(ctx, entries[i].Path, entries[i].Entry)
-		if err == nil {
+	err = inParallel(ctx, len(entries), neighbours, func(from, to int) error {
+		for i := from; i < to; i++ {
+			rec, err := t.repo.Record(ctx, entries[i].Path, entries[i].Entry)
+			if err != nil {
+				return err
+			}
 			results[i] = f(rec)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -36,13 +39,13 @@ func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) ([]T, 
 	return results, nil
 }
 
-// batch is how many items a goroutine of inParallel takes at a time: neighbours share deltas in a pack.
-const batch = 64
+// neighbours is how many files a goroutine takes at a time: they share deltas in a pack.
+const neighbours = 64
 
-// inParallel calls f for 0 to n-1 from GOMAXPROCS goroutines. After an error no batch is taken; since they
-// are taken in order and each ends at its first error, that of the smallest index is always among those met,
-// and it is the one returned.
-func inParallel(ctx context.Context, n int, f func(i int) error) error {
+// inParallel calls f for parts of 0 to n, each of size but for the last, from GOMAXPROCS goroutines. After an
+// error no part is begun. Parts are begun in order, so that the error of the first part that has one is
+// always among those met, and it is the one returned.
+func inParallel(ctx context.Context, n, size int, f func(from, to int) error) error {
 	var (
 		wg      sync.WaitGroup
 		next    atomic.Int64
@@ -50,28 +53,27 @@ func inParallel(ctx context.Context, n int, f func(i int) error) error {
 		failure error
 		failed  = n
 	)
+	over := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return failure != nil || ctx.Err() != nil
+	}
 	run := func() {
-		for int(next.Load()) < n {
-			mu.Lock()
-			stop := failure != nil || ctx.Err() != nil
-			mu.Unlock()
-			if stop {
+		for !over() {
+			from := int(next.Add(int64(size))) - size
+			if from >= n {
 				return
 			}
-			start := int(next.Add(batch)) - batch // a batch taken is worked off
-			for i := start; i < min(start+batch, n); i++ {
-				if err := f(i); err != nil {
-					mu.Lock()
-					if i < failed {
-						failed, failure = i, err
-					}
-					mu.Unlock()
-					return
+			if err := f(from, min(from+size, n)); err != nil {
+				mu.Lock()
+				if from < failed {
+					failed, failure = from, err
 				}
+				mu.Unlock()
 			}
 		}
 	}
-	for range min(runtime.GOMAXPROCS(0), (n+batch-1)/batch) {
+	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
 		wg.Go(run)
 	}
 	wg.Wait()

@@ -45,13 +45,18 @@ func (t *Tree) Commit() string { return t.commit }
 // Entry is what stands at path: a file, or a folder with mode ModeTree. The bool is false where nothing
 // does. Two folders whose entries are equal hold the same files.
 func (t *Tree) Entry(path string) (Entry, bool, error) {
-	at := Entry{Mode: ModeTree, ID: t.root}
+	return descend(t.root, path, t.repo.folder)
+}
+
+// descend follows a path from a tree object down.
+func descend(root gitstore.ID, path string, read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool, error) {
+	at := Entry{Mode: ModeTree, ID: root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")
 		if at.Mode != ModeTree || name == "" || (deeper && more == "") {
 			return Entry{}, false, nil
 		}
-		f, err := t.repo.folder(at.ID, path[:done])
+		f, err := read(at.ID, path[:done])
 		if err != nil {
 			return Entry{}, false, err
 		}

@@ -68,8 +68,10 @@ func (r *Repository) diskTree(ctx context.Context, h *commit) (gitstore.ID, erro
 		return gitstore.ID{}, err
 	}
 	entries := make([]*Entry, len(candidates))
-	err = inParallel(ctx, len(candidates), func(i int) error {
-		entries[i], err = d.committed(candidates[i])
+	err = inParallel(ctx, len(candidates), neighbours, func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			entries[i], err = d.committed(candidates[i])
+		}
 		return err
 	})
 	if err != nil {

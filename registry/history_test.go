@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestFirstParents(t *testing.T) {
+	c := newClone(t)
+	root := c.commit("f", "0")
+	one := c.commit("f", "1")
+	c.git("checkout", "-q", "-b", "side")
+	side := c.commit("g", "1")
+	c.git("checkout", "-q", "main")
+	c.git("merge", "-q", "--no-ff", "-m", "m", side)
+	merge := c.git("rev-parse", "HEAD")
+	r := c.open()
+	for _, tt := range []struct{ from, to, want string }{
+		{"", merge, root + " " + one + " " + merge},
+		{root, merge, one + " " + merge},
+		{merge, merge, ""},
+		{one, "main~0", merge},
+	} {
+		got, err := r.FirstParents(ctx, tt.from, tt.to)
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("from %q to %q: %v, %v; want %s", tt.from, tt.to, got, err, tt.want)
+		}
+	}
+	for _, from := range []string{side, merge} {
+		_, err := r.FirstParents(ctx, from, one)
+		wantError(t, err, ErrNotAncestor)
+	}
+	if _, err := r.FirstParents(ctx, side, merge); err == nil {
+		t.Error("a commit of a merged side is on the chain")
+	}
+	public, err := r.Commit(ctx, merge)
+	if err != nil || fmt.Sprint(public.Parents) != fmt.Sprint([]string{one, side}) || public.When.Unix() != int64(c.date) {
+		t.Errorf("commit %+v, %v", public, err)
+	}
+}
+
+// TestFileHistoryAsGitDoes holds the history of each file of a random history against git log.
+func TestFileHistoryAsGitDoes(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	c := newClone(t)
+	paths := []string{pathA, pathB, "implementations/x/y.json", "README.md"}
+	c.commit("f", "")
+	for i := range 40 {
+		if rnd.IntN(4) == 0 {
+			c.git("checkout", "-q", "-B", "side", fmt.Sprintf("HEAD~%d", rnd.IntN(min(i, 3)+1)))
+			c.commit(fmt.Sprintf("s%d", i), "s", paths[3], fmt.Sprint(i))
+			c.git("checkout", "-q", "main")
+			c.date++
+			c.git("merge", "-q", "--no-ff", "-X", "ours", "-m", "m", "side")
+			continue
+		}
+		path := paths[rnd.IntN(3)]
+		if _, err := c.try("", "rm", "-q", path); err != nil || rnd.IntN(3) > 0 {
+			c.write(path, fmt.Sprint(rnd.IntN(3)))
+		}
+		c.commit()
+	}
+	r := c.open()
+	for _, path := range append(paths, "implementations/none.json") {
+		versions, err := r.FileHistory(ctx, "HEAD", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range versions {
+			line := v.Commit + " -"
+			if v.Entry != nil {
+				line = v.Commit + " " + v.Entry.ID.String()
+			}
+			got = append(got, line)
+		}
+		var want []string
+		for _, commit := range strings.Fields(c.git("log", "--first-parent", "-m", "--no-renames", "--format=%H", "HEAD", "--", path)) {
+			blob, err := c.try("", "rev-parse", commit+":"+path)
+			if err != nil {
+				blob = "-"
+			}
+			want = append(want, commit+" "+blob)
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s:\n%s\nwant\n%s", path, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}

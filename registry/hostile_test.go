@@ -1,0 +1,323 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+const absent = "0123456789012345678901234567890123456789"
+
+// hostile is a clone with an honest base commit.
+func hostile(t *testing.T) (c *clone, base, blob string) {
+	c = newClone(t)
+	base = c.commit(pathA, `{"slug": "a"}`, "README.md", "r")
+	return c, base, c.object("blob", "{}")
+}
+
+// TestHostileTree proposes trees that Git does not write. Whatever way the tree is read, the error says so;
+// none of them counts as empty, and nothing of them is hidden.
+func TestHostileTree(t *testing.T) {
+	tests := []struct {
+		name string
+		// folder spells the tree object of implementations/.
+		folder func(c *clone, blob string) string
+		want   error
+	}{
+		{"unsorted", func(_ *clone, blob string) string {
+			return entryText("100644", "b.json", blob) + entryText("100644", "a.json", blob)
+		}, gitstore.ErrMalformed},
+		{"duplicate", func(_ *clone, blob string) string {
+			return entryText("100644", "a.json", blob) + entryText("100644", "a.json", blob)
+		}, gitstore.ErrMalformed},
+		{"file and folder of one name, apart", func(c *clone, blob string) string {
+			sub := c.object("tree", entryText("100644", "x", blob))
+			return entryText("100644", "a", blob) + entryText("100644", "a-b", blob) + entryText("40000", "a", sub)
+		}, gitstore.ErrMalformed},
+		{"cut short", func(_ *clone, blob string) string {
+			return entryText("100644", "a.json", blob)[:20]
+		}, gitstore.ErrMalformed},
+		{"zero-padded mode", func(_ *clone, blob string) string {
+			return entryText("0100644", "a.json", blob)
+		}, gitstore.ErrMalformed},
+		{"mode 777", func(_ *clone, blob string) string {
+			return entryText("100777", "a.json", blob)
+		}, gitstore.ErrMalformed},
+		{"slash in a name", func(_ *clone, blob string) string {
+			return entryText("100644", "a/b.json", blob)
+		}, gitstore.ErrMalformed},
+		{"empty name", func(_ *clone, blob string) string {
+			return entryText("100644", "", blob)
+		}, gitstore.ErrMalformed},
+		{"parent folder", func(_ *clone, blob string) string {
+			return entryText("100644", "..", blob)
+		}, gitstore.ErrMalformed},
+		{"dot git", func(_ *clone, blob string) string {
+			return entryText("100644", ".GIT", blob)
+		}, gitstore.ErrMalformed},
+		{"control character", func(_ *clone, blob string) string {
+			return entryText("100644", "a\x1b[2J.json", blob)
+		}, gitstore.ErrMalformed},
+		{"line feed", func(_ *clone, blob string) string {
+			return entryText("100644", "a\n::error::x.json", blob)
+		}, gitstore.ErrMalformed},
+		{"missing sub-tree", func(_ *clone, _ string) string {
+			return entryText("40000", "sub", absent)
+		}, gitstore.ErrNotFound},
+		{"a blob for a sub-tree", func(_ *clone, blob string) string {
+			return entryText("40000", "sub", blob)
+		}, gitstore.ErrMalformed},
+		{"missing blob", func(_ *clone, _ string) string {
+			return entryText("100644", "b.json", absent)
+		}, gitstore.ErrNotFound},
+		{"a tree for a blob", func(c *clone, blob string) string {
+			return entryText("100644", "b.json", c.object("tree", entryText("100644", "x", blob)))
+		}, gitstore.ErrMalformed},
+		{"too deep", func(c *clone, blob string) string {
+			tree := entryText("100644", "x", blob)
+			for range maxDepth {
+				tree = entryText("40000", "d", c.object("tree", tree))
+			}
+			return tree
+		}, ErrLimit},
+		{"more paths than can be listed", func(c *clone, blob string) string {
+			var tree string
+			for i := range 32 {
+				tree += entryText("100644", fmt.Sprintf("f%02d", i), blob)
+			}
+			for range 4 {
+				id := c.object("tree", tree)
+				tree = ""
+				for i := range 32 {
+					tree += entryText("40000", fmt.Sprintf("d%02d", i), id)
+				}
+			}
+			return tree
+		}, ErrLimit},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, base, blob := hostile(t)
+			folder := c.object("tree", tt.folder(c, blob))
+			head := c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base)
+			r := c.open()
+			tree, err := r.Tree(ctx, head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Scan(ctx, tree, KindListing, func(*Record) int { return 0 })
+			wantError(t, err, tt.want)
+			if strings.HasPrefix(tt.name, "missing blob") || strings.HasPrefix(tt.name, "a tree for a blob") {
+				return // what the blob holds is nobody's business until it is read
+			}
+			_, err = r.Range(ctx, base, head)
+			wantError(t, err, tt.want)
+			wantError(t, tree.Walk(func(string, Entry) error { return nil }), tt.want)
+		})
+	}
+}
+
+func TestMissingTree(t *testing.T) {
+	c, base, _ := hostile(t)
+	r := c.open()
+	for _, tree := range []string{absent, c.git("rev-parse", base)} {
+		head := c.commitTree(tree, base)
+		if _, err := r.Range(ctx, base, head); err == nil {
+			t.Errorf("a commit of tree %s: no error", tree)
+		}
+	}
+	head := c.commitTree(c.git("rev-parse", base+"^{tree}"), base, absent)
+	_, err := r.Range(ctx, base, head)
+	wantError(t, err, gitstore.ErrNotFound)
+	_, err = r.Range(ctx, base, absent)
+	wantError(t, err, gitstore.ErrNotFound)
+}
+
+// TestOddEntries holds that what is no plain file is listed, and is a record that says why it is not read.
+func TestOddEntries(t *testing.T) {
+	c, base, blob := hostile(t)
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, make([]byte, 100<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bomb := c.git("hash-object", "-w", large)
+	empty := c.object("tree", "")
+	folder := c.object("tree", entryText("100755", "exec.json", blob)+
+		entryText("100644", "large.json", bomb)+
+		entryText("120000", "link.json", c.object("blob", "../README.md"))+
+		entryText("160000", "module", absent)+
+		entryText("40000", "nothing", empty)+
+		entryText("40000", "sub", c.object("tree", entryText("100644", "deep.json", blob))))
+	head := c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base)
+	g := c.rangeOf(base, head)
+	if got, want := spellChanges(g.Changes), `D README.md
+D implementations/a.json
+A implementations/exec.json
+A implementations/large.json
+A implementations/link.json
+A implementations/module
+A implementations/nothing
+A implementations/sub/deep.json`; got != want {
+		t.Errorf("changes:\n%s\nwant\n%s", got, want)
+	}
+	got, err := Scan(ctx, g.Result, KindListing, func(r *Record) string {
+		code := ""
+		if r.Err != nil {
+			code = r.Err.Code
+		}
+		return fmt.Sprintf("%s %s %s", r.Entry.Mode.Octal(), r.Path, code)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(got, "\n"), `100755 implementations/exec.json 
+100644 implementations/large.json file-too-large
+120000 implementations/link.json not-a-file
+160000 implementations/module not-a-file
+040000 implementations/nothing not-a-file
+100644 implementations/sub/deep.json `; got != want {
+		t.Errorf("records:\n%s\nwant\n%s", got, want)
+	}
+	for path, want := range map[string]error{
+		"implementations/link.json":  ErrNotFile,
+		"implementations/module":     ErrNotFile,
+		"implementations/sub":        ErrNotFile,
+		"implementations":            ErrNotFile,
+		"implementations/large.json": gitstore.ErrTooLarge,
+	} {
+		if _, err := g.Head.File(ctx, path, 1<<20); !errors.Is(err, want) {
+			t.Errorf("File(%s): %v, want %v", path, err, want)
+		}
+	}
+	back, err := c.open().Range(ctx, head, base)
+	wantErrorOrEmpty(t, back, err)
+}
+
+// wantErrorOrEmpty: base is an ancestor of head here, so nothing lands the other way round.
+func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
+	t.Helper()
+	if err != nil || len(g.Changes) > 0 {
+		t.Errorf("range back: %v %v", g, err)
+	}
+}
+
+// TestDataFolderIsNone holds that a data folder that is a link, a submodule or a file is not hidden.
+func TestDataFolderIsNone(t *testing.T) {
+	for _, mode := range []Mode{ModeSymlink, ModeSubmodule, ModeFile, ModeExecutable} {
+		t.Run(mode.String(), func(t *testing.T) {
+			c, base, blob := hostile(t)
+			head := c.commitTree(c.object("tree", entryText(mode.Octal(), "implementations", blob)), base)
+			g := c.rangeOf(base, head)
+			if got, want := spellChanges(g.Changes), "D README.md\nA implementations\nD implementations/a.json"; got != want {
+				t.Errorf("changes:\n%s\nwant\n%s", got, want)
+			}
+			if k := KindOf("implementations"); k != KindListing {
+				t.Errorf("it counts as %s", k)
+			}
+			data, err := g.Head.Data(KindListing)
+			if err != nil || len(data) != 1 || data[0].Path != "implementations" || data[0].Mode != mode {
+				t.Errorf("Data: %v, %v", data, err)
+			}
+			if e, ok, err := g.Head.Entry("implementations/a.json"); ok || err != nil {
+				t.Errorf("Entry below it: %v, %v", e, err)
+			}
+		})
+	}
+}
+
+// TestNames holds that names that only some file systems tell apart stay apart here.
+func TestNames(t *testing.T) {
+	c, base, blob := hostile(t)
+	folder := c.object("tree", entryText("100644", "A.json", blob)+entryText("100644", "a.json", blob)+
+		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+entryText("100644", "\xff.json", blob))
+	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base))
+	data, err := g.Result.Data(KindListing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range data {
+		got = append(got, strings.TrimPrefix(e.Path, "implementations/"))
+	}
+	if want := "A.json a.json a\u0308.json \u00e4.json \xff.json"; strings.Join(got, " ") != want {
+		t.Errorf("names %q, want %q", got, want)
+	}
+}
+
+// TestRecord holds that what a file says is read, and why it is not where it is not.
+func TestRecord(t *testing.T) {
+	c := newClone(t)
+	head := c.commit(
+		"implementations/a.json", `{"slug": "a", "issued_at": "2026-05-04T10:34:47.660Z", "expires_at": "2026-05-04t10:34:47Z", "provisional": true, "name": 7}`,
+		"implementations/bom.json", "\ufeff{}",
+		"implementations/twice.json", "{\"slug\": 1,\n \"slug\": 2}",
+		"implementations/size.json", `"`+strings.Repeat("x", 64<<10-2)+`"`,
+		"implementations/over.json", `"`+strings.Repeat("x", 64<<10-1)+`"`,
+		"implementations/README.md", "no JSON",
+		"revocations/a.json", `{"slug": "a", "signature": "ed25519:x", "peer_witness_signatures": [{"witness_did": "did:web:w.example", "alg": "EdDSA", "value": "v", "by": "b"}, 7]}`,
+		"workflow-anchors/a.json", `{"slug": "a", "workflow_id": "wf_1", "anchored_at": "2026-05-04T10:34:47Z"}`,
+	)
+	r := c.open()
+	tree, err := r.Tree(ctx, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := Scan(ctx, tree, KindListing, func(r *Record) string {
+		if r.Err == nil {
+			return r.Path
+		}
+		return fmt.Sprintf("%s %s", r.Err.Pos, r.Err.Code)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(codes, "\n"), `implementations/a.json
+implementations/bom.json:1:1 byte-order-mark
+implementations/over.json file-too-large
+implementations/size.json
+implementations/twice.json:2:2 duplicate-member`; got != want {
+		t.Errorf("records:\n%s\nwant\n%s", got, want)
+	}
+	rec, err := tree.Record(ctx, "implementations/a.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := ParseListing(rec)
+	if l.Slug != "a" || l.Issued.Unix() != 1777890887 || !l.Expires.IsZero() || l.ExpiresAt == "" || !l.Provisional || l.Name != "" {
+		t.Errorf("listing %+v", l)
+	}
+	rec, err = tree.Record(ctx, "revocations/a.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := ParseRevocation(rec)
+	if v.SignatureText != "ed25519:x" || len(v.Witnesses) != 2 || v.Witnesses[0].By != "b" || v.Witnesses[1].WitnessDID != "" {
+		t.Errorf("revocation %+v", v)
+	}
+	rec, err = tree.Record(ctx, "workflow-anchors/a.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := ParseAnchor(rec); a.WorkflowID != "wf_1" || a.Anchored.IsZero() {
+		t.Errorf("anchor %+v", a)
+	}
+	if rec, err := tree.Record(ctx, "implementations/none.json"); rec != nil || err != nil {
+		t.Errorf("a record that is not there: %v, %v", rec, err)
+	}
+	for _, empty := range []*Record{nil, {}, {Err: &strict.Error{}}} {
+		if ParseListing(empty).Slug+ParseRevocation(empty).Slug+ParseAnchor(empty).Slug != "" {
+			t.Errorf("%v says something", empty)
+		}
+	}
+	for _, path := range []string{"implementations/", "/implementations", "implementations//a.json", "README.md/x", "x"} {
+		if _, ok, err := tree.Entry(path); ok || err != nil {
+			t.Errorf("Entry(%q): %v, %v", path, ok, err)
+		}
+	}
+}
