@@ -176,3 +176,11 @@ func (o *Outcome) report(s *Subject, pointer string, state evidence.State, code,
 	}
 	return true
 }
+
+// located puts in front of a message the URL that answered so. A decoder's message names its document itself.
+func located(from []evidence.Observation, message string) string {
+	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained {
+		return from[n-1].Target + ": " + message
+	}
+	return message
+}

@@ -21,8 +21,12 @@ func init() { didResolution.Run = runDIDResolution }
 func runDIDResolution(s *Subject) Outcome {
 	var out Outcome
 	d := s.Facts.DIDDocument
-	if out.report(s, "/tool_did", d.State, d.Code, s.Listing.ToolDID+": "+d.Message,
-		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key") {
+	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
+		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key"
+	if d.Code == evidence.CodeDIDSyntax {
+		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key"
+	}
+	if out.report(s, "/tool_did", d.State, d.Code, message, fix) {
 		return out
 	}
 	if s.Facts.DIDFallback != "" {

@@ -56,8 +56,11 @@ func judgeAge(s *Subject) (ages, age) {
 		}
 		return ageUnknown, a
 	}
-	if s.Modified() && s.BaseListing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID {
-		a.stood = s.stoodSince()
+	lapse := s.Listing.Expires
+	if s.Run.Audit {
+		a.stood = s.Stood
+	} else if s.Modified() && s.BaseListing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID {
+		a.stood, lapse = s.stoodSince(), s.BaseListing.Expires
 	}
 	reg := found.Value
 	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
@@ -68,7 +71,7 @@ func judgeAge(s *Subject) (ages, age) {
 		}
 		return ageYoung, a
 	}
-	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= MinimumAge && s.Run.Now.Before(s.BaseListing.Expires) {
+	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= MinimumAge && s.Run.Now.Before(lapse) {
 		a.byHistory = true
 		return ageOld, a
 	}
@@ -104,6 +107,10 @@ func (s *Subject) stoodSince() time.Time {
 func runDomainAge(s *Subject) Outcome {
 	var out Outcome
 	const at = "/tool_did"
+	d, err := did.Parse(s.Listing.ToolDID)
+	if err != nil {
+		return domainAge.standIn(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error())
+	}
 	how, a := judgeAge(s)
 	provisional := s.Listing.Provisional
 	domain := s.Facts.DomainAge.Value.Domain.Registrable
@@ -137,7 +144,7 @@ func runDomainAge(s *Subject) Outcome {
 		out.doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
 			fix("try again, or " + flag)
 	}
-	if d, err := did.Parse(s.Listing.ToolDID); err == nil && how == ageOld && (d.Method == "key" || d.HasPath()) {
+	if how == ageOld && (d.Method == "key" || d.HasPath()) {
 		out.warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
 			fix("use a did:web without a path, on a domain of your own")
 	}

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -42,6 +39,11 @@ func place(s *Subject) []Finding {
 		name, form = revocationName, "revocations/<slug>-<sha256>.json"
 	}
 	m := name.FindStringSubmatch(s.Path)
+	if s.Path == s.Kind.Folder() {
+		out.errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
+			fix("make %s a folder of plain files", s.Path)
+		return out.Findings
+	}
 	if m == nil {
 		out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form).
 			fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
@@ -73,13 +75,23 @@ func place(s *Subject) []Finding {
 				fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
 		}
 	case registry.KindListing:
-		text := strict.String(root, "tool_did")
-		if want, ok := spelling(text); !ok {
-			out.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, want).
-				fix("set tool_did to %q: lower-case host, no trailing dot, no underscore", want)
-		}
+		out.spelling(s, strict.String(root, "tool_did"))
 	}
 	return out.Findings
+}
+
+// spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.
+func (o *Outcome) spelling(s *Subject, text string) {
+	want, ok := spelling(text)
+	switch {
+	case ok:
+	case strings.Contains(text, "_"):
+		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q with an underscore, which no host name has", text).
+			fix("move to a host name of letters, digits and hyphens")
+	default:
+		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, want).
+			fix("set tool_did to %q: lower-case host, no trailing dot", want)
+	}
 }
 
 func runLayout(s *Subject) Outcome {
@@ -91,7 +103,9 @@ func runLayout(s *Subject) Outcome {
 	case registry.KindListing:
 		out.unique(s)
 	case registry.KindPeerWitness:
-		out.directoryEntry(s)
+		if s.Added() {
+			out.directoryEntry(s)
+		}
 	}
 	if m := recordName.FindStringSubmatch(s.Path); m != nil && s.Added() && deviceName.MatchString(m[1]) {
 		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", m[1]).
@@ -170,8 +184,10 @@ func (o *Outcome) directoryEntry(s *Subject) {
 		o.errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
 			fix("leave the entry out until the listing reaches L4")
 	}
-	if !s.Run.Base.Current(l, s.Run.Now) {
-		o.errorf(s, "", "witness-not-current", "%s is expired or revoked", path).fix("renew the listing first")
+	if path := s.Run.revoked(l.Slug, l.ReceiptSHA256); path != "" {
+		o.errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).fix("renew the listing first")
+	} else if !s.Run.Now.Before(l.Expires) {
+		o.errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).fix("renew the listing first")
 	}
 }
 
@@ -201,19 +217,25 @@ func firstDifference(a, b any) (string, bool) {
 
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart.
 func runLayoutRegistry(r *Run) Outcome {
-	var out Outcome
 	twins, err := caseTwins(r.Range.Result)
 	if err != nil {
 		r.Fatal(err)
-		return out
+		return Outcome{}
 	}
 	var standing []twin
 	if len(twins) > 0 {
 		if standing, err = caseTwins(r.Range.Base); err != nil {
 			r.Fatal(err)
-			return out
+			return Outcome{}
 		}
 	}
+	out := twinFindings(r, twins, standing)
+	out.Findings = append(out.Findings, folderFindings(r).Findings...)
+	return out
+}
+
+func twinFindings(r *Run, twins, standing []twin) Outcome {
+	var out Outcome
 	for _, t := range twins {
 		sev := Error
 		if slices.Contains(standing, t) {
@@ -222,16 +244,35 @@ func runLayoutRegistry(r *Run) Outcome {
 		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case", t.path, t.other).
 			fix("rename the newer of the two")
 	}
+	return out
+}
+
+// folderFindings holds that the governance files of the data folders are plain files. What stands otherwise in the
+// base tree already is a warning.
+func folderFindings(r *Run) Outcome {
+	var out Outcome
 	for _, k := range registry.DataKinds {
-		e, found, err := r.Range.Result.Entry(k.Folder())
-		if err != nil {
-			r.Fatal(err)
-			return out
-		}
-		if found && e.Mode != registry.ModeTree {
-			at := &Subject{Run: r, Path: k.Folder()}
-			out.errorf(at, "", "folder-mode", "%s has mode %o, a data folder is a folder", k.Folder(), uint32(e.Mode)).
-				fix("make %s a folder of plain files", k.Folder())
+		for _, name := range []string{"README.md", ".gitkeep"} {
+			path := k.Folder() + "/" + name
+			before, err := entryAt(r.Range.Base, path)
+			if err != nil {
+				r.Fatal(err)
+				return out
+			}
+			e, err := entryAt(r.Range.Result, path)
+			if err != nil {
+				r.Fatal(err)
+				return out
+			}
+			if e == nil || e.Mode == registry.ModeFile || e.Mode == registry.ModeTree {
+				continue // files in a folder of this name are misplaced records
+			}
+			sev := Error
+			if before != nil && before.Mode == e.Mode {
+				sev = Warning
+			}
+			out.add(&Subject{Run: r, Path: path}, sev, "", "file-mode", "mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
+				fix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}
 	}
 	return out
@@ -242,7 +283,6 @@ type twin struct{ path, other string }
 // caseTwins finds the paths and folders that another path equals after NFKC and full case folding, and
 // those that a data folder so equals.
 func caseTwins(t *registry.Tree) ([]twin, error) {
-	fold := cases.Fold()
 	folded := map[string][]string{} // only of paths that folding changes
 	var changed []string
 	odd := map[string]bool{}
@@ -257,7 +297,7 @@ func caseTwins(t *registry.Tree) ([]twin, error) {
 			if prefix := path[:i]; !isPlain(prefix) && !odd[prefix] {
 				odd[prefix] = true
 				changed = append(changed, prefix)
-				key := fold.String(norm.NFKC.String(prefix))
+				key := foldPath(prefix)
 				folded[key] = append(folded[key], prefix)
 			}
 		}

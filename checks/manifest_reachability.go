@@ -21,7 +21,7 @@ func init() { manifestReachability.Run = runManifestReachability }
 func runManifestReachability(s *Subject) Outcome {
 	var out Outcome
 	m := s.Facts.Manifest
-	if !out.report(s, "/manifest_uri", m.State, m.Code, s.Listing.ManifestURI+": "+m.Message,
+	if !out.report(s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message),
 		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "served with status 200"
 	}

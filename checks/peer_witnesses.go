@@ -57,7 +57,7 @@ func runPeerWitnesses(s *Subject) Outcome {
 	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, bytes: bytes, facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
-		all = append(all, s.Run.weigh(st, p.DID, p.Alg, p.Signature))
+		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
 	}
 	if s.Listing.Level.Base() == 5 {
 		return out.level5(s, all)
@@ -179,9 +179,12 @@ func firstDependence(all []witness) string {
 
 // BootstrapMaintainers are the DIDs whose co-signatures a listing needs under the bootstrap rule; empty
 // where the rule does not cover it.
-func (r *Run) BootstrapMaintainers(l *registry.Listing) []string {
-	p := r.Base.Policy
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !r.Now.Before(BootstrapEnd) {
+func (s *Subject) BootstrapMaintainers() []string {
+	l, p, now := s.Listing, s.Run.Base.Policy, s.Run.Now
+	if s.Then != nil {
+		p, now = s.Then.Policy, s.Then.When
+	}
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !now.Before(BootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -194,7 +197,7 @@ func (o *Outcome) bootstrap(s *Subject) {
 	if p.Broken != nil {
 		o.warnf(s, at, "policy-broken", "%s exempts nobody: %v", PolicyFile, p.Broken).fix("mend the file in a pull request of its own")
 	}
-	maintainers := s.Run.BootstrapMaintainers(s.Listing)
+	maintainers := s.BootstrapMaintainers()
 	if len(maintainers) == 0 {
 		o.errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
 			PolicyFile, stamp(BootstrapEnd)).fix("have a listed L4 or L5 implementation sign the Receipt")

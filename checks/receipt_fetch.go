@@ -32,7 +32,7 @@ func runReceiptFetch(s *Subject) Outcome {
 		}
 		return out
 	}
-	if !out.report(s, "/conformance_receipt_uri", text.State, text.Code, s.Listing.ReceiptURI+": "+text.Message,
+	if !out.report(s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message),
 		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "sha256 matches"
 	}

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
@@ -120,7 +121,7 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 	}
 	st := statement{candidate: l.ToolDID, bytes: bytes, facts: s.Facts.Witnesses}
 	for _, w := range v.Witnesses {
-		all = append(all, s.Run.weigh(st, w.WitnessDID, w.Alg, w.Value))
+		all = append(all, s.weigh(st, w.WitnessDID, w.Alg, w.Value))
 	}
 	sure, possible := tally(all)
 	for i, w := range all {
@@ -194,12 +195,21 @@ func (r *Run) pinned(l *Listed, sha256 string) (*registry.Listing, bool) {
 		}
 		return whole, true
 	}
+	if r.Base.pins != nil {
+		then := r.Base.pins[pin{slugOf(l.Path), sha256}]
+		return then, then != nil
+	}
 	for _, v := range r.History(l.Path) {
 		if then := r.Version(l.Path, v); then != nil && then.ReceiptSHA256 == sha256 {
 			return then, true
 		}
 	}
 	return nil, false
+}
+
+// slugOf is the slug in the name of a listing's file.
+func slugOf(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
 }
 
 // revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.

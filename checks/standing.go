@@ -28,6 +28,8 @@ type Standing struct {
 	revoked map[pin]string       // path of the revocation
 	anchors map[string]string    // workflow id -> path
 	names   []lookAlike          // made on first use
+	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
+	pins map[pin]*registry.Listing
 }
 
 // Listed is what is kept of one listing.
@@ -98,8 +100,7 @@ type scanned struct {
 // NewStanding reads a tree whole, by its own schemas. Files that skip names are not searched for faults:
 // the range touches them, so they are judged as subjects.
 func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string) bool) (*Standing, error) {
-	st := &Standing{Tree: t, byPath: map[string]*Listed{}, slugs: map[string][]*Listed{}, byDID: map[string][]*Listed{},
-		revoked: map[pin]string{}, anchors: map[string]string{}}
+	st := emptyStanding(t)
 	var err error
 	if st.Schemas, err = ReadSchemas(ctx, t); err != nil {
 		return nil, err
@@ -124,6 +125,11 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 	st.duplicates(touched)
 	sort.SliceStable(st.Faults, func(i, j int) bool { return st.Faults[i].Path < st.Faults[j].Path })
 	return st, nil
+}
+
+func emptyStanding(t *registry.Tree) *Standing {
+	return &Standing{Tree: t, byPath: map[string]*Listed{}, slugs: map[string][]*Listed{}, byDID: map[string][]*Listed{},
+		revoked: map[pin]string{}, anchors: map[string]string{}}
 }
 
 // scan judges and condenses one file; it runs on several goroutines at once.
@@ -151,13 +157,16 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	}
 	switch rec.Kind {
 	case registry.KindListing:
-		l := registry.ParseListing(rec)
-		out.listed = &Listed{Path: rec.Path, Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID,
-			ReceiptSHA256: l.ReceiptSHA256, Level: l.Level, Expires: l.Expires, Provisional: l.Provisional}
+		out.listed = condense(rec.Path, registry.ParseListing(rec))
 	case registry.KindWorkflowAnchor:
 		out.anchor = registry.ParseAnchor(rec).WorkflowID
 	}
 	return out
+}
+
+func condense(path string, l *registry.Listing) *Listed {
+	return &Listed{Path: path, Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID,
+		ReceiptSHA256: l.ReceiptSHA256, Level: l.Level, Expires: l.Expires, Provisional: l.Provisional}
 }
 
 // keep makes what one file gives count.

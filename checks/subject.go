@@ -20,6 +20,7 @@ type Run struct {
 	Base           *Standing // the judge: what the base tree holds
 	Now            time.Time
 	Offline        bool
+	Audit          bool // every record at the head is judged, as it stands
 	DenyGovernance bool
 	// Selected tells whether a check is to run.
 	Selected func(id string) bool
@@ -64,6 +65,11 @@ type Subject struct {
 
 	Facts *evidence.Facts
 
+	// Then is, in an audit, the tree and time by which the record was judged when it was merged; else nil.
+	Then *Then
+	// Stood is, in an audit, since when the path has held this tool_did.
+	Stood time.Time
+
 	refused map[string]bool // members that `schema` refuses
 	history []registry.Version
 }
@@ -73,6 +79,13 @@ func (s *Subject) Added() bool { return s.Change.Base == nil && s.Change.Head !=
 
 // Modified tells whether the range changes a file of the base tree without taking it away.
 func (s *Subject) Modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
+
+// Then is the first parent of the commit that gave a record its present content, and that commit's date.
+type Then struct {
+	Tree   *registry.Tree
+	When   time.Time
+	Policy Policy
+}
 
 // NewSubject is a path that a range touches, its records read from the base tree and from what would land.
 func NewSubject(r *Run, c registry.Change) (*Subject, error) {
@@ -155,20 +168,6 @@ func (r *Run) Version(path string, v registry.Version) *registry.Listing {
 		return nil
 	}
 	return registry.ParseListing(rec)
-}
-
-// WitnessListing is the base tree's listing of a DID that may witness: at L4 or L5, current, not provisional.
-func (r *Run) WitnessListing(id string) *registry.Listing {
-	l := r.Base.Witness(id)
-	if l == nil || l.Provisional || !r.Base.Current(l, r.Now) {
-		return nil
-	}
-	whole, err := r.Base.Listing(r.Context, l)
-	if err != nil {
-		r.Fatal(err)
-		return nil
-	}
-	return whole
 }
 
 // landing are the subjects of a kind whose file is added or changed and can be read.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
@@ -47,7 +48,7 @@ type statement struct {
 }
 
 // weigh judges one entry by everything that RFC 0026 section 6 and 10 ask of a witness.
-func (r *Run) weigh(st statement, id, alg, text string) witness {
+func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	w := witness{did: id}
 	worth := func(as weight, code, format string, args ...any) witness {
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
@@ -60,17 +61,10 @@ func (r *Run) weigh(st statement, id, alg, text string) witness {
 	if same(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
-	l := r.Base.Witness(id)
-	if l == nil {
-		return worth(ignored, "witness-not-listed", "the base tree has no single listing of it at L4 or L5")
-	}
+	v, code, why := s.vouches(id)
 	switch {
-	case l.Provisional:
-		return worth(ignored, "witness-provisional", "its listing %s is provisional", l.Path)
-	case !r.Now.Before(l.Expires):
-		return worth(ignored, "witness-expired", "its listing %s expired on %s", l.Path, stamp(l.Expires))
-	case r.revoked(l.Slug, l.ReceiptSHA256) != "":
-		return worth(ignored, "witness-revoked", "its Receipt is revoked by %s", r.revoked(l.Slug, l.ReceiptSHA256))
+	case v == nil:
+		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
 	}
@@ -81,6 +75,7 @@ func (r *Run) weigh(st statement, id, alg, text string) witness {
 	if how, why := documents(known); how != counts {
 		return worth(how, "witness-evidence", "%s", why)
 	}
+	l := v.listed
 	own, doc := known.Receipt.Value, known.DIDDocument.Value
 	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
@@ -89,7 +84,7 @@ func (r *Run) weigh(st statement, id, alg, text string) witness {
 	if !verified.Verified() {
 		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")
 	}
-	if !own.NotAfter.IsZero() && !r.Now.Before(own.NotAfter.Time) {
+	if !own.NotAfter.IsZero() && !v.at.Before(own.NotAfter.Time) {
 		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
 	}
 	w.keys = doc.Keys
@@ -103,8 +98,84 @@ func (r *Run) weigh(st statement, id, alg, text string) witness {
 	if w.domain, err = domainage.Registrable(d.Host()); err != nil {
 		w.alone = err.Error()
 	}
-	r.independence(&w, known, id)
+	s.Run.independence(&w, known, id)
 	return w
+}
+
+// voucher is a listing that may witness, in the tree where it was found to.
+type voucher struct {
+	listed *Listed
+	tree   *registry.Tree
+	at     time.Time
+}
+
+// vouches finds the listing by which a DID may witness for a record: in the base tree, at L4 or L5, in date,
+// not provisional, not revoked. In an audit the tree that the record was merged into serves as well.
+func (s *Subject) vouches(id string) (*voucher, string, string) {
+	l := s.Run.Base.Witness(id)
+	code, why := "witness-not-listed", "the base tree has no single listing of it at L4 or L5"
+	switch {
+	case l == nil:
+	case l.Provisional:
+		code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
+	case !s.Run.Now.Before(l.Expires):
+		code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
+	case s.Run.revoked(l.Slug, l.ReceiptSHA256) != "":
+		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.revoked(l.Slug, l.ReceiptSHA256)
+	default:
+		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", ""
+	}
+	if s.Then != nil {
+		if v := s.vouchedThen(id); v != nil {
+			return v, "", ""
+		}
+	}
+	return nil, code, why
+}
+
+// vouchedThen finds the listing by which a DID could witness when the record was merged. Listings keep path
+// and DID, so those of today lead to those of then.
+func (s *Subject) vouchedThen(id string) *voucher {
+	for _, l := range s.Run.Base.ByDID(id) {
+		rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
+		if err != nil {
+			s.Run.Fatal(err)
+			return nil
+		}
+		if rec == nil || rec.Document == nil {
+			continue
+		}
+		then := condense(rec.Path, registry.ParseListing(rec))
+		if then.ToolDID != id || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
+			continue
+		}
+		_, revoked, err := s.Then.Tree.Entry("revocations/" + then.Slug + "-" + then.ReceiptSHA256 + ".json")
+		if err != nil {
+			s.Run.Fatal(err)
+			return nil
+		}
+		if !revoked {
+			return &voucher{then, s.Then.Tree, s.Then.When}
+		}
+	}
+	return nil
+}
+
+// WitnessListing is the whole listing by which a DID may witness for the record; nil where it may not.
+func (s *Subject) WitnessListing(id string) *registry.Listing {
+	v, _, _ := s.vouches(id)
+	if v == nil {
+		return nil
+	}
+	rec, err := v.tree.Record(s.Run.Context, v.listed.Path)
+	if err != nil {
+		s.Run.Fatal(err)
+		return nil
+	}
+	if rec == nil || rec.Document == nil {
+		return nil
+	}
+	return registry.ParseListing(rec)
 }
 
 // documents tells whether a witness's own documents are there.

@@ -244,9 +244,9 @@ func collect(run *checks.Run, src evidence.Source) {
 		if kinds == 0 {
 			continue
 		}
-		w := evidence.Wanted{Kinds: kinds, Listed: run.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
+		w := evidence.Wanted{Kinds: kinds, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
 		if s.Listing != nil {
-			w.Maintainers = run.BootstrapMaintainers(s.Listing)
+			w.Maintainers = s.BootstrapMaintainers()
 		}
 		if s.Revocation != nil {
 			w.Revoked = run.RevokedListing(s)

@@ -1,0 +1,218 @@
+package checks
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Ledger follows the first-parent history from its beginning, so that each commit can be judged by what
+// stood before it without reading the whole tree again. It judges by the same checks as a pull request.
+type Ledger struct {
+	repo  *registry.Repository
+	state *Standing
+	files map[string]scanned  // by path, of the data folders
+	odd   map[string][]string // paths and folders that folding changes, by their folded form
+	last  map[string]Brought  // by path, of the data folders
+}
+
+// Brought says which commit gave a path its present content.
+type Brought struct {
+	Commit, Parent string // Parent is empty for a root commit
+	When           time.Time
+}
+
+// NewLedger is the ledger of an empty registry.
+func NewLedger(repo *registry.Repository) *Ledger {
+	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
+		last: map[string]Brought{}}
+	l.state.pins = map[pin]*registry.Listing{}
+	return l
+}
+
+// Brought says which commit gave a path of the data folders its present content.
+func (l *Ledger) Brought(path string) (Brought, bool) {
+	b, found := l.last[path]
+	return b, found
+}
+
+// historical are the checks by which each commit of the history is judged, as far as Git alone shows it.
+func historical(id string) bool {
+	return id == layout.ID || id == appendOnly.ID || id == reissue.ID || id == revocations.ID
+}
+
+// Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
+// could not be read.
+func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
+	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
+		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Tree: step.Base, Changes: step.Changes}}}
+	l.state.Tree = step.Base
+	run := &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
+	for _, c := range step.Changes {
+		if registry.KindOf(c.Path) == registry.Governance {
+			continue
+		}
+		s, err := NewSubject(run, c)
+		if err != nil {
+			return nil, err
+		}
+		run.Subjects = append(run.Subjects, s)
+	}
+	var out []Fault
+	keep := func(c *Check, path string, o Outcome) {
+		for _, f := range o.Findings {
+			f.Commit = step.Commit.ID
+			out = append(out, Fault{c.ID, path, f})
+		}
+	}
+	for _, s := range run.Subjects {
+		for _, c := range All {
+			if historical(c.ID) && c.Judges(s.Kind) {
+				keep(c, s.Path, c.Judge(s))
+			}
+		}
+	}
+	keep(appendOnly, RegistrySubject, runAppendOnlyRegistry(run))
+	twins, err := l.newTwins(step)
+	if err != nil {
+		return nil, err
+	}
+	keep(layout, RegistrySubject, twinFindings(run, twins, nil))
+	keep(layout, RegistrySubject, folderFindings(run))
+	if err := run.Err(); err != nil {
+		return nil, err
+	}
+	l.apply(step, run.Subjects)
+	return out, nil
+}
+
+// apply makes the changes of a commit stand.
+func (l *Ledger) apply(step *registry.Step, subjects []*Subject) {
+	for _, s := range subjects {
+		if old, found := l.files[s.Path]; found {
+			l.state.drop(old)
+			delete(l.files, s.Path)
+		}
+		delete(l.last, s.Path)
+		if s.Record == nil {
+			continue
+		}
+		now := l.state.scan(s.Record, true)
+		l.files[s.Path] = now
+		l.state.keep(now)
+		l.last[s.Path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When}
+		if s.Listing != nil {
+			at := pin{slugOf(s.Path), s.Listing.ReceiptSHA256}
+			if l.state.pins[at] == nil {
+				l.state.pins[at] = &registry.Listing{Issued: s.Listing.Issued}
+			}
+		}
+	}
+}
+
+// drop takes back what keep made count.
+func (st *Standing) drop(f scanned) {
+	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
+		delete(st.revoked, *f.revoked)
+	}
+	if f.anchor != "" && st.anchors[f.anchor] == f.path {
+		delete(st.anchors, f.anchor)
+	}
+	if l := f.listed; l != nil {
+		delete(st.byPath, l.Path)
+		for _, at := range []struct {
+			index map[string][]*Listed
+			key   string
+		}{{st.slugs, strings.ToLower(l.Slug)}, {st.byDID, strings.ToLower(l.ToolDID)}} {
+			left := slices.DeleteFunc(slices.Clone(at.index[at.key]), func(o *Listed) bool { return o == l })
+			if len(left) == 0 {
+				delete(at.index, at.key)
+			} else {
+				at.index[at.key] = left
+			}
+		}
+	}
+}
+
+// prefixes are a path and the folders that it stands in.
+func prefixes(path string) []string {
+	var out []string
+	for i := range len(path) {
+		if path[i] == '/' {
+			out = append(out, path[:i])
+		}
+	}
+	return append(out, path)
+}
+
+func foldPath(path string) string { return cases.Fold().String(norm.NFKC.String(path)) }
+
+// newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the
+// commit's paths known.
+func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
+	there := func(t *registry.Tree, path string) (bool, error) {
+		_, found, err := t.Entry(path)
+		return found, err
+	}
+	brought := map[string]bool{}
+	for _, c := range step.Changes {
+		for _, p := range prefixes(c.Path) {
+			if brought[p] {
+				continue
+			}
+			if c.Head == nil {
+				if err := l.forget(step, p); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if before, err := there(step.Base, p); err != nil {
+				return nil, err
+			} else if !before {
+				brought[p] = true
+			}
+		}
+	}
+	var out []twin
+	for _, p := range slices.Sorted(maps.Keys(brought)) {
+		if isPlain(p) {
+			for _, other := range l.odd[p] {
+				out = append(out, twin{other, p})
+			}
+			continue
+		}
+		folded := foldPath(p)
+		for _, other := range l.odd[folded] {
+			out = append(out, twin{p, other})
+		}
+		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
+		if found, err := there(step.Result, folded); err != nil {
+			return nil, err
+		} else if isFolder || found {
+			out = append(out, twin{p, folded})
+		}
+		l.odd[folded] = append(l.odd[folded], p)
+	}
+	return out, nil
+}
+
+// forget drops a path that a commit took away from the odd ones.
+func (l *Ledger) forget(step *registry.Step, path string) error {
+	if isPlain(path) {
+		return nil
+	}
+	_, found, err := step.Result.Entry(path)
+	if err != nil || found {
+		return err
+	}
+	folded := foldPath(path)
+	l.odd[folded] = slices.DeleteFunc(l.odd[folded], func(o string) bool { return o == path })
+	return nil
+}
