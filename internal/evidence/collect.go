@@ -156,13 +156,13 @@ func peers(r *receipt.Receipt) []string {
 func (c *collector) didDocument(text string) (Result[*did.Document], string) {
 	d, err := did.Parse(text)
 	if err != nil {
-		return Result[*did.Document]{State: Invalid, Code: "did-syntax", Message: err.Error()}, ""
+		return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
 	}
 	switch d.Method {
 	case "key":
 		doc, err := did.Local(d)
 		if err != nil {
-			return Result[*did.Document]{State: Invalid, Code: "did-syntax", Message: err.Error()}, ""
+			return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
 		}
 		return Result[*did.Document]{State: Obtained, Value: doc}, ""
 	case "web":

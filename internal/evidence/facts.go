@@ -81,6 +81,9 @@ type Facts struct {
 // CodeHashMismatch marks a pinned document whose served bytes have another hash.
 const CodeHashMismatch = "hash-mismatch"
 
+// CodeDIDSyntax marks a text that is no DID, or one of its method that cannot stand for anything.
+const CodeDIDSyntax = "did-syntax"
+
 // CodeDIDMethod marks a DID whose method cannot be resolved.
 const CodeDIDMethod = "did-method"
 
