@@ -106,13 +106,14 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// isLabel holds for the letters, digits and inner hyphens of RFC 1123 section 2.1. Hyphens in the third and
-// fourth place, which IDNA keeps for itself, stand in host names of real networks.
+// isLabel holds for the letters, digits and inner hyphens of RFC 1123 section 2.1, and for underscores: those
+// are in no host name, but resolve, and stand in listings that their owners must be able to renew. Hyphens in
+// the third and fourth place, which IDNA keeps for itself, stand in host names of real networks.
 func isLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
 	}
-	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // isNumber follows the URL standard's "ends in a number": getaddrinfo reads such a host as an IPv4 address.

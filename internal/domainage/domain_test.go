@@ -29,6 +29,7 @@ func TestRegistrable(t *testing.T) {
 		{"www.ck", Domain{Host: "www.ck", Registrable: "www.ck", ICANN: "www.ck", Suffix: "ck"}, nil},
 		{"a.b.c.ck", Domain{Host: "a.b.c.ck", Registrable: "b.c.ck", ICANN: "b.c.ck", Suffix: "c.ck"}, nil},
 		{"a.agent.test", Domain{Host: "a.agent.test", Registrable: "agent.test", ICANN: "agent.test", Suffix: "test"}, nil},
+		{"my_agent.example.com", Domain{Host: "my_agent.example.com", Registrable: "example.com", ICANN: "example.com", Suffix: "com"}, nil},
 		{"r3---sn.example.com", Domain{Host: "r3---sn.example.com", Registrable: "example.com", ICANN: "example.com", Suffix: "com"}, nil},
 
 		{"co.uk", Domain{Host: "co.uk", Suffix: "co.uk"}, ErrPublicSuffix},
@@ -49,7 +50,7 @@ func TestRegistrable(t *testing.T) {
 
 func TestHostRefuses(t *testing.T) {
 	for _, host := range []string{
-		"", ".", "..", "a..b", "-a.example", "a-.example", "a_b.example", "a b.example", "a\r\nb.example", "a/b.example",
+		"", ".", "..", "a..b", "-a.example", "a-.example", "a b.example", "a\r\nb.example", "a/b.example",
 		"127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "a.example.0x1", "1.2.3.4.", "[::1]", "::1",
 		"fe80::1%25eth0", "*.example", "a@example.com", "a.example:443", "xn--a.example", "\xff.example",
 		strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "example",
