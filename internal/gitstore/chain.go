@@ -14,89 +14,99 @@ const (
 	maxChain = 4096
 	// maxWork is the sum of the sizes in a delta chain.
 	maxWork = 4 << 30
+	// maxObject is the largest object that is read, whatever the limit.
+	maxObject = 1<<31 - 1
 )
 
-// link is a delta of a chain and where it stands.
+// link is a delta of a chain and where it stands. Its bytes are nil where it is to be read when its turn comes.
 type link struct {
 	entry
 	place place
+	delta []byte
 }
 
 // scratch is the memory of one read, kept for the next.
 type scratch struct {
 	chain []link // each the delta of the next
-	first []byte // delta of chain[0]
-	delta []byte // of another
+	held  []byte // where the first deltas of the chain are
+	total int64  // bytes of deltas held, in chunks that held was before too
+	delta []byte // one that is not held
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-const maxKept = 1 << 20 // of a buffer in scratches
+const (
+	maxHeld   = 1 << 20 // of all deltas in a chain but the first
+	heldChunk = 64 << 10
+)
 
 func (s *scratch) release() {
-	s.chain = s.chain[:0]
-	if cap(s.first) > maxKept {
-		s.first = nil
+	clear(s.chain)
+	s.chain, s.held, s.total = s.chain[:0], s.held[:0], 0
+	if cap(s.held) > maxHeld {
+		s.held = nil
 	}
-	if cap(s.delta) > maxKept {
+	if cap(s.delta) > maxHeld {
 		s.delta = nil
 	}
 	scratches.Put(s)
 }
 
-func resize(b []byte, n int64) []byte {
-	if int64(cap(b)) < n {
-		return make([]byte, n)
+// hold is room for a delta that stays until the chain is applied.
+func (s *scratch) hold(n int64) []byte {
+	if int64(cap(s.held)-len(s.held)) < n {
+		s.held = make([]byte, 0, max(n, heldChunk))
 	}
-	return b[:n]
+	start := len(s.held)
+	s.held = s.held[:start+int(n)]
+	s.total += n
+	return s.held[start:]
 }
 
-// object reads the object at an offset, at most max bytes of it, and leaves the bases it is made from in the cache.
-// It is not verified. Deltas are resolved from the base up, one at a time, so that a read holds at most one base,
-// one delta and one result beside the first delta.
-func (p *pack) object(at, max int64, c *cache) (cached, error) {
+// object reads the object at an offset, at most limit bytes of it, and leaves it, if it is a tree, and the bases that it
+// is made from in the cache. It is not verified. Deltas are applied from the base up, one at a time, so that a read holds one base, one
+// result, the first delta and one other, and a MiB of small ones.
+func (p *pack) object(at, limit int64, c *cache) (cached, error) {
 	target := place{p, at}
 	if got, ok := c.get(target); ok {
-		return got, within(int64(len(got.data)), max)
+		return got, within(int64(len(got.data)), limit)
 	}
-	e, err := p.entry(at)
+	r, e, err := p.start(at)
 	if err != nil {
 		return cached{}, err
 	}
+	defer r.release()
 	if e.kind < offsetDelta {
-		return p.whole(link{e, target}, max)
+		o, err := r.whole(e, target, limit)
+		if err == nil && o.kind == Tree {
+			c.put(o)
+		}
+		return o, err
 	}
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	limit := maxFor(max)
-	if s.first, err = p.delta(e, s.first, limit); err != nil {
-		return cached{}, err
-	}
-	_, size, _, err := deltaSizes(s.first)
+	first, err := r.delta(s.hold, e, max(limit, maxBase))
 	if err != nil {
 		return cached{}, err
 	}
-	if err := within(size, max); err != nil {
-		return cached{}, err
-	}
-	s.chain = append(s.chain, link{e, target})
-	base, err := p.bottom(s, limit, c)
+	_, size, _, err := deltaSizes(first)
 	if err != nil {
 		return cached{}, err
 	}
-	return p.apply(s, base, limit, c)
-}
-
-func maxFor(max int64) int64 {
-	if max > maxBase {
-		return max
+	if err := within(size, limit); err != nil {
+		return cached{}, err
 	}
-	return maxBase
+	s.chain = append(s.chain, link{e, target, first})
+	base, err := p.bottom(s, max(limit, maxBase), c)
+	if err != nil {
+		return cached{}, err
+	}
+	return p.apply(s, base, max(limit, maxBase), c)
 }
 
-func within(size, max int64) error {
-	if size > max {
-		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, size, max)
+func within(size, limit int64) error {
+	if size > limit {
+		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, size, limit)
 	}
 	return nil
 }
@@ -108,73 +118,102 @@ func (p *pack) bottom(s *scratch, limit int64, c *cache) (cached, error) {
 		if got, ok := c.get(next); ok {
 			return got, nil
 		}
-		e, err := p.entry(next.offset)
+		base, err := p.follow(s, next, limit)
 		if err != nil {
-			return cached{}, err
+			return cached{}, fmt.Errorf("base of a delta: %w", err)
 		}
-		if e.kind < offsetDelta {
-			base, err := p.whole(link{e, next}, limit)
-			if err != nil {
-				return cached{}, fmt.Errorf("base of a delta: %w", err)
-			}
+		if base.kind != 0 {
 			c.put(base)
 			return base, nil
 		}
-		if len(s.chain) == maxChain {
-			return cached{}, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
-		}
-		s.chain = append(s.chain, link{e, next})
 	}
+}
+
+// follow reads the entry that the chain goes on to: a base that is whole, or another delta for the chain.
+func (p *pack) follow(s *scratch, next place, limit int64) (cached, error) {
+	r, e, err := p.start(next.offset)
+	if err != nil {
+		return cached{}, err
+	}
+	defer r.release()
+	if e.kind < offsetDelta {
+		return r.whole(e, next, limit)
+	}
+	if len(s.chain) == maxChain {
+		return cached{}, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+	}
+	l := link{entry: e, place: next}
+	if s.total+e.size <= maxHeld {
+		if l.delta, err = r.delta(s.hold, e, limit); err != nil {
+			return cached{}, err
+		}
+	}
+	s.chain = append(s.chain, l)
+	return cached{}, nil
 }
 
 // apply goes up the chain from its base to its first.
 func (p *pack) apply(s *scratch, base cached, limit int64, c *cache) (cached, error) {
 	work := int64(0)
 	for i := len(s.chain) - 1; i >= 0; i-- {
-		delta := s.first
-		if i > 0 {
+		l := s.chain[i]
+		if l.delta == nil {
 			var err error
-			if s.delta, err = p.delta(s.chain[i].entry, s.delta, limit); err != nil {
+			if l.delta, err = p.again(s, l, limit); err != nil {
 				return cached{}, err
 			}
-			delta = s.delta
 		}
-		_, size, _, err := deltaSizes(delta)
+		_, size, _, err := deltaSizes(l.delta)
 		if err == nil {
 			err = within(size, limit)
 		}
-		if work += size + int64(len(delta)); err == nil && work > maxWork {
+		if work += size + int64(len(l.delta)); err == nil && work > maxWork {
 			err = fmt.Errorf("%w: a chain of deltas makes more than %d bytes", ErrTooLarge, int64(maxWork))
 		}
 		if err != nil {
 			return cached{}, err
 		}
-		data, err := applyDelta(base.data, delta)
+		data, err := applyDelta(base.data, l.delta)
 		if err != nil {
 			return cached{}, err
 		}
-		base = cached{place: s.chain[i].place, kind: base.kind, data: data}
-		if i > 0 {
+		base = cached{place: l.place, kind: base.kind, data: data}
+		if i > 0 || base.kind == Tree {
 			c.put(base)
 		}
 	}
 	return base, nil
 }
 
-// whole reads an object that is no delta.
-func (p *pack) whole(l link, max int64) (cached, error) {
-	if err := within(l.size, max); err != nil {
-		return cached{}, err
+// again reads a delta that was not held.
+func (p *pack) again(s *scratch, l link, limit int64) ([]byte, error) {
+	r, e, err := p.start(l.place.offset)
+	if err != nil {
+		return nil, err
 	}
-	o := cached{place: l.place, kind: l.kind, data: make([]byte, l.size)}
-	return o, p.inflate(l.entry, o.data)
+	defer r.release()
+	return r.delta(func(n int64) []byte {
+		if int64(cap(s.delta)) < n {
+			s.delta = make([]byte, n)
+		}
+		return s.delta[:n]
+	}, e, limit)
 }
 
-// delta reads a delta into buf, or a larger one.
-func (p *pack) delta(e entry, buf []byte, limit int64) ([]byte, error) {
+// whole reads an object that is no delta.
+func (r *inflater) whole(e entry, at place, limit int64) (cached, error) {
+	if err := within(e.size, limit); err != nil {
+		return cached{}, err
+	}
+	o := cached{place: at, kind: e.kind, data: make([]byte, e.size)}
+	return o, r.stream(o.data)
+}
+
+// delta reads a delta into the room given for it.
+func (r *inflater) delta(room func(int64) []byte, e entry, limit int64) ([]byte, error) {
 	if err := within(e.size, limit); err != nil {
 		return nil, fmt.Errorf("delta: %w", err)
 	}
-	buf = resize(buf, e.size)
-	return buf, p.inflate(e, buf)
+	out := room(e.size)
+	return out, r.stream(out)
 }

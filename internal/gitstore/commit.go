@@ -126,16 +126,18 @@ func (d *commitDecoder) id(key string) (ID, bool, error) {
 
 // when reads the time of a person line: "name <e-mail> seconds zone".
 func when(person []byte) (int64, error) {
-	wrong := fmt.Errorf("committer %.200q, want name, e-mail in angle brackets, seconds since 1970 and a zone", person)
+	wrong := func() (int64, error) {
+		return 0, fmt.Errorf("committer %.200q, want name, e-mail in angle brackets, seconds since 1970 and a zone", person)
+	}
 	end := bytes.LastIndexByte(person, '>')
 	if end < 0 || bytes.IndexByte(person[:end], '<') < 0 {
-		return 0, wrong
+		return wrong()
 	}
 	clock, ok := strings.CutPrefix(string(person[end+1:]), " ")
 	seconds, zone, ok2 := strings.Cut(clock, " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if !ok || !ok2 || err != nil || strconv.FormatInt(n, 10) != seconds || n < 0 || n > maxWhen || !isZone(zone) {
-		return 0, wrong
+		return wrong()
 	}
 	return n, nil
 }

@@ -25,7 +25,7 @@ func find(dir string) (location, error) {
 		return location{}, err
 	}
 	if _, err := os.Stat(abs); err != nil {
-		return location{}, err
+		return location{}, fmt.Errorf("%w: %w", ErrNotRepository, err)
 	}
 	for at := abs; ; at = filepath.Dir(at) {
 		loc, err := locate(at)

@@ -40,6 +40,18 @@ func (r *inflater) release() {
 	inflaters.Put(r)
 }
 
+// peek is what the file holds next, as much as the first read gives.
+func (r *inflater) peek() ([]byte, error) {
+	if len(r.rest) == 0 {
+		if err := r.fill(); err != nil {
+			return nil, err
+		}
+	}
+	return r.rest, nil
+}
+
+func (r *inflater) skip(n int) { r.rest = r.rest[n:] }
+
 func (r *inflater) fill() error {
 	n := int64(nextRead)
 	if !r.started {
@@ -59,25 +71,22 @@ func (r *inflater) fill() error {
 
 // ReadByte reads the file as it is.
 func (r *inflater) ReadByte() (byte, error) {
-	if len(r.rest) == 0 {
-		if err := r.fill(); err != nil {
-			return 0, err
-		}
+	rest, err := r.peek()
+	if err != nil {
+		return 0, err
 	}
-	c := r.rest[0]
-	r.rest = r.rest[1:]
-	return c, nil
+	r.rest = rest[1:]
+	return rest[0], nil
 }
 
 // Read reads the file as it is.
 func (r *inflater) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		if err := r.fill(); err != nil {
-			return 0, err
-		}
+	rest, err := r.peek()
+	if err != nil {
+		return 0, err
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
+	n := copy(p, rest)
+	r.skip(n)
 	return n, nil
 }
 
@@ -101,7 +110,15 @@ func (r *inflater) zlib() error {
 	return r.flate.(flate.Resetter).Reset(r, nil)
 }
 
-// exactly fills out with the whole stream, which is no longer.
+// stream fills out with a whole zlib stream.
+func (r *inflater) stream(out []byte) error {
+	if err := r.zlib(); err != nil {
+		return err
+	}
+	return r.exactly(out)
+}
+
+// exactly fills out with the rest of the stream, which is no longer.
 func (r *inflater) exactly(out []byte) error {
 	if _, err := io.ReadFull(r.flate, out); err != nil {
 		return streamError(err)

@@ -16,8 +16,8 @@ func loosePath(objects string, id ID) string {
 	return filepath.Join(objects, text[:2], text[2:])
 }
 
-// readLoose reads a loose object: its type and size, and its bytes unless max is negative. It is not verified.
-func readLoose(objects string, id ID, max int64) (Type, int64, []byte, error) {
+// readLoose reads a loose object: its type and size, and its bytes unless limit is negative. It is not verified.
+func readLoose(objects string, id ID, limit int64) (Type, int64, []byte, error) {
 	f, err := os.Open(loosePath(objects, id))
 	if err != nil {
 		return 0, 0, nil, err
@@ -32,20 +32,20 @@ func readLoose(objects string, id ID, max int64) (Type, int64, []byte, error) {
 	if err := r.zlib(); err != nil {
 		return 0, 0, nil, err
 	}
-	return r.loose(max)
+	return r.loose(limit)
 }
 
-func (r *inflater) loose(max int64) (Type, int64, []byte, error) {
+func (r *inflater) loose(limit int64) (Type, int64, []byte, error) {
 	var head [maxLooseHead]byte
 	n, err := r.atMost(head[:])
 	if err != nil {
 		return 0, 0, nil, err
 	}
 	t, size, start, err := parseLooseHead(head[:n])
-	if err != nil || max < 0 {
+	if err != nil || limit < 0 {
 		return t, size, nil, err
 	}
-	if err := within(size, max); err != nil {
+	if err := within(size, limit); err != nil {
 		return t, size, nil, err
 	}
 	if int64(n-start) > size {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 )
@@ -88,38 +87,54 @@ func (p *pack) close() error {
 
 // entry is the head of a pack entry. Size is what its stream inflates to: an object, or a delta.
 type entry struct {
-	kind   Type
-	size   int64
-	base   int64 // offset of the base of a delta
-	stream int64 // offset of the zlib stream
+	kind Type
+	size int64
+	base int64 // offset of the base of a delta
 }
 
-func (p *pack) entry(at int64) (entry, error) {
+// start reads the head of the entry at an offset, and stands before its stream. The caller releases the inflater.
+func (p *pack) start(at int64) (*inflater, entry, error) {
 	if at < 12 || at >= p.end {
-		return entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
+		return nil, entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
 	}
-	var buf [64]byte
-	n, err := p.file.ReadAt(buf[:min(int64(len(buf)), p.end-at)], at)
-	if err != nil && !(err == io.EOF && n > 0) {
+	r := inflate(p.file, at, p.end)
+	head, err := r.peek()
+	if err != nil {
+		r.release()
+		return nil, entry{}, err
+	}
+	e, used, err := parseEntry(head, at, p.index)
+	if err != nil {
+		r.release()
+		return nil, entry{}, err
+	}
+	r.skip(used)
+	return r, e, nil
+}
+
+// entry is the head of the entry at an offset alone.
+func (p *pack) entry(at int64) (entry, error) {
+	r, e, err := p.start(at)
+	if err != nil {
 		return entry{}, err
 	}
-	e, used, err := parseEntry(buf[:n], at, p.index)
-	e.stream = at + int64(used)
-	return e, err
+	r.release()
+	return e, nil
 }
+
+var errEntryEnds = fmt.Errorf("%w: the pack ends inside the head of an entry, or its size does not end", ErrCorrupt)
 
 // parseEntry reads the head of the entry at an offset, gitformat-pack(5).
 func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
-	end := fmt.Errorf("%w: the pack ends inside the entry at %d", ErrCorrupt, at)
 	if len(head) == 0 {
-		return entry{}, 0, end
+		return entry{}, 0, errEntryEnds
 	}
 	c := head[0]
 	e := entry{kind: Type(c >> 4 & 7), size: int64(c & 15)}
 	used := 1
 	for shift := 4; c >= 0x80; shift += 7 {
 		if used == len(head) || shift > 53 {
-			return entry{}, 0, end
+			return entry{}, 0, errEntryEnds
 		}
 		c = head[used]
 		e.size |= int64(c&0x7f) << shift
@@ -135,7 +150,7 @@ func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
 		e.base, used = at-back, used+n
 	case refDelta:
 		if len(head)-used < x.idSize {
-			return entry{}, 0, end
+			return entry{}, 0, errEntryEnds
 		}
 		id := BytesID(head[used : used+x.idSize])
 		base, ok := x.find(id)
@@ -166,29 +181,19 @@ func offsetBack(b []byte) (back int64, used int) {
 	return 0, 0
 }
 
-// inflate reads the stream of an entry into out, which has the entry's size.
-func (p *pack) inflate(e entry, out []byte) error {
-	r := inflate(p.file, e.stream, p.end)
-	defer r.release()
-	if err := r.zlib(); err != nil {
-		return err
-	}
-	return r.exactly(out)
-}
-
 // header is the type and size of the object at an offset. It inflates the first bytes of a delta and no more.
 func (p *pack) header(at int64) (Type, int64, error) {
-	first, err := p.entry(at)
+	r, e, err := p.start(at)
 	if err != nil {
 		return 0, 0, err
 	}
-	size := first.size
-	if first.kind >= offsetDelta {
-		if size, err = p.resultSize(first); err != nil {
+	defer r.release()
+	size := e.size
+	if e.kind >= offsetDelta {
+		if size, err = r.resultSize(); err != nil {
 			return 0, 0, err
 		}
 	}
-	e := first
 	for depth := 0; e.kind >= offsetDelta; depth++ {
 		if depth == maxChain {
 			return 0, 0, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
@@ -200,15 +205,13 @@ func (p *pack) header(at int64) (Type, int64, error) {
 	return e.kind, size, nil
 }
 
-// resultSize is the size of the object that a delta makes.
-func (p *pack) resultSize(e entry) (int64, error) {
-	r := inflate(p.file, e.stream, p.end)
-	defer r.release()
+// resultSize is the size of what the delta makes that the inflater stands before.
+func (r *inflater) resultSize() (int64, error) {
 	if err := r.zlib(); err != nil {
 		return 0, err
 	}
 	var head [18]byte // two sizes of at most nine bytes
-	n, err := r.atMost(head[:min(e.size, int64(len(head)))])
+	n, err := r.atMost(head[:])
 	if err != nil {
 		return 0, err
 	}

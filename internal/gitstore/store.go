@@ -118,17 +118,18 @@ func (s *Store) Promisor() bool { return s.promisor }
 func (s *Store) IDSize() int { return s.idSize }
 
 // Read gives the type and bytes of an object that id is the hash of. The bytes are shared with later readers: they
-// must not be changed. An object of more than max bytes is ErrTooLarge and is not inflated; so is one made by a
-// delta from a base of more than 16 MiB and max. Other errors: ErrCorrupt, and for an object that is not there
+// must not be changed. An object of more than limit bytes is ErrTooLarge and is not inflated; so is
+// one made by a delta from a base of more than 16 MiB and limit. Other errors: ErrCorrupt, and for an object that is not there
 // ErrPartial, ErrShallow or ErrNotFound.
-func (s *Store) Read(id ID, max int64) (Type, []byte, error) {
+func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 	var o cached
+	limit = min(max(limit, 0), maxObject)
 	err := s.lookup(id, func(p *pack, at int64) error {
 		var err error
-		o, err = s.readPacked(p, at, id, max)
+		o, err = s.readPacked(p, at, id, limit)
 		return err
 	}, func(dir string) error {
-		t, _, data, err := readLoose(dir, id, maxZero(max))
+		t, _, data, err := readLoose(dir, id, limit)
 		if err == nil {
 			err = verify(id, t, data)
 		}
@@ -141,18 +142,16 @@ func (s *Store) Read(id ID, max int64) (Type, []byte, error) {
 	return o.kind, o.data, nil
 }
 
-func maxZero(n int64) int64 {
-	if n < 0 {
-		return 0
-	}
-	return n
-}
-
-func (s *Store) readPacked(p *pack, at int64, id ID, max int64) (cached, error) {
-	o, err := p.object(at, max, &s.cache)
+func (s *Store) readPacked(p *pack, at int64, id ID, limit int64) (cached, error) {
+	o, err := p.object(at, limit, &s.cache)
 	if err != nil || o.id == id {
 		return o, err
 	}
+	return s.verified(o, id)
+}
+
+// verified holds an object of a pack against its id, and has the cache remember that.
+func (s *Store) verified(o cached, id ID) (cached, error) {
 	if err := verify(id, o.kind, o.data); err != nil {
 		return o, err
 	}
