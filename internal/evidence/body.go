@@ -12,8 +12,6 @@ import (
 	"strings"
 )
 
-var errTotal = errors.New("the run's documents together are too large")
-
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
 // cap. What is sent may not exceed limit either: identity is what was asked for.
 func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *refusal) {
@@ -25,14 +23,14 @@ func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]by
 		return nil, refused
 	}
 	wire := &wire{from: resp.Body, left: limit}
-	body, err := l.quota.read(newDecoder(encoding, wire), limit)
+	body, err := io.ReadAll(io.LimitReader(newDecoder(encoding, wire), limit+1))
 	switch {
+	case int64(len(body)) > limit, errors.Is(wire.err, errTooLarge):
+		return nil, tooLarge(limit)
+	case err == nil && !l.quota.take(int64(len(body))):
+		return nil, totalTooLarge()
 	case err == nil:
 		return body, nil
-	case errors.Is(err, errTooLarge), errors.Is(wire.err, errTooLarge):
-		return nil, tooLarge(limit)
-	case errors.Is(err, errTotal):
-		return nil, totalTooLarge()
 	case wire.err == nil:
 		return nil, refuse(Invalid, CodeEncoding, "the body is not %s, as its Content-Encoding says", encoding)
 	case errors.Is(wire.err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
@@ -67,7 +65,7 @@ func tooLarge(limit int64) *refusal {
 }
 
 func totalTooLarge() *refusal {
-	return refuse(Unavailable, CodeTotal, "%v", errTotal)
+	return refuse(Unavailable, CodeTotal, "the documents of this run together are too large")
 }
 
 // contentEncoding is the one encoding of a body, empty for none.
@@ -127,34 +125,4 @@ func (o *opening) Read(p []byte) (int, error) {
 		o.from = from
 	}
 	return o.from.Read(p)
-}
-
-// read reads all of r, takes its length off the quota, and refuses more than limit bytes.
-func (q *quota) read(r io.Reader, limit int64) ([]byte, error) {
-	m := &metered{from: r, quota: q}
-	body, err := io.ReadAll(io.LimitReader(m, limit+1))
-	if err == nil && int64(len(body)) > limit {
-		err = errTooLarge
-	}
-	if err != nil {
-		q.give(m.taken)
-		return nil, err
-	}
-	return body, nil
-}
-
-// metered takes what is read off the quota, so that no sum of bodies in flight exceeds it either.
-type metered struct {
-	from  io.Reader
-	quota *quota
-	taken int64
-}
-
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.from.Read(p)
-	if !m.quota.take(int64(n)) {
-		return 0, errTotal
-	}
-	m.taken += int64(n)
-	return n, err
 }

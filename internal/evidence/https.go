@@ -128,6 +128,12 @@ type query struct {
 func (l *Live) document(ctx context.Context, r Request, q query) attempt {
 	left := l.timeout
 	var a attempt
+	if r.MaxBytes > largeDocument {
+		if err := place(ctx, l.large); err != nil {
+			return a.failed(classify(ctx, err))
+		}
+		defer func() { <-l.large }()
+	}
 	for hop := 0; ; hop++ {
 		a.observation.FinalURL = q.url.String()
 		if a.observation.FinalURL == r.Target {

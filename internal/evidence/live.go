@@ -22,7 +22,7 @@ type LiveOptions struct {
 	Jobs    int           // requests in flight; 0: 32
 	PerHost int           // of them to one host; 0: 4
 	// MaxTotal bounds the bytes of all documents together: they are kept in memory, since the bundle of a run
-	// holds them, and a document that would exceed it is Unavailable with CodeTotal. 0: 128 MiB.
+	// holds them, and a document that would exceed it is Unavailable with CodeTotal. 0: 64 MiB.
 	MaxTotal int64
 
 	ConnectTo []ConnectTo
@@ -68,6 +68,7 @@ type Live struct {
 	dialer      *dialer
 	routes      *routes
 	slots       *slots
+	large       chan struct{} // documents over largeDocument in flight
 	quota       quota
 	cache       *cache // nil: none
 	rdapURL     *url.URL
@@ -98,10 +99,10 @@ func NewLive(o LiveOptions) (*Live, error) {
 	}
 	l := &Live{
 		now: o.Now.UTC(), timeout: o.Timeout, agent: cmp.Or(o.UserAgent, "oap-gate"), wait: o.Wait,
-		dialer: d, slots: newSlots(o.Jobs, o.PerHost),
+		dialer: d, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2),
 		entries: make(map[Request]*entry), progress: o.Progress,
 	}
-	l.quota.left.Store(cmp.Or(o.MaxTotal, 128<<20))
+	l.quota.left.Store(cmp.Or(o.MaxTotal, 64<<20))
 	if l.wait == nil {
 		l.wait = sleep
 	}
@@ -315,6 +316,10 @@ func place(ctx context.Context, places chan struct{}) error {
 	}
 }
 
+// largeDocument is the cap from which on few documents are in flight at once: so many of them that hosts fill
+// to the cap must not fill the memory.
+const largeDocument = 4 << 20
+
 // quota is what is left of MaxTotal.
 type quota struct{ left atomic.Int64 }
 
@@ -325,5 +330,3 @@ func (q *quota) take(n int64) bool {
 	q.left.Add(n)
 	return false
 }
-
-func (q *quota) give(n int64) { q.left.Add(n) }
