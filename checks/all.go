@@ -1,5 +1,7 @@
 package checks
 
+import "slices"
+
 // All are the checks in catalogue order, which is the order of the report. An id is public and never
 // renamed.
 var All []*Check
@@ -28,9 +30,37 @@ func init() {
 	}
 }
 
+// The checks of an audit, which judge the registry as a whole beside what All judges.
+var (
+	History = &Check{
+		ID:    "history",
+		Title: "every first-parent commit obeys the rules of a pull request, as far as Git shows",
+		Cite:  "RFC 0026 sections 7 and 8",
+		Why:   "a mirror trusts neither the forge nor the maintainers",
+		Fix:   "tell the maintainers which commit is at fault, and keep the copy that you verified before it",
+	}
+	CommitSignatures = &Check{
+		ID:    "commit-signatures",
+		Title: "commits carry signatures by known keys",
+		Cite:  "RFC 0026 section 8",
+		Why:   "the forge is not the only one who could write a commit",
+		Fix:   "ask who made the commit; complete the keyring or the allowed signers",
+	}
+	Consistency = &Check{
+		ID:    "consistency",
+		Title: "the history continues what was verified before, and what other copies hold",
+		Cite:  "RFC 0026 sections 7 and 8",
+		Why:   "a rewritten history, or another one for other eyes, is the attack that a log exists to show",
+		Fix:   "keep both copies, and tell the maintainers and the other mirrors",
+	}
+)
+
+// Audit are the checks that only an audit has, in the order of the report, before All.
+var Audit = []*Check{History, CommitSignatures, Consistency}
+
 // ByID is the check of that id, nil where there is none.
 func ByID(id string) *Check {
-	for _, c := range All {
+	for _, c := range slices.Concat(Audit, All) {
 		if c.ID == id {
 			return c
 		}

@@ -14,6 +14,12 @@ var appendOnly = &Check{
 	Why:   "the log's history is the proof; a record that can be edited later proves nothing",
 	Fix:   "leave merged files as they are; add new ones, or renew your own listing with a newly signed Receipt",
 	Kinds: registry.DataKinds,
+	Applies: func(s *Subject) string {
+		if s.Run.Audit {
+			return "judged in the history"
+		}
+		return ""
+	},
 }
 
 func init() {

@@ -103,11 +103,11 @@ func runLayout(s *Subject) Outcome {
 	case registry.KindListing:
 		out.unique(s)
 	case registry.KindPeerWitness:
-		if s.Added() {
+		if s.Added() && !s.Run.Audit {
 			out.directoryEntry(s)
 		}
 	}
-	if m := recordName.FindStringSubmatch(s.Path); m != nil && s.Added() && deviceName.MatchString(m[1]) {
+	if m := recordName.FindStringSubmatch(s.Path); m != nil && s.Added() && !s.Run.Audit && deviceName.MatchString(m[1]) {
 		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", m[1]).
 			fix("choose another slug")
 	}
@@ -131,6 +131,9 @@ func (o *Outcome) unique(s *Subject) {
 	const slugTwice, didTwice = "slug %q is that of %s too", "tool_did %q is listed by %s too"
 	gone := map[string]bool{s.Path: true}
 	for _, t := range s.Run.Subjects {
+		if s.Run.Audit {
+			break // all stand in the base tree
+		}
 		if t.Kind != registry.KindListing || t == s {
 			continue
 		}

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type Ledger struct {
 type Brought struct {
 	Commit, Parent string // Parent is empty for a root commit
 	When           time.Time
+	First          time.Time // since when the path has held this tool_did without a break; for listings
 }
 
 // NewLedger is the ledger of an empty registry.
@@ -37,10 +39,58 @@ func NewLedger(repo *registry.Repository) *Ledger {
 	return l
 }
 
+// LedgerAt is the ledger after a commit whose history was judged before.
+func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*Ledger, error) {
+	l := NewLedger(repo)
+	l.state.pins = nil // what was pinned before is looked up in the history
+	t, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range registry.DataKinds {
+		found, err := registry.Scan(ctx, t, k, func(rec *registry.Record) scanned { return l.state.scan(rec, true) })
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			l.files[f.path] = f
+			l.state.keep(f)
+		}
+	}
+	err = t.Walk(func(path string, _ registry.Entry) error {
+		if !isPlain(path) {
+			for _, p := range prefixes(path) {
+				if folded := foldPath(p); !isPlain(p) && !slices.Contains(l.odd[folded], p) {
+					l.odd[folded] = append(l.odd[folded], p)
+				}
+			}
+		}
+		return nil
+	})
+	return l, err
+}
+
 // Brought says which commit gave a path of the data folders its present content.
-func (l *Ledger) Brought(path string) (Brought, bool) {
-	b, found := l.last[path]
-	return b, found
+func (l *Ledger) Brought(ctx context.Context, path, head string) (Brought, error) {
+	if b, found := l.last[path]; found {
+		return b, nil
+	}
+	versions, err := l.repo.FileHistory(ctx, head, path)
+	if err != nil {
+		return Brought{}, err
+	}
+	if len(versions) == 0 {
+		return Brought{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
+	}
+	c, err := l.repo.Commit(ctx, versions[0].Commit)
+	if err != nil {
+		return Brought{}, err
+	}
+	b := Brought{Commit: c.ID, When: versions[0].When, First: versions[len(versions)-1].When}
+	if len(c.Parents) > 0 {
+		b.Parent = c.Parents[0]
+	}
+	return b, nil
 }
 
 // historical are the checks by which each commit of the history is judged, as far as Git alone shows it.
@@ -100,6 +150,10 @@ func (l *Ledger) apply(step *registry.Step, subjects []*Subject) {
 			l.state.drop(old)
 			delete(l.files, s.Path)
 		}
+		first := l.last[s.Path].First
+		if s.BaseListing == nil || s.Listing == nil || s.BaseListing.ToolDID != s.Listing.ToolDID {
+			first = step.Commit.When
+		}
 		delete(l.last, s.Path)
 		if s.Record == nil {
 			continue
@@ -107,8 +161,8 @@ func (l *Ledger) apply(step *registry.Step, subjects []*Subject) {
 		now := l.state.scan(s.Record, true)
 		l.files[s.Path] = now
 		l.state.keep(now)
-		l.last[s.Path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When}
-		if s.Listing != nil {
+		l.last[s.Path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, first}
+		if s.Listing != nil && l.state.pins != nil {
 			at := pin{slugOf(s.Path), s.Listing.ReceiptSHA256}
 			if l.state.pins[at] == nil {
 				l.state.pins[at] = &registry.Listing{Issued: s.Listing.Issued}

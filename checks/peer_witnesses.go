@@ -59,6 +59,11 @@ func runPeerWitnesses(s *Subject) Outcome {
 	for _, p := range r.PeerWitnesses {
 		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
 	}
+	for _, w := range all {
+		if w.weight == counts {
+			s.vouched = append(s.vouched, w.slug)
+		}
+	}
 	if s.Listing.Level.Base() == 5 {
 		return out.level5(s, all)
 	}

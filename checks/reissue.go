@@ -21,6 +21,9 @@ var reissue = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.Receipt, evidence.DomainAge},
 	Applies: func(s *Subject) string {
+		if s.Run.Audit {
+			return "judged in the history"
+		}
 		if !s.Modified() {
 			return "no merged listing changes here"
 		}

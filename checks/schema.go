@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,7 +99,8 @@ func (s *Schemas) violations(sub *Subject) []Finding {
 	root := sub.Record.Document.Root
 	found := s.Of(sub.Kind).Validate(root)
 	for _, v := range found {
-		f := out.errorf(sub, v.Pointer, "schema-"+v.Keyword, "%s", v.Message)
+		keyword := cmp.Or(v.Keyword, "unjudged")
+		f := out.errorf(sub, v.Pointer, "schema-"+keyword, "%s", v.Message)
 		if sub.Kind == registry.KindRevocation && v.Pointer == "/signature" && v.Keyword == "type" {
 			f.fix("%s", signatureForm)
 		}

@@ -70,6 +70,7 @@ type Subject struct {
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
+	vouched []string        // slugs of the witnesses that count
 	refused map[string]bool // members that `schema` refuses
 	history []registry.Version
 }
@@ -134,6 +135,24 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 		return s.Record.Err.Pos
 	}
 	return registry.Pos{Path: s.Path}
+}
+
+// Vouched are the slugs of the peer witnesses whose signatures verified.
+func (s *Subject) Vouched() []string { return s.vouched }
+
+// Evidential tells whether an error hangs on what documents say today, which in an audit is not what they
+// said when the record was merged.
+func (s *Subject) Evidential(check, code string) bool {
+	switch check {
+	case workflowAnchors.ID:
+		return code != "workflow-anchored-twice" && code != "anchored-in-future"
+	case peerWitnesses.ID:
+		return code == "cosigner-document" || code == "cosignature-missing"
+	case revocations.ID:
+		l := s.Run.revokedListing(s)
+		return code == "not-authorised" && l != nil && s.Revocation.RevokedByDID == l.ToolDID
+	}
+	return false
 }
 
 // History is what the path held along the base branch's first parents, newest first.

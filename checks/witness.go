@@ -27,6 +27,7 @@ const (
 // witness is what one entry of peer_witnesses or peer_witness_signatures is worth.
 type witness struct {
 	did    string
+	slug   string // of the listing by which it may witness
 	weight weight
 	code   string
 	why    string // where it does not simply count
@@ -51,6 +52,9 @@ type statement struct {
 func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	w := witness{did: id}
 	worth := func(as weight, code, format string, args ...any) witness {
+		if s.Run.Audit && w.slug != "" {
+			as = unsure // it could witness; what its documents say today was not asked when the record was merged
+		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
 		return w
 	}
@@ -68,6 +72,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
 	}
+	w.slug = v.listed.Slug
 	known := st.facts[id]
 	if known == nil {
 		return worth(unsure, "witness-not-sought", "its documents were not sought")
@@ -99,6 +104,9 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 		w.alone = err.Error()
 	}
 	s.Run.independence(&w, known, id)
+	if s.Run.Audit && w.alone != "" && !w.path {
+		w.alone, w.doubt = "", w.alone
+	}
 	return w
 }
 

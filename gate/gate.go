@@ -68,7 +68,11 @@ func NewReport(mode string, src evidence.Source, cfg Config) *Report {
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
-	for _, c := range checks.All {
+	catalogue := checks.All
+	if mode == "audit" {
+		catalogue = slices.Concat(checks.Audit, checks.All)
+	}
+	for _, c := range catalogue {
 		if !cfg.Selected(c.ID) || cfg.Offline && c.Online() {
 			rep.NotRun = append(rep.NotRun, c.ID)
 		}
@@ -293,7 +297,7 @@ func (rep *Report) Judge(src evidence.Source) {
 }
 
 func order(id string) int {
-	return slices.IndexFunc(checks.All, func(c *checks.Check) bool { return c.ID == id })
+	return slices.IndexFunc(slices.Concat(checks.Audit, checks.All), func(c *checks.Check) bool { return c.ID == id })
 }
 
 func evidenceOf(o evidence.Observation) Evidence {

@@ -21,7 +21,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	if err != nil {
 		return err
 	}
-	before := &Tree{repo: r}
+	before := r.EmptyTree()
 	if from != "" {
 		if before, err = r.Tree(ctx, from); err != nil {
 			return err
@@ -51,3 +51,6 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	}
 	return nil
 }
+
+// EmptyTree is the tree before a root commit.
+func (r *Repository) EmptyTree() *Tree { return &Tree{repo: r} }

@@ -14,7 +14,7 @@ func isAction(sys IO) bool {
 }
 
 func newAction(sys IO) *cobra.Command {
-	o := options{summary: true, outputs: true}
+	o := options{mode: "check", summary: true, outputs: true}
 	c := newRoot(sys)
 	c.Args = noArgs
 	flags := &cobra.Command{}

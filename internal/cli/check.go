@@ -15,7 +15,7 @@ import (
 )
 
 func newCheck(sys IO) *cobra.Command {
-	var o options
+	o := options{mode: "check"}
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "gate a pull request: base..head of a registry clone",
@@ -45,6 +45,11 @@ func runCheck(ctx context.Context, sys IO, o *options) error {
 	if err != nil {
 		return o.failed(sys, err)
 	}
+	return o.verdict(sys, rep)
+}
+
+// verdict tells a report and gives its exit status.
+func (o *options) verdict(sys IO, rep *gate.Report) error {
 	if err := o.tell(sys, rep); err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func (o *options) source(progress func(done, total int)) (evidence.Source, error
 // failed tells that there is no verdict, in the reports too.
 func (o *options) failed(sys IO, cause error) error {
 	message, fix := describe(cause)
-	rep := gate.NewReport("check", evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
+	rep := gate.NewReport(o.mode, evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
 	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
 	if err := o.write(sys, rep); err != nil {
 		fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(err.Error()))

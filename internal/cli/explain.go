@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,25 +13,28 @@ import (
 
 func newExplain(sys IO) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain [ID]",
-		Short:             "what a check requires, cites, and how to fix it; no ID: the list",
-		Example:           "  oap-gate explain\n  oap-gate explain domain-age",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeChecks,
+		Use:       "explain [ID]",
+		Short:     "what a check requires, cites, and how to fix it; no ID: the list",
+		Example:   "  oap-gate explain\n  oap-gate explain domain-age",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: ids(catalogue()),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, c := range checks.All {
+				for _, c := range catalogue() {
 					fmt.Fprintf(sys.Stdout, "%-22s %s\n", c.ID, c.Title)
 				}
 				return nil
 			}
 			c := checks.ByID(args[0])
 			if c == nil {
-				return unknownCheck(args[0])
+				return usagef("the checks are "+strings.Join(ids(catalogue()), ", "), "no check is called %q", args[0])
 			}
 			var kinds []string
 			for _, k := range c.Kinds {
 				kinds = append(kinds, k.String())
+			}
+			if len(kinds) == 0 {
+				kinds = []string{"the registry as a whole, in an audit"}
 			}
 			fmt.Fprintf(sys.Stdout, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\n",
 				c.ID, c.Title, c.Cite, strings.Join(kinds, ", "), network(c), c.Why, c.Fix)
@@ -49,26 +53,21 @@ func network(c *checks.Check) string {
 	return "not needed"
 }
 
-func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return checkIDs(), cobra.ShellCompDirectiveNoFileComp
-}
+// catalogue is every check, in the order of a report.
+func catalogue() []*checks.Check { return slices.Concat(checks.Audit, checks.All) }
 
-func checkIDs() []string {
-	var ids []string
-	for _, c := range checks.All {
-		ids = append(ids, c.ID)
+func ids(of []*checks.Check) []string {
+	var out []string
+	for _, c := range of {
+		out = append(out, c.ID)
 	}
-	return ids
-}
-
-func unknownCheck(id string) error {
-	return usagef("the checks are "+strings.Join(checkIDs(), ", "), "no check is called %q", id)
+	return out
 }
 
 // rules is the catalogue as the report writers want it.
 func rules() []report.Rule {
 	var out []report.Rule
-	for _, c := range checks.All {
+	for _, c := range catalogue() {
 		out = append(out, report.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
 	}
 	return out

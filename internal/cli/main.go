@@ -114,7 +114,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("see: "+c.CommandPath()+" --help", "%v", err)
 	})
-	root.AddCommand(newCheck(sys), newReplay(sys), newDemo(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	return root
 }
 

@@ -20,6 +20,7 @@ import (
 
 // options are the flags of check, as given.
 type options struct {
+	mode             string // check or audit
 	repo, base, head string
 	worktree         bool
 	at               string
@@ -47,9 +48,13 @@ type options struct {
 func (o *options) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "the clone: a work tree, a bare clone or a linked worktree")
-	f.StringVar(&o.base, "base", "", "commit that the range would land on (default: of the event, else origin/HEAD, origin/main or main)")
-	f.StringVar(&o.head, "head", "", "commit that is proposed (default: of the event, else HEAD)")
-	f.BoolVar(&o.worktree, "worktree", false, "the head is the files on disk, before the commit")
+	if o.mode != "audit" {
+		f.StringVar(&o.base, "base", "", "commit that the range would land on (default: of the event, else origin/HEAD, origin/main or main)")
+		f.StringVar(&o.head, "head", "", "commit that is proposed (default: of the event, else HEAD)")
+		f.BoolVar(&o.worktree, "worktree", false, "the head is the files on disk, before the commit")
+		f.StringVar(&o.governance, "governance", "review", "what governance files alone get: review (a warning) or deny (a failure)")
+		f.BoolVar(&o.allowTarget, "allow-pull-request-target", false, "accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
+	}
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	f.StringSliceVar(&o.only, "only", nil, "run these checks only")
 	f.StringSliceVar(&o.skip, "skip", nil, "leave these checks out")
@@ -59,7 +64,11 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringVar(&o.record, "record", "", "save the evidence bundle in this file")
 	f.StringVar(&o.replay, "replay", "", "use this evidence bundle in place of the network")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "per request, with its redirects and body")
-	f.DurationVar(&o.budget, "budget", 5*time.Minute, "for the whole run's requests")
+	budget := 5 * time.Minute
+	if o.mode == "audit" {
+		budget = 0
+	}
+	f.DurationVar(&o.budget, "budget", budget, "for the whole run's requests; 0: no end")
 	f.IntVar(&o.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
 	f.StringVar(&o.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -68,19 +77,34 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringVar(&o.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
 	f.StringVar(&o.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
 	f.StringVar(&o.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
-	f.StringVar(&o.governance, "governance", "review", "what governance files alone get: review (a warning) or deny (a failure)")
 	f.IntVar(&o.maxAnnotations, "max-annotations", 9, "annotations of each severity in the github format, 0 to 9")
-	f.BoolVar(&o.allowTarget, "allow-pull-request-target", false, "accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
 	for _, name := range []string{"only", "skip"} {
-		_ = c.RegisterFlagCompletionFunc(name, completeChecks)
+		_ = c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return o.checkIDs(), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
+}
+
+// checkIDs are the checks that the command knows.
+func (o *options) checkIDs() []string {
+	if o.mode == "audit" {
+		return ids(slices.Concat(checks.Audit, checks.All))
+	}
+	return ids(checks.All)
+}
+
+func (o *options) unknownCheck(id string) error {
+	if checks.ByID(id) != nil {
+		return usagef("run oap-gate audit for it", "check %s is one of audit", id)
+	}
+	return usagef("the checks are "+strings.Join(o.checkIDs(), ", "), "no check is called %q", id)
 }
 
 // check refuses what no run could use.
 func (o *options) check() error {
 	for _, id := range slices.Concat(o.only, o.skip) {
-		if checks.ByID(id) == nil {
-			return unknownCheck(id)
+		if !slices.Contains(o.checkIDs(), id) {
+			return o.unknownCheck(id)
 		}
 		if o.offline && slices.Contains(o.only, id) && checks.ByID(id).Online() {
 			return usagef("drop --offline, or leave the check out of --only", "check %s needs the network, and --offline forbids it", id)
@@ -96,6 +120,9 @@ func (o *options) check() error {
 	}
 	if err := oneOf("--color", o.color, "auto", "always", "never"); err != nil {
 		return err
+	}
+	if o.mode == "audit" {
+		o.governance = "review"
 	}
 	if err := oneOf("--governance", o.governance, "review", "deny"); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config) {
 }
 
 func newReplay(sys IO) *cobra.Command {
-	var o options
+	o := options{mode: "check"}
 	c := &cobra.Command{
 		Use:     "replay BUNDLE",
 		Short:   "run a recorded evidence bundle again",
@@ -78,13 +78,7 @@ func newReplay(sys IO) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.tell(sys, rep); err != nil {
-			return err
-		}
-		if code := rep.Verdict.ExitStatus(); code != 0 {
-			return status(code)
-		}
-		return nil
+		return o.verdict(sys, rep)
 	}
 	return c
 }

@@ -1,0 +1,400 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// AuditConfig is what an audit is told beside what every run is.
+type AuditConfig struct {
+	Config
+	Strict        bool   // expired and revoked listings are failures
+	Verified      string // tip that an earlier audit verified; empty: the history is judged from its root
+	Shard, Of     int    // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
+	Signatures    func(ctx context.Context, commit string) (CommitSignature, error)
+	RequireSigned bool
+	Consistency   []checks.Finding // what comparing with a checkpoint and with peers gave
+	Peers         []Peer
+	Checkpoint    string // last verified tip, for the report
+}
+
+// CommitSignature is the verdict on one commit's signature: good, bad, unsigned, unknown key, expired key.
+type CommitSignature struct {
+	Verdict string
+	Detail  string
+}
+
+// Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
+// record at the head.
+func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source, cfg AuditConfig) (*Report, error) {
+	tree, err := repo.Tree(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	if _, found, err := tree.Entry(registry.KindListing.Folder()); err != nil || !found {
+		if err == nil {
+			err = ErrNoRegistry
+		}
+		return nil, err
+	}
+	rep := NewReport("audit", src, cfg.Config)
+	rep.Head = head
+	if cfg.Of > 0 {
+		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
+	}
+	a := &audit{ctx: ctx, repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep, head)}
+	if err := a.walk(); err != nil {
+		return nil, err
+	}
+	a.consistency()
+	if err := a.records(); err != nil {
+		return nil, err
+	}
+	rep.Judge(src)
+	return rep, nil
+}
+
+type audit struct {
+	ctx    context.Context
+	repo   *registry.Repository
+	head   string
+	tree   *registry.Tree
+	src    evidence.Source
+	cfg    AuditConfig
+	rep    *Report
+	join   *join
+	ledger *checks.Ledger
+}
+
+// walk judges the history and the signatures of its commits.
+func (a *audit) walk() error {
+	var err error
+	if a.cfg.Verified == "" {
+		a.ledger = checks.NewLedger(a.repo)
+	} else if a.ledger, err = checks.LedgerAt(a.ctx, a.repo, a.cfg.Verified); err != nil {
+		return err
+	}
+	h := &History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
+	a.rep.History = h
+	chain, err := a.repo.FirstParents(a.ctx, "", a.head)
+	if err != nil {
+		return err
+	}
+	h.Commits = len(chain)
+	judged := a.cfg.Selected(checks.History.ID)
+	var signatures checks.Outcome
+	bySubject := map[string]*checks.Outcome{}
+	err = a.repo.Steps(a.ctx, a.cfg.Verified, a.head, func(s *registry.Step) error {
+		h.Walked++
+		h.HeadTime = s.Commit.When
+		faults, err := a.ledger.Step(a.ctx, s)
+		if err != nil {
+			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
+		}
+		for _, f := range faults {
+			out := bySubject[f.Path]
+			if out == nil {
+				out = &checks.Outcome{}
+				bySubject[f.Path] = out
+			}
+			out.Findings = append(out.Findings, historical(f))
+		}
+		return a.signature(s, &signatures, &h.Signatures)
+	})
+	if err != nil {
+		return err
+	}
+	if h.HeadTime.IsZero() {
+		c, err := a.repo.Commit(a.ctx, a.head)
+		if err != nil {
+			return err
+		}
+		h.HeadTime = c.When
+	}
+	if !judged {
+		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
+	} else {
+		if bySubject[checks.RegistrySubject] == nil {
+			bySubject[checks.RegistrySubject] = &checks.Outcome{Verified: fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits)}
+		}
+		for _, path := range slices.Sorted(maps.Keys(bySubject)) {
+			a.join.add(checks.History, path, *bySubject[path])
+		}
+	}
+	switch {
+	case !a.cfg.Selected(checks.CommitSignatures.ID):
+		signatures = checks.Outcome{Skipped: "left out by --only or --skip"}
+	case a.cfg.Signatures == nil:
+		signatures = checks.Outcome{Skipped: "no --keyring and no --allowed-signers"}
+	case len(signatures.Findings) == 0:
+		n := h.Signatures
+		signatures.Verified = fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad, n.Unsigned, n.UnknownKey, n.ExpiredKey)
+	}
+	a.join.add(checks.CommitSignatures, checks.RegistrySubject, signatures)
+	return nil
+}
+
+// historical is a fault of one commit as an audit shows it: mixed kinds of files are a warning here.
+func historical(f checks.Fault) checks.Finding {
+	if f.Code == "mixed" || f.Code == "governance" {
+		f.Severity = checks.Warning
+		if f.Code == "governance" {
+			f.Severity = checks.Notice
+		}
+	}
+	f.Message = f.Check + ": " + f.Message
+	return f.Finding
+}
+
+// maxSignatureFindings is how many commits with a bad signature are named; the counts are complete.
+const maxSignatureFindings = 1000
+
+func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) error {
+	if a.cfg.Signatures == nil || !a.cfg.Selected(checks.CommitSignatures.ID) {
+		return nil
+	}
+	sig, err := a.cfg.Signatures(a.ctx, s.Commit.ID)
+	if err != nil {
+		return err
+	}
+	severity := checks.Warning
+	if a.cfg.RequireSigned {
+		severity = checks.Error
+	}
+	switch sig.Verdict {
+	case "good":
+		n.Good++
+		return nil
+	case "bad":
+		n.Bad++
+	case "unsigned":
+		n.Unsigned++
+	case "unknown key":
+		n.UnknownKey++
+	case "expired key":
+		n.ExpiredKey++
+	default:
+		return fmt.Errorf("verifying commit %s: unexpected verdict %q", s.Commit.ID, sig.Verdict)
+	}
+	if len(out.Findings) < maxSignatureFindings {
+		message := "the commit's signature is " + sig.Verdict
+		switch sig.Verdict {
+		case "unsigned":
+			message = "the commit is not signed"
+		case "unknown key", "expired key":
+			message = "the commit is signed by an " + sig.Verdict
+		}
+		if sig.Detail != "" {
+			message += ": " + sig.Detail
+		}
+		out.Findings = append(out.Findings, checks.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(sig.Verdict, " ", "-"),
+			Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID})
+	}
+	return nil
+}
+
+func (a *audit) consistency() {
+	out := checks.Outcome{Findings: a.cfg.Consistency}
+	switch {
+	case !a.cfg.Selected(checks.Consistency.ID):
+		out = checks.Outcome{Skipped: "left out by --only or --skip"}
+	case a.cfg.Checkpoint == "" && len(a.cfg.Peers) == 0 && len(out.Findings) == 0:
+		out.Skipped = "no --checkpoint to compare with, and no --peer"
+	case len(out.Findings) == 0:
+		out.Verified = "the checkpoint and every peer lie on this history"
+	}
+	a.join.add(checks.Consistency, checks.RegistrySubject, out)
+}
+
+// records judges every record at the head.
+func (a *audit) records() error {
+	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
+	run := &checks.Run{Context: a.ctx, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected}
+	var err error
+	if run.Base, err = checks.NewStanding(a.ctx, a.tree, func(string) bool { return true }); err != nil {
+		return err
+	}
+	for _, k := range registry.DataKinds {
+		entries, err := a.tree.Data(k)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if registry.KindOf(e.Path) != k || !a.mine(e.Path) {
+				continue
+			}
+			s, err := a.subject(run, e)
+			if err != nil {
+				return err
+			}
+			run.Subjects = append(run.Subjects, s)
+		}
+	}
+	slices.SortFunc(run.Subjects, func(x, y *checks.Subject) int { return strings.Compare(x.Path, y.Path) })
+	for _, c := range checks.All {
+		if c.RunRegistry == nil || c.PerCommit() {
+			continue
+		}
+		if !a.cfg.Selected(c.ID) {
+			a.join.add(c, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
+			continue
+		}
+		a.join.add(c, checks.RegistrySubject, c.RunRegistry(run))
+	}
+	judged := judgeSubjects(run, a.src)
+	for i, s := range run.Subjects {
+		a.rep.Counts.Records++
+		status := a.status(run, s)
+		for j := range judged[i] {
+			a.soften(s, status, &judged[i][j])
+		}
+		blame(judged[i])
+		for _, one := range judged[i] {
+			a.join.add(one.check, s.Path, one.Outcome)
+		}
+		if s.Kind == registry.KindListing && s.Listing != nil {
+			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))
+		}
+	}
+	return run.Err()
+}
+
+// mine tells whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
+func (a *audit) mine(path string) bool {
+	if a.cfg.Of == 0 {
+		return true
+	}
+	return ShardOf(path, a.cfg.Of) == a.cfg.Shard
+}
+
+// ShardOf is the part, from 1 to of, that a record belongs to, by the slug in its name.
+func ShardOf(path string, of int) int {
+	slug := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
+	if registry.KindOf(path) == registry.KindRevocation && len(slug) > 65 {
+		slug = slug[:len(slug)-65]
+	}
+	h := fnv.New32a()
+	h.Write([]byte(slug))
+	return int(h.Sum32()%uint32(of)) + 1
+}
+
+// subject is one record at the head, with the tree and time by which it was judged when it was merged.
+func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject, error) {
+	s, err := checks.NewSubject(run, registry.Change{Path: e.Path, Head: &e.Entry})
+	if err != nil {
+		return nil, err
+	}
+	high := s.Listing != nil && s.Listing.Level.Base() >= 4
+	if s.Revocation == nil && s.Listing == nil {
+		return s, nil
+	}
+	if a.cfg.Offline && !high && s.Revocation == nil {
+		return s, nil // neither its age nor its witnesses will be judged
+	}
+	brought, err := a.ledger.Brought(a.ctx, e.Path, a.head)
+	if err != nil {
+		return s, err
+	}
+	s.Stood = brought.First
+	if !high && s.Revocation == nil {
+		return s, nil
+	}
+	s.Then = &checks.Then{When: brought.When}
+	if brought.Parent == "" {
+		s.Then.Tree = a.repo.EmptyTree()
+		return s, nil
+	}
+	if s.Then.Tree, err = a.repo.Tree(a.ctx, brought.Parent); err != nil {
+		return nil, err
+	}
+	s.Then.Policy, err = checks.ReadPolicy(a.ctx, s.Then.Tree)
+	return s, err
+}
+
+// status is what can be said of a listing before its evidence is judged.
+func (a *audit) status(run *checks.Run, s *checks.Subject) string {
+	switch {
+	case s.Kind != registry.KindListing || s.Listing == nil:
+		return ""
+	case run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256) != "":
+		return StatusRevoked
+	case !run.Now.Before(s.Listing.Expires):
+		return StatusExpired
+	}
+	return StatusValid
+}
+
+// lapsed are the findings that say that a listing is no longer in force, which is no fault of the registry.
+var lapsed = map[string]bool{"expired": true, "receipt-revoked": true}
+
+// soften makes of a check's outcome what it means in an audit. What was judged when it was merged stays in
+// force, so that a document which is gone since is worth a notice; a listing that is no longer in force needs
+// no evidence any more.
+func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
+	inForce := status == StatusValid || status == ""
+	merged := s.Kind == registry.KindRevocation || s.Kind == registry.KindWorkflowAnchor || j.check.ID == "peer-witnesses"
+	for i := range j.Findings {
+		f := &j.Findings[i]
+		switch {
+		case lapsed[f.Code]:
+			f.Severity = checks.Warning
+			if a.cfg.Strict {
+				f.Severity = checks.Error
+			}
+		case f.Severity == checks.Notice || j.check.First():
+		case !inForce:
+			f.Severity = checks.Notice
+		case merged && (f.Severity == checks.Doubt || f.Severity == checks.Error && s.Evidential(j.check.ID, f.Code)):
+			f.Severity = checks.Notice
+		}
+	}
+	if j.Doubtful != "" && (!inForce || merged) {
+		j.Outcome = checks.Outcome{Skipped: j.Doubtful, Findings: j.Findings}
+	}
+	if j.Blames != "" && !inForce {
+		j.Blames = ""
+	}
+}
+
+// soon is how long before its end a listing counts as expiring.
+const soon = 14 * 24 * time.Hour
+
+func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) Listing {
+	l := Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
+		RevokedBy: run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256), Witnesses: s.Vouched()}
+	if t := s.Listing.Issued; !t.IsZero() {
+		l.IssuedAt = &t
+	}
+	if t := s.Listing.Expires; !t.IsZero() {
+		l.ExpiresAt = &t
+	}
+	if status != StatusValid {
+		return l
+	}
+	worst := Pass
+	for _, j := range judged {
+		if v := outcomeVerdict(j.Outcome); worse(v, worst) {
+			worst = v
+		}
+	}
+	switch {
+	case worst == Fail:
+		l.Status = StatusInvalid
+	case worst == Inconclusive:
+		l.Status = StatusUnreachable
+	case s.Listing.Provisional:
+		l.Status = StatusProvisional
+	case s.Listing.Expires.Sub(run.Now) < soon:
+		l.Status = StatusExpiring
+	}
+	return l
+}
