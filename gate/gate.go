@@ -210,14 +210,24 @@ func judgeSubjects(run *checks.Run, src evidence.Source) [][]judgement {
 	return out
 }
 
-// blame holds that where a check was skipped because another fails in its place, that other one does fail.
+// blame holds that where a check was skipped because another fails in its place, that other one does fail, or
+// was skipped for a third that fails.
 func blame(judged []judgement) {
-	for i, j := range judged {
-		if j.Blames == "" {
-			continue
+	fails := func(id string) bool {
+		for range judged {
+			at := slices.IndexFunc(judged, func(o judgement) bool { return o.check.ID == id })
+			switch {
+			case at < 0:
+				return false
+			case outcomeVerdict(judged[at].Outcome) == Fail:
+				return true
+			}
+			id = judged[at].Blames
 		}
-		at := slices.IndexFunc(judged, func(o judgement) bool { return o.check.ID == j.Blames })
-		if at < 0 || outcomeVerdict(judged[at].Outcome) != Fail {
+		return false
+	}
+	for i, j := range judged {
+		if j.Blames != "" && !fails(j.Blames) {
 			judged[i].Skipped, judged[i].Doubtful = "", "was not judged, and "+j.Blames+" did not fail"
 		}
 	}
