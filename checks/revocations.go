@@ -42,7 +42,11 @@ func runRevocations(s *Subject) Outcome {
 	}
 	var out Outcome
 	v := s.Revocation
-	if v.SignatureText != "" && !s.refused["/signature"] {
+	switch {
+	case v.SignatureText == "":
+	case s.refused["/signature"]:
+		return Outcome{Skipped: schema.ID + " failed", Blames: schema.ID}
+	default:
 		out.errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
 		return out
 	}
