@@ -3,9 +3,12 @@ package checks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -41,12 +44,13 @@ var schemaFiles = []struct {
 // Schemas are the schemas by which a tree judges: its own, or the built-in ones where it has none.
 type Schemas struct {
 	byKind map[registry.Kind]*jsonschema.Schema
-	broken map[string]error // by path
+	source map[registry.Kind]string // where to read what is allowed
+	broken map[string]error         // by path
 }
 
 // ReadSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
 func ReadSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
-	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, broken: map[string]error{}}
+	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{}, broken: map[string]error{}}
 	for _, f := range schemaFiles {
 		s, broken, err := readSchema(ctx, t, f.path, f.name)
 		if err != nil {
@@ -57,7 +61,10 @@ func ReadSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
 			continue
 		}
 		for _, k := range f.kinds {
-			out.byKind[k] = s
+			out.byKind[k], out.source[k] = s, f.path
+			if s == jsonschema.Builtin(f.name) {
+				out.source[k] = "oap-gate schema " + f.name
+			}
 		}
 	}
 	return out, nil
@@ -75,6 +82,9 @@ func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s 
 		return nil, fmt.Errorf("%s is no regular file", path), nil
 	}
 	text, err := t.File(ctx, path, MaxSchema)
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, MaxSchema), nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,6 +113,15 @@ func (s *Schemas) violations(sub *Subject) []Finding {
 		f := out.errorf(sub, v.Pointer, "schema-"+keyword, "%s", v.Message)
 		if sub.Kind == registry.KindRevocation && v.Pointer == "/signature" && v.Keyword == "type" {
 			f.fix("%s", signatureForm)
+		}
+	}
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		if f.Pointer != "" {
+			f.Message = strings.TrimPrefix(f.Pointer, "/") + ": " + f.Message
+		}
+		if f.Fix == "" {
+			f.fix("correct it; %s shows what is allowed", s.source[sub.Kind])
 		}
 	}
 	for _, name := range times[sub.Kind] {
