@@ -322,6 +322,7 @@ func TestNewLiveRefuses(t *testing.T) {
 		"no PEM":           {CACert: []byte("no certificate")},
 		"no proxy":         {Proxy: "localhost"},
 		"no RDAP URL":      {RDAPURL: "rdap.example"},
+		"RDAP by no HTTP":  {RDAPURL: "socks5://rdap.example"},
 		"no WHOIS server":  {WHOISServer: "whois.example"},
 		"no address":       {ConnectTo: []ConnectTo{{Host: "example.com"}}},
 		"no host":          {ConnectTo: []ConnectTo{{"127.0.0.1", netip.MustParseAddrPort("127.0.0.1:1")}}},

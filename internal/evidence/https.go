@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
 	if o.Proxy == "" {
 		return r, nil
 	}
-	proxy, err := operatorURL(o.Proxy)
+	proxy, err := operatorURL(o.Proxy, "http", "https", "socks5", "socks5h")
 	if err != nil {
 		return nil, fmt.Errorf("reading proxy URL: %w", err)
 	}
@@ -74,7 +75,7 @@ func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
 }
 
 // operatorURL reads a URL that the operator named; it is nil where the text is empty.
-func operatorURL(text string) (*url.URL, error) {
+func operatorURL(text string, schemes ...string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -82,8 +83,8 @@ func operatorURL(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.Host == "" || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
-		return nil, fmt.Errorf("%q: expected scheme://host", u.Redacted())
+	if u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		return nil, fmt.Errorf("%q: expected scheme://host with a scheme of %v", u.Redacted(), schemes)
 	}
 	return u, nil
 }

@@ -106,7 +106,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if l.wait == nil {
 		l.wait = sleep
 	}
-	if l.rdapURL, err = operatorURL(o.RDAPURL); err != nil {
+	if l.rdapURL, err = operatorURL(o.RDAPURL, "http", "https"); err != nil {
 		return nil, fmt.Errorf("reading RDAP URL: %w", err)
 	}
 	if l.whoisServer, err = operatorWHOIS(o.WHOISServer); err != nil {
