@@ -1,11 +1,11 @@
 package registry
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
 	"fmt"
-	"sort"
-	"strings"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
@@ -33,12 +33,14 @@ type ancestry struct {
 	waiting int // queued commits that are not stale
 }
 
-// walkAncestry runs the walk to its end. The marks of commits that are not stale are final, but that a
+// walkAncestry runs the walk to its end; base stands for any number of commits. The marks of commits that are not stale are final, but that a
 // commit marked fromHead alone can be an ancestor of base too where history holds commits that are older
 // than their parents: see ancestry.settle.
-func (r *Repository) walkAncestry(ctx context.Context, base, head *commit) (*ancestry, error) {
+func (r *Repository) walkAncestry(ctx context.Context, head *commit, base ...*commit) (*ancestry, error) {
 	a := &ancestry{repo: r, marks: map[gitstore.ID]mark{}, queued: map[gitstore.ID]bool{}}
-	a.add(base, fromBase)
+	for _, c := range base {
+		a.add(c, fromBase)
+	}
 	a.add(head, fromHead)
 	for a.waiting > 0 {
 		if err := a.step(ctx); err != nil {
@@ -189,24 +191,22 @@ func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
 	if len(ids) > 4*maxMergeBases {
 		return nil, errMergeBases(len(ids))
 	}
-	var best []*commit
+	common := make([]*commit, len(ids))
 	for i, id := range ids {
-		c, err := a.repo.commit(id)
-		if err != nil {
+		var err error
+		if common[i], err = a.repo.commit(id); err != nil {
 			return nil, err
 		}
-		redundant := false
-		for j, other := range ids {
-			if i == j || redundant {
-				continue
-			}
-			o, err := a.repo.commit(other)
-			if err != nil {
-				return nil, err
-			}
-			if redundant, err = a.repo.isAncestor(ctx, c, o); err != nil {
-				return nil, err
-			}
+	}
+	if len(common) < 2 {
+		return common, nil
+	}
+	var best []*commit
+	for i, c := range common {
+		others := append(common[:i:i], common[i+1:]...)
+		redundant, err := a.repo.isAncestor(ctx, c, others...)
+		if err != nil {
+			return nil, err
 		}
 		if !redundant {
 			best = append(best, c)
@@ -224,12 +224,9 @@ func errMergeBases(n int) error {
 		Err:    fmt.Errorf("%w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)}
 }
 
-// isAncestor tells whether c is tip or an ancestor of it, whatever the dates say.
-func (r *Repository) isAncestor(ctx context.Context, c, tip *commit) (bool, error) {
-	if c.id == tip.id {
-		return true, nil
-	}
-	a, err := r.walkAncestry(ctx, tip, c)
+// isAncestor tells whether c is one of the tips or an ancestor of one, whatever the dates say.
+func (r *Repository) isAncestor(ctx context.Context, c *commit, tips ...*commit) (bool, error) {
+	a, err := r.walkAncestry(ctx, c, tips...)
 	if err != nil {
 		return false, err
 	}
@@ -237,7 +234,7 @@ func (r *Repository) isAncestor(ctx context.Context, c, tip *commit) (bool, erro
 }
 
 func sortIDs(ids []gitstore.ID) {
-	sort.Slice(ids, func(i, j int) bool { return strings.Compare(ids[i].String(), ids[j].String()) < 0 })
+	slices.SortFunc(ids, func(a, b gitstore.ID) int { return bytes.Compare(a.Bytes(), b.Bytes()) })
 }
 
 // commitQueue is a heap, the newest commit on top; ties by id.
@@ -249,7 +246,7 @@ func (q commitQueue) Less(i, j int) bool {
 	if !q[i].when.Equal(q[j].when) {
 		return q[i].when.After(q[j].when)
 	}
-	return string(q[i].id.Bytes()) < string(q[j].id.Bytes())
+	return bytes.Compare(q[i].id.Bytes(), q[j].id.Bytes()) < 0
 }
 
 func (q commitQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }

@@ -20,11 +20,11 @@ func (c *clone) history(parents [][]int, dates []int) []string {
 		fmt.Fprintf(&stream, "M 100644 inline f%d\ndata 1\nx\n\n", i)
 	}
 	c.gitInput(stream.String(), "fast-import", "--quiet", "--force")
-	var ids []string
+	names := []string{"rev-parse"}
 	for i := range parents {
-		ids = append(ids, c.git("rev-parse", fmt.Sprintf("c%d", i)))
+		names = append(names, fmt.Sprintf("c%d", i))
 	}
-	return ids
+	return strings.Fields(c.git(names...))
 }
 
 // TestAncestryAsGitDoes holds merge bases and base..head of random histories against git, and against the
@@ -70,7 +70,7 @@ func checkAncestry(t *testing.T, c *clone, r *Repository, parents [][]int, ids [
 	if err != nil {
 		t.Fatal(err)
 	}
-	walk, err := r.walkAncestry(ctx, base, head)
+	walk, err := r.walkAncestry(ctx, head, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,4 +133,50 @@ func reach(parents [][]int, from int) map[int]bool {
 		}
 	}
 	return seen
+}
+
+// TestManyMergeBases holds that a head with more merge bases than are compared is refused.
+func TestManyMergeBases(t *testing.T) {
+	for sides, want := range map[int]error{maxMergeBases: nil, maxMergeBases + 1: ErrLimit, 5 * maxMergeBases: ErrLimit} {
+		parents := [][]int{nil}
+		var all []int
+		for i := range sides {
+			parents = append(parents, []int{0})
+			all = append(all, i+1)
+		}
+		parents = append(parents, all, all)
+		dates := make([]int, len(parents))
+		for i := range dates {
+			dates[i] = 1_700_000_000 + i
+		}
+		c := newClone(t)
+		ids := c.history(parents, dates)
+		g, err := c.open().Range(ctx, ids[sides+1], ids[sides+2])
+		if want != nil {
+			wantError(t, err, want)
+		} else if err != nil || len(g.MergeBases) != sides || len(g.Views) != sides {
+			t.Errorf("%d sides: %v", sides, err)
+		}
+	}
+}
+
+// TestAncestryDates holds that no date takes a commit out of a range or an ancestor out of sight.
+func TestAncestryDates(t *testing.T) {
+	const now = 1_700_000_000
+	// 0 - 1 - 2 - 3 (base), 1 - 4 - 5 (head)
+	parents := [][]int{nil, {0}, {1}, {2}, {1}, {4}}
+	for _, dates := range [][]int{
+		{now, now + 1, now + 2, now + 3, 0, 0},
+		{now, now + 1, now + 2, now + 3, 1 << 32, 1 << 32},
+		{now, 1 << 32, 0, now, now, now},
+		{now, 0, 1 << 32, 0, 1 << 32, 0},
+		{0, 0, 0, 0, 0, 0},
+	} {
+		c := newClone(t)
+		ids := c.history(parents, dates)
+		g := c.rangeOf(ids[3], ids[5])
+		if len(g.MergeBases) != 1 || g.MergeBases[0] != ids[1] || len(g.Commits) != 2 || g.Commits[0].ID != ids[4] {
+			t.Errorf("dates %v: merge bases %v, commits %v", dates, g.MergeBases, g.Commits)
+		}
+	}
 }

@@ -36,11 +36,11 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 	if depth > maxDepth {
 		return errDepth(path)
 	}
-	b, err := c.read(path, base)
+	b, err := c.repo.folder(base, path)
 	if err != nil {
 		return err
 	}
-	h, err := c.read(path, head)
+	h, err := c.repo.folder(head, path)
 	if err != nil {
 		return err
 	}
@@ -121,16 +121,6 @@ func commonSuffix(a, b []byte) int {
 		n++
 	}
 	return n
-}
-
-// nothing is a folder that is not there.
-var nothing = &folder{starts: []uint32{0}}
-
-func (c *comparison) read(path string, id gitstore.ID) (*folder, error) {
-	if id.IsZero() {
-		return nothing, nil
-	}
-	return c.repo.folder(id, path)
 }
 
 // empty reports a folder without entries that came or went. Git never writes one, and no path below it

@@ -10,7 +10,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
-// TestCompareAsGitDoes compares random trees and holds the result against git diff-tree.
+// TestCompareAsGitDoes compares random trees and holds the result against git diff-tree; and what the changes
+// make of the first tree against the second.
 func TestCompareAsGitDoes(t *testing.T) {
 	c := newClone(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -35,6 +36,10 @@ func TestCompareAsGitDoes(t *testing.T) {
 			}
 			if got := rawDiff(changes); got != want {
 				t.Fatalf("comparing %s with %s:\n%s\nwant\n%s", pair[0], pair[1], got, want)
+			}
+			root, err := r.compose(id(pair[0]), changes)
+			if err != nil || root != id(pair[1]) {
+				t.Fatalf("the changes from %s to %s compose %s, %v", pair[0], pair[1], root, err)
 			}
 		}
 	}

@@ -130,12 +130,9 @@ func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []ed
 	if depth > maxDepth {
 		return gitstore.ID{}, false, errDepth(path)
 	}
-	old := nothing
-	if !id.IsZero() {
-		var err error
-		if old, err = r.folder(id, path); err != nil {
-			return gitstore.ID{}, false, err
-		}
+	old, err := r.folder(id, path)
+	if err != nil {
+		return gitstore.ID{}, false, err
 	}
 	below := map[string][]edit{} // by the name in this folder
 	var names []string
@@ -157,7 +154,7 @@ func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []ed
 		}
 	}
 	raw := spell(old, below, fresh)
-	id, err := r.composed.addFolder(path, raw, like)
+	id, err = r.composed.addFolder(path, raw, like)
 	return id, len(raw) > 0, err
 }
 

@@ -178,13 +178,20 @@ func (c *folderCache) put(id gitstore.ID, path string, f *folder) {
 
 func (f *folder) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
 
-// folder reads the tree object of that id, which path names for errors.
+// nothing is a folder that is not there.
+var nothing = &folder{starts: []uint32{0}}
+
+// folder reads the tree object of that id, which path names for errors. The zero id is a folder that is not
+// there.
 func (r *Repository) folder(id gitstore.ID, path string) (*folder, error) {
 	return r.folderLike(id, path, r.folders.like(path))
 }
 
 // folderLike is folder, given a version of it that was read before, or nil.
 func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*folder, error) {
+	if id.IsZero() {
+		return nothing, nil
+	}
 	if f := r.composed.folder(id); f != nil {
 		return f, nil
 	}

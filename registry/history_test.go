@@ -89,3 +89,36 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 		}
 	}
 }
+
+// TestSteps holds that the steps of a history are its first-parent commits, each compared with the one before.
+func TestSteps(t *testing.T) {
+	c := newClone(t)
+	root := c.commit(pathA, "a")
+	c.git("checkout", "-q", "-b", "side")
+	side := c.commit(pathB, "b")
+	c.git("checkout", "-q", "main")
+	one := c.commit(pathC, "c")
+	c.date++
+	c.git("merge", "-q", "--no-ff", "-m", "m", side)
+	names := map[string]string{root: "root", one: "one", c.git("rev-parse", "HEAD"): "merge", "": "nothing"}
+	r := c.open()
+	for from, want := range map[string]string{
+		"":  "1 nothing..root A implementations/a.json\n2 root..one A implementations/c.json\n3 one..merge A implementations/b.json\n",
+		one: "0 one..merge A implementations/b.json\n",
+	} {
+		var got strings.Builder
+		err := r.Steps(ctx, from, "HEAD", func(s *Step) error {
+			fmt.Fprintf(&got, "%d %s..%s %s\n", s.Number, names[s.Base.Commit()], names[s.Commit.ID], spellChanges(s.Changes))
+			if _, ok, err := s.Base.Entry(pathB); ok || err != nil {
+				t.Errorf("%s stands before %s: %v, %v", pathB, s.Commit.ID, ok, err)
+			}
+			if data, err := s.Base.Data(KindRevocation); len(data) > 0 || err != nil {
+				t.Errorf("data before %s: %v, %v", s.Commit.ID, data, err)
+			}
+			return s.Base.Walk(func(string, Entry) error { return nil })
+		})
+		if err != nil || got.String() != want {
+			t.Errorf("steps from %q:\n%s(%v), want\n%s", from, got.String(), err, want)
+		}
+	}
+}

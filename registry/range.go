@@ -26,7 +26,7 @@ func (r *Repository) Range(ctx context.Context, base, head string) (*Range, erro
 
 // between is the range from b to the tree proposed, which is head's own or the files on disk on top of it.
 func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) (*Range, error) {
-	walk, err := r.walkAncestry(ctx, b, h)
+	walk, err := r.walkAncestry(ctx, h, b)
 	if err != nil {
 		return nil, fmt.Errorf("finding the merge base of %s and %s: %w", b.id, h.id, err)
 	}
@@ -96,7 +96,7 @@ func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
 		return err
 	}
 	for _, side := range parents[1:] {
-		walk, err := g.repo.walkAncestry(ctx, b, side)
+		walk, err := g.repo.walkAncestry(ctx, side, b)
 		if err != nil {
 			return err
 		}
@@ -105,6 +105,9 @@ func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
 			return err
 		}
 		for _, from := range bases {
+			if from.id == side.id {
+				continue // the base branch holds that side already
+			}
 			if err := g.view(ctx, from, g.repo.treeOf(side)); err != nil {
 				return err
 			}

@@ -1,59 +1,185 @@
+// Package registry reads what Git says about a registry: its records at a commit, what a pull request does
+// to them, and its history. It needs no network, no clock and no policy.
+//
+// Everything is decoded strictly, and any error reading an object is returned: nothing here takes an object
+// that is missing or malformed for an empty one.
 package registry
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
-// This file is the interface of the package to its callers: types here, bodies beside the code.
+// Errors that are about commits and not about one object. They come wrapped in a *gitstore.Error, which
+// says the remedy.
+var (
+	// ErrUnrelated: base and head have no common ancestor.
+	ErrUnrelated = errors.New("unrelated histories")
+	// ErrNotAncestor: a commit is not on the first-parent chain of another.
+	ErrNotAncestor = errors.New("not on the first-parent chain")
+	// ErrNotFile: a path that must be a regular file is something else.
+	ErrNotFile = errors.New("not a regular file")
+	// ErrLimit: more paths, folders in one another or merge bases than are looked at.
+	ErrLimit = errors.New("over the limit")
+)
 
-// Change is a path whose entry differs between two trees; nil means that it is not there.
-type Change struct {
-	Path       string
-	Base, Head *Entry
+// Repository is an open clone. It is safe for concurrent use.
+type Repository struct {
+	store    *gitstore.Store
+	folders  folderCache
+	composed composed
+
+	mu      sync.Mutex
+	commits map[gitstore.ID]*commit
 }
 
-// Commit is one commit of a range.
-type Commit struct {
-	ID      string
-	Parents []string
-	When    time.Time // committer date, UTC
-	// Touched holds the paths whose entry differs from that in every parent, in path order; Base is the
-	// first parent's entry. For a root commit every path is touched.
-	Touched []Change
+// commit is what the package needs of a commit object.
+type commit struct {
+	id      gitstore.ID
+	tree    gitstore.ID
+	parents []gitstore.ID
+	when    time.Time
 }
 
-// View is one comparison that a range must pass: From is a merge base, or the first parent of a merge.
-type View struct {
-	From    string // commit
-	To      string // commit; empty: the files on disk
-	Tree    *Tree  // of From
-	Changes []Change
+// Open opens the clone that dir is in: a work tree, a bare clone or a linked work tree. Errors are a
+// *gitstore.Error or wrap one.
+func Open(dir string) (*Repository, error) {
+	store, err := gitstore.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Repository{
+		store:   store,
+		folders: folderCache{folders: map[gitstore.ID]*folder{}, latest: map[string]*folder{}},
+		commits: map[gitstore.ID]*commit{},
+	}, nil
 }
 
-// Range is what a pull request would do to a registry: base..head.
-type Range struct {
-	Base   *Tree // the judge: the tree of the commit that the range would land on
-	Head   *Tree // as proposed
-	Result *Tree // what would land: the base tree with the range's changes
-	// MergeBases are the best common ancestors of base and head, sorted; one but for criss-cross histories.
-	MergeBases []string
-	// Views are the comparisons that must all hold: each merge base with head, and where head is a merge
-	// whose first parent is base or its ancestor, also that parent with head.
-	Views []View
-	// Changes are the paths that differ between Base and Result and those of all views together, Base being
-	// the base tree's entry and Head the result's, in path order. The two are equal where the base branch
-	// already holds what the range brings.
-	Changes []Change
-	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
-	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.
-	Commits []Commit
-
-	repo *Repository
+// Close releases the files that r holds open.
+func (r *Repository) Close() error {
+	return errors.Join(r.composed.close(), r.store.Close())
 }
 
-// Version is what one path held from a first-parent commit on.
-type Version struct {
-	Commit string
-	When   time.Time // committer date, UTC
-	Entry  *Entry    // nil: the commit took the path away
+// Resolve gives the id of the commit that rev names: a ref, an id, HEAD, with suffixes such as ~2.
+func (r *Repository) Resolve(rev string) (string, error) {
+	id, err := r.store.Resolve(rev)
+	if err != nil {
+		return "", err
+	}
+	return id.String(), nil
+}
+
+// HasRef tells whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
+func (r *Repository) HasRef(name string) bool { return r.store.HasRef(name) }
+
+// RemoteURL is the URL of the remote "origin", empty where there is none.
+func (r *Repository) RemoteURL() string { return r.store.RemoteURL() }
+
+// Worktree is the root of the work tree, empty for a bare clone.
+func (r *Repository) Worktree() string { return r.store.Worktree() }
+
+// Commit reads one commit. Touched is not filled in.
+func (r *Repository) Commit(_ context.Context, id string) (*Commit, error) {
+	c, err := r.resolve(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.public(), nil
+}
+
+func (c *commit) public() *Commit {
+	p := &Commit{ID: c.id.String(), When: c.when}
+	for _, id := range c.parents {
+		p.Parents = append(p.Parents, id.String())
+	}
+	return p
+}
+
+// resolve reads the commit that rev names.
+func (r *Repository) resolve(rev string) (*commit, error) {
+	id, err := gitstore.ParseID(rev)
+	if err != nil {
+		if id, err = r.store.Resolve(rev); err != nil {
+			return nil, err
+		}
+	}
+	return r.commit(id)
+}
+
+func (r *Repository) commit(id gitstore.ID) (*commit, error) {
+	r.mu.Lock()
+	c := r.commits[id]
+	r.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	raw, err := r.object(id, gitstore.Commit, maxCommitBytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading history: %w", err)
+	}
+	decoded, err := gitstore.DecodeCommit(raw)
+	if err == nil && decoded.Tree.Size() != id.Size() {
+		err = fmt.Errorf("%w: ids of another hash function", gitstore.ErrMalformed)
+	}
+	if err != nil {
+		return nil, &gitstore.Error{Op: "reading commit", Object: id.String(), Err: err,
+			Remedy: "leave the commit out: no git writes it so"}
+	}
+	c = &commit{id: id, tree: decoded.Tree, parents: decoded.Parents, when: time.Unix(decoded.When, 0).UTC()}
+	r.mu.Lock()
+	r.commits[id] = c
+	r.mu.Unlock()
+	return c, nil
+}
+
+const maxCommitBytes = 4 << 20
+
+// parents reads the parents of c. A commit at the boundary of a shallow clone has parents that the clone
+// does not hold, and that is an error here.
+func (r *Repository) parents(c *commit) ([]*commit, error) {
+	if len(c.parents) > 0 && r.store.IsShallow(c.id) {
+		return nil, errShallow(c)
+	}
+	parents := make([]*commit, len(c.parents))
+	for i, id := range c.parents {
+		p, err := r.commit(id)
+		if err != nil {
+			return nil, fmt.Errorf("parent of %s: %w", c.id, err)
+		}
+		parents[i] = p
+	}
+	return parents, nil
+}
+
+func errShallow(c *commit) error {
+	return &gitstore.Error{Op: "reading the parents of commit", Object: c.id.String(),
+		Remedy: "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`",
+		Err:    gitstore.ErrShallow}
+}
+
+// object reads an object of one type, of at most limit bytes.
+func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]byte, error) {
+	got, data, err := r.store.Read(id, limit)
+	if err != nil {
+		return nil, err
+	}
+	if got != want {
+		return nil, &gitstore.Error{Op: "reading object", Object: id.String(),
+			Remedy: "compare with another clone: what names this object is malformed",
+			Err:    fmt.Errorf("%w: a %s stands where a %s is expected", gitstore.ErrMalformed, got, want)}
+	}
+	return data, nil
+}
+
+// blob reads a file's content: of the object store, or of the disk for a file that stands only there.
+func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
+	if d, path, ok := r.composed.file(id); ok {
+		return d.read(path, id, limit)
+	}
+	return r.object(id, gitstore.Blob, limit)
 }

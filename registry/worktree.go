@@ -23,7 +23,8 @@ import (
 // sees by size and time that it is as it was checked out; else its bytes count as they stand on disk. The
 // executable bit counts where the file system keeps it.
 //
-// A clone without work tree, a merge that is not concluded and an index that is not read are errors.
+// A clone without work tree, a merge that is not concluded, an index that is split or damaged, and a second
+// call on the same Repository are errors.
 func (r *Repository) WorktreeRange(ctx context.Context, base string) (*Range, error) {
 	b, err := r.resolve(base)
 	if err != nil {

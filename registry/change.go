@@ -1,0 +1,58 @@
+package registry
+
+import (
+	"time"
+)
+
+// Change is a path whose entry differs between two trees; nil means that it is not there.
+type Change struct {
+	Path       string
+	Base, Head *Entry
+}
+
+// Commit is one commit of a range.
+type Commit struct {
+	ID      string
+	Parents []string
+	When    time.Time // committer date, UTC
+	// Touched holds the paths whose entry differs from that in every parent, in path order; Base is the
+	// first parent's entry. For a root commit every path is touched.
+	Touched []Change
+}
+
+// View is one comparison that a range must pass.
+type View struct {
+	From    string // commit
+	To      string // commit; empty: the files on disk
+	Tree    *Tree  // of From
+	Changes []Change
+}
+
+// Range is what a pull request would do to a registry: base..head.
+type Range struct {
+	Base   *Tree // the judge: the tree of the commit that the range would land on
+	Head   *Tree // as proposed
+	Result *Tree // what would land: the base tree with the range's changes
+	// MergeBases are the best common ancestors of base and head, sorted; one but for criss-cross histories.
+	MergeBases []string
+	// Views are the comparisons that must all hold: each merge base with head; and where head is a merge whose
+	// first parent is base or its ancestor, as a forge's merge ref is, also that parent with head (what lands)
+	// and each other parent with its own merge bases with base (what was written). None stands twice.
+	Views []View
+	// Changes are the paths that differ between Base and Result and those of all views together, Base being
+	// the base tree's entry and Head the result's, in path order. The two are equal where the base branch
+	// already holds what the range brings, and both nil where it already took away what the range does.
+	Changes []Change
+	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
+	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.
+	Commits []Commit
+
+	repo *Repository
+}
+
+// Version is what one path held from a first-parent commit on.
+type Version struct {
+	Commit string
+	When   time.Time // committer date, UTC
+	Entry  *Entry    // nil: the commit took the path away
+}
