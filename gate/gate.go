@@ -276,6 +276,16 @@ func collect(run *checks.Run, src evidence.Source) {
 
 // Judge counts the results, adds the evidence, and sets the verdict.
 func (rep *Report) Judge(src evidence.Source) {
+	rep.settle()
+	observed := src.Observations()
+	rep.EvidenceSHA256 = evidence.Digest(observed)
+	for _, o := range observed {
+		rep.Evidence = append(rep.Evidence, evidenceOf(o))
+	}
+}
+
+// settle sorts and counts the results and sets the verdict.
+func (rep *Report) settle() {
 	slices.SortStableFunc(rep.Results, func(a, b Result) int {
 		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order(a.Check), order(b.Check)))
 	})
@@ -298,11 +308,6 @@ func (rep *Report) Judge(src evidence.Source) {
 		case Skip:
 			rep.Counts.Skip++
 		}
-	}
-	observed := src.Observations()
-	rep.EvidenceSHA256 = evidence.Digest(observed)
-	for _, o := range observed {
-		rep.Evidence = append(rep.Evidence, evidenceOf(o))
 	}
 }
 

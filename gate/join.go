@@ -79,7 +79,12 @@ func (j *join) add(c *checks.Check, subject string, o checks.Outcome) {
 	for _, f := range o.Findings {
 		r.Findings = append(r.Findings, findingOf(c, f))
 	}
-	key := c.ID + "\x00" + subject
+	j.merge(r)
+}
+
+// merge adds a result, to the one of the same check and subject where there is one.
+func (j *join) merge(r Result) {
+	key := r.Check + "\x00" + r.Subject
 	i, found := j.at[key]
 	if !found {
 		sortFindings(r.Findings)
@@ -91,7 +96,11 @@ func (j *join) add(c *checks.Check, subject string, o checks.Outcome) {
 	if worse(r.Verdict, have.Verdict) {
 		have.Verdict, have.Reason = r.Verdict, r.Reason
 	}
-	have.Findings = append(have.Findings, r.Findings...)
+	for _, f := range r.Findings {
+		if !slices.Contains(have.Findings, f) {
+			have.Findings = append(have.Findings, f)
+		}
+	}
 	sortFindings(have.Findings)
 }
 

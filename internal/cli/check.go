@@ -53,10 +53,7 @@ func (o *options) verdict(sys IO, rep *gate.Report) error {
 	if err := o.tell(sys, rep); err != nil {
 		return err
 	}
-	if code := rep.Verdict.ExitStatus(); code != 0 {
-		return status(code)
-	}
-	return nil
+	return ended(rep.Verdict.ExitStatus())
 }
 
 func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {

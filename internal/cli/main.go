@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -56,6 +58,10 @@ func Main(args []string, sys IO) (code int) {
 			code = 2
 		}
 	}()
+	// net/http logs what a server sends unasked, and foreign text does not belong on stderr.
+	log.SetOutput(io.Discard)
+	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
+	debug.SetGCPercent(50)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(sys)
@@ -75,6 +81,9 @@ func Main(args []string, sys IO) (code int) {
 	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
 	if fix != "" {
 		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
+	}
+	if _, ok := errors.AsType[*inconclusiveError](err); ok {
+		return gate.Inconclusive.ExitStatus()
 	}
 	return gate.Errored.ExitStatus()
 }
@@ -114,7 +123,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("see: "+c.CommandPath()+" --help", "%v", err)
 	})
-	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	return root
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -150,9 +149,8 @@ func (o *options) check() error {
 		return usagef("give one of them", "--replay excludes --record and --cache")
 	}
 	for _, c := range o.connectTo {
-		host, addr, _ := strings.Cut(c, "=")
-		if _, err := netip.ParseAddrPort(addr); host == "" || err != nil {
-			return usagef("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q is not HOST=ADDR", c)
+		if _, err := evidence.ParseConnectTo(c); err != nil {
+			return usagef("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
 		}
 	}
 	if u, err := url.Parse(o.rdapURL); o.rdapURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -218,12 +216,14 @@ func (o *options) live(progress func(done, total int)) (evidence.Source, error) 
 	live := evidence.LiveOptions{Now: o.now(), Timeout: o.timeout, Budget: o.budget, Jobs: o.jobs, Proxy: o.proxy, RDAPURL: o.rdapURL,
 		WHOISServer: o.whoisServer, CacheDir: o.cache, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range o.connectTo {
-		host, addr, _ := strings.Cut(c, "=")
-		to, err := netip.ParseAddrPort(addr)
+		to, err := evidence.ParseConnectTo(c)
 		if err != nil {
-			return nil, usagef("write HOST=IP:PORT", "--connect-to %q: %v", c, err)
+			return nil, err
 		}
-		live.ConnectTo = append(live.ConnectTo, evidence.ConnectTo{Host: host, Addr: to})
+		live.ConnectTo = append(live.ConnectTo, to)
+	}
+	if o.mode == "audit" {
+		live.MaxTotal = 1 << 30 // every document of a registry, not of one pull request
 	}
 	if o.caCert != "" {
 		pem, err := os.ReadFile(o.caCert)

@@ -35,7 +35,7 @@ type routes struct {
 var errProxy = errors.New("the proxy did not connect")
 
 func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
-	pool, err := roots(o.CACert)
+	pool, err := Roots(o.CACert)
 	if err != nil {
 		return nil, err
 	}

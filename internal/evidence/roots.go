@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// roots is the pool of the system's certificate authorities and those of a PEM bundle.
+// Roots is the pool of the system's certificate authorities and those of a PEM bundle.
 //
 // On Unix but macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable
 // that some earlier step of a workflow set must not decide what a gate trusts, so the files are read here.
-func roots(more []byte) (*x509.CertPool, error) {
+func Roots(more []byte) (*x509.CertPool, error) {
 	pool, err := systemRoots()
 	if err != nil {
 		return nil, fmt.Errorf("reading system roots: %w", err)

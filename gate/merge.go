@@ -1,0 +1,71 @@
+package gate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrMerge means that reports are not the parts of one audit.
+var ErrMerge = errors.New("these reports are not the parts of one audit")
+
+// Merge joins the reports of all shards of one audit. The error wraps ErrMerge.
+func Merge(parts []*Report) (*Report, error) {
+	refuse := func(format string, args ...any) (*Report, error) {
+		return nil, fmt.Errorf("%w: %s", ErrMerge, fmt.Sprintf(format, args...))
+	}
+	if len(parts) == 0 {
+		return refuse("there is none")
+	}
+	whole := *parts[0]
+	seen := map[int]bool{}
+	of := 0
+	for _, p := range parts {
+		i, n := 0, 0
+		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n || p.Shard != fmt.Sprintf("%d/%d", i, n) {
+			return refuse("one is of the shard %q, I/N is needed", p.Shard)
+		}
+		switch {
+		case of != 0 && n != of:
+			return refuse("one is of %d shards, another of %d", of, n)
+		case seen[i]:
+			return refuse("shard %s is there twice", p.Shard)
+		case p.Mode != "audit" || p.Verdict == Errored:
+			return refuse("shard %s is of the mode %q with the verdict %q", p.Shard, p.Mode, p.Verdict)
+		case p.Head != whole.Head:
+			return refuse("one is about %s, another about %s", whole.Head, p.Head)
+		case p.Tool != whole.Tool:
+			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit, p.Tool.Version, p.Tool.Commit)
+		case !slices.Equal(p.Assumed, whole.Assumed) || !slices.Equal(p.NotRun, whole.NotRun):
+			return refuse("shard %s was run with other flags: %q, not %q", p.Shard, p.Assumed, whole.Assumed)
+		}
+		of, seen[i] = n, true
+	}
+	for i := 1; i <= of; i++ {
+		if !seen[i] {
+			return refuse("shard %d/%d is missing", i, of)
+		}
+	}
+	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []Result{}, []Evidence{}, nil, Counts{}
+	joined := newJoin(&whole, whole.Head)
+	var digests []string
+	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *Report) int { return strings.Compare(a.Shard, b.Shard) }) {
+		for _, r := range p.Results {
+			joined.merge(r)
+		}
+		whole.Counts.Records += p.Counts.Records
+		whole.Listings = append(whole.Listings, p.Listings...)
+		whole.Evidence = append(whole.Evidence, p.Evidence...)
+		digests = append(digests, p.EvidenceSHA256)
+		if p.EvaluatedAt.After(whole.EvaluatedAt) {
+			whole.EvaluatedAt = p.EvaluatedAt
+		}
+	}
+	slices.SortFunc(whole.Listings, func(a, b Listing) int { return strings.Compare(a.Slug, b.Slug) })
+	slices.SortStableFunc(whole.Evidence, func(a, b Evidence) int { return strings.Compare(a.URL, b.URL) })
+	whole.EvidenceSHA256 = cmp.Or(strings.Join(slices.Compact(digests), " "))
+	whole.settle()
+	return &whole, nil
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// forgeOptions say which repository at which forge.
+type forgeOptions struct {
+	repo, repository, api, proxy, caCert string
+}
+
+func (o *forgeOptions) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.repo, "repo", ".", "the clone")
+	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
+	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
+	f.StringVar(&o.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
+	f.StringVar(&o.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+}
+
+// client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
+func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
+	opts := forge.Options{BaseURL: first(o.api, sys.Getenv("GITHUB_API_URL")), Repository: first(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
+		Token: first(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().Version}
+	if opts.Repository == "" {
+		repo, err := registry.Open(o.repo)
+		if err != nil {
+			return nil, err
+		}
+		_, opts.Repository = forge.ParseRemote(repo.RemoteURL())
+		repo.Close()
+	}
+	if opts.Repository == "" {
+		return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+	}
+	if o.proxy != "" {
+		u, err := url.Parse(o.proxy)
+		if err != nil || u.Host == "" {
+			return nil, usagef("give an http or https URL", "--proxy %q is no URL", o.proxy)
+		}
+		opts.Proxy = u
+	}
+	var err error
+	opts.Roots, err = o.roots()
+	if err != nil {
+		return nil, err
+	}
+	return forge.New(opts)
+}
+
+func (o *forgeOptions) roots() (*x509.CertPool, error) {
+	var pem []byte
+	if o.caCert != "" {
+		var err error
+		if pem, err = os.ReadFile(o.caCert); err != nil {
+			return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
+		}
+	}
+	return evidence.Roots(pem)
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func newComment(sys IO) *cobra.Command {
+	var o forgeOptions
+	var head string
+	var pull int
+	c := &cobra.Command{
+		Use:   "comment REPORT",
+		Short: "write or edit the one sticky comment of a pull request from a report",
+		Long: `comment takes the report of a full check (JSON), which it treats as data: one that does not
+validate, is about another commit, or left something out is refused. A token that may not
+comment is no failure.`,
+		Example: "  oap-gate comment --head $HEAD_SHA report.json",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("oap-gate comment [--head SHA] REPORT", "comment wants one report, %d arguments were given", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := readCapped(args[0], forge.MaxReport)
+			if err != nil {
+				return usagef("name the JSON report of oap-gate check", "reading report: %v", err)
+			}
+			client, err := o.client(sys)
+			if err != nil {
+				return err
+			}
+			out, err := forge.Comment(cmd.Context(), client, data, forge.CommentOptions{Head: head, Pull: pull,
+				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
+				Render:   commentBody})
+			if err != nil {
+				return forgeFailure(err)
+			}
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL), report.Line(out.Notice))
+			return nil
+		},
+	}
+	o.bind(c)
+	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
+	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
+	return c
+}
+
+func commentBody(r *gate.Report) string {
+	var b stringWriter
+	if err := report.Write(&b, "markdown", r, report.Options{Rules: rules(), MaxBytes: 64 << 10}); err != nil {
+		return "The report cannot be shown: " + report.Markdown(err.Error())
+	}
+	return string(b)
+}
+
+type stringWriter string
+
+func (s *stringWriter) Write(p []byte) (int, error) { *s += stringWriter(p); return len(p), nil }
+
+// forgeFailure keeps what another try may change apart from what it will not.
+func forgeFailure(err error) error {
+	if forge.Passing(err) {
+		return &inconclusiveError{err}
+	}
+	return err
+}
+
+// inconclusiveError ends the program with exit status 3.
+type inconclusiveError struct{ error }
+
+func (e *inconclusiveError) Unwrap() error { return e.error }
+
+func newDoctor(sys IO) *cobra.Command {
+	var o forgeOptions
+	var ask bool
+	var format string
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "look at the installation (workflows, protections) and say what is wrong",
+		Long: `doctor reads the clone's workflows and, with --forge and a token in GITHUB_TOKEN, the protections
+of the default branch, and says what is wrong and how to mend it.`,
+		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			opts := doctor.Options{Dir: o.repo}
+			if ask {
+				client, err := o.client(sys)
+				if err != nil {
+					return err
+				}
+				opts.Forge = client
+			}
+			rep, err := doctor.Doctor(cmd.Context(), opts)
+			if err != nil {
+				return err
+			}
+			write := rep.WriteText
+			if format == "json" {
+				write = rep.WriteJSON
+			}
+			if err := write(sys.Stdout); err != nil {
+				return err
+			}
+			return ended(rep.ExitStatus())
+		},
+	}
+	o.bind(c)
+	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	return c
+}
+
+func newProtect(sys IO) *cobra.Command {
+	var o forgeOptions
+	var dry, apply bool
+	c := &cobra.Command{
+		Use:   "protect",
+		Short: "show (--dry-run) or apply (--apply) the protections of .github/repo-config.yml",
+		Long: `protect holds the protections of the default branch against .github/repo-config.yml (RFC 0026
+section 7). It only ever adds protection: what stands and is stricter stays, and is shown.`,
+		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dry == apply {
+				return usagef("give one of them", "protect wants either --dry-run or --apply")
+			}
+			data, err := readCapped(filepath.Join(o.repo, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
+			if err != nil {
+				return usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
+			}
+			file, err := repoconfig.Parse(data)
+			if err != nil {
+				return err
+			}
+			client, err := o.client(sys)
+			if err != nil {
+				return err
+			}
+			done, err := forge.Protect(cmd.Context(), client, file.Config.Protection, apply)
+			if err != nil {
+				return forgeFailure(err)
+			}
+			if err := done.WriteText(sys.Stdout); err != nil {
+				return err
+			}
+			return ended(done.ExitStatus())
+		},
+	}
+	o.bind(c)
+	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
+	c.Flags().BoolVar(&apply, "apply", false, "apply it")
+	return c
+}
+
+// ended is the error that ends the program with this exit status.
+func ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return status(code)
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+func newMerge(sys IO) *cobra.Command {
+	o := options{mode: "audit", maxAnnotations: 9, governance: "review", color: "auto", jobs: 1, timeout: 1}
+	c := &cobra.Command{
+		Use:   "merge REPORT…",
+		Short: "join the reports of shards into one",
+		Long: `merge joins the JSON reports of oap-gate audit --shard I/N into one. Reports of other commits, a
+shard that is missing and a shard that is there twice are refused.`,
+		Example: "  oap-gate merge shard-*.json --report html=audit.html",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
+			}
+			var parts []*gate.Report
+			for _, name := range args {
+				data, err := readCapped(name, report.MaxRead)
+				if err != nil {
+					return usagef("name the JSON reports of oap-gate audit --shard", "reading report: %v", err)
+				}
+				r, err := report.Read(name, data)
+				if err != nil {
+					return err
+				}
+				parts = append(parts, r)
+			}
+			whole, err := gate.Merge(parts)
+			if err != nil {
+				return fmt.Errorf("joining reports: %w", err)
+			}
+			return o.verdict(sys, whole)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	return c
+}
