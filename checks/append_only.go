@@ -82,6 +82,9 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 			continue
 		}
 		head := c.Touched[i].Head
+		if reissued && sameEntry(head, s.Change.Head) {
+			continue // what the range as a whole makes of it is judged as such
+		}
 		problem := ""
 		switch {
 		case !reissued:
@@ -102,7 +105,7 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 			}
 		}
 		if problem != "" {
-			f := o.errorf(s, "", "commit-tampers", "commit %s %s", short(c.ID), problem)
+			f := o.errorf(s, "", "commit-tampers", "a single commit %s", problem)
 			f.Commit = c.ID
 			f.fix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
 			return

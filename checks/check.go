@@ -79,7 +79,13 @@ func needs(kinds ...evidence.Kind) func(*Subject) []evidence.Kind {
 // Blocked names the check that already reports why c has nothing to judge, and what it reports; the
 // pointer is the member at fault. It is empty where c can be judged.
 func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
-	if c == layout || c == appendOnly || s.Record == nil {
+	if c == appendOnly || s.Record == nil {
+		return "", "", "", ""
+	}
+	if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
+		return appendOnly.ID, "", "mode-changed", "the file's mode or type changes"
+	}
+	if c == layout {
 		return "", "", "", ""
 	}
 	if s.Record.Document == nil {

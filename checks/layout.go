@@ -112,6 +112,10 @@ func runLayout(s *Subject) Outcome {
 			fix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
+		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissue.ID) {
+			// A slug that changes is refused there, whatever it changes to.
+			out.Findings = slices.DeleteFunc(out.Findings, func(f Finding) bool { return f.Code == "slug-mismatch" })
+		}
 		standing := s.unmendable()
 		for i, f := range out.Findings {
 			if standing[f.Pointer] {

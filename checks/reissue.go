@@ -107,8 +107,8 @@ func (o Outcome) signed(s *Subject) Outcome {
 
 // later holds that the new Receipt is newer than the base listing, by more than one second.
 func (o *Outcome) later(s *Subject, at time.Time, what string) {
-	if at.IsZero() {
-		return // receipt-validity or schema says that the time cannot be read
+	if at.IsZero() || s.Listing.ReceiptSHA256 == s.BaseListing.ReceiptSHA256 {
+		return // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
 	}
 	issued := s.BaseListing.Issued
 	if issued.IsZero() || issued.After(s.Run.Now) {
