@@ -193,7 +193,7 @@ func (c *collector) manifest(url string) Result[*manifest.Manifest] {
 	o := c.s.Observe(c.ctx, Request{HTTPS, url, MaxManifest})
 	return decoded(o, func() (*manifest.Manifest, string, error) {
 		m, err := manifest.Parse(url, o.Body)
-		return m, "manifest-not-json", err
+		return m, documentCode(err), err
 	})
 }
 
