@@ -235,22 +235,27 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 		}
 	}
 	var out []twin
+	add := func(t twin) {
+		if !slices.Contains(out, t) { // a pair that both comes now is met from either side
+			out = append(out, t)
+		}
+	}
 	for _, p := range slices.Sorted(maps.Keys(brought)) {
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
-				out = append(out, twin{other, p})
+				add(twin{other, p})
 			}
 			continue
 		}
 		folded := foldPath(p)
 		for _, other := range l.odd[folded] {
-			out = append(out, twin{p, other})
+			add(twin{p, other})
 		}
 		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
 		if found, err := there(step.Result, folded); err != nil {
 			return nil, err
 		} else if isFolder || found {
-			out = append(out, twin{p, folded})
+			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)
 	}

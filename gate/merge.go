@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // ErrMerge means that reports are not the parts of one audit.
@@ -50,7 +52,6 @@ func Merge(parts []*Report) (*Report, error) {
 	}
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []Result{}, []Evidence{}, nil, Counts{}
 	joined := newJoin(&whole, whole.Head)
-	var digests []string
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for _, r := range p.Results {
 			joined.merge(r)
@@ -58,14 +59,23 @@ func Merge(parts []*Report) (*Report, error) {
 		whole.Counts.Records += p.Counts.Records
 		whole.Listings = append(whole.Listings, p.Listings...)
 		whole.Evidence = append(whole.Evidence, p.Evidence...)
-		digests = append(digests, p.EvidenceSHA256)
 		if p.EvaluatedAt.After(whole.EvaluatedAt) {
 			whole.EvaluatedAt = p.EvaluatedAt
 		}
 	}
 	slices.SortFunc(whole.Listings, func(a, b Listing) int { return strings.Compare(a.Slug, b.Slug) })
-	slices.SortStableFunc(whole.Evidence, func(a, b Evidence) int { return strings.Compare(a.URL, b.URL) })
-	whole.EvidenceSHA256 = cmp.Or(strings.Join(slices.Compact(digests), " "))
+	slices.SortStableFunc(whole.Evidence, func(a, b Evidence) int {
+		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), strings.Compare(a.SHA256, b.SHA256))
+	})
+	// A witness's documents are fetched in every shard that needs them.
+	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b Evidence) bool {
+		return a.URL == b.URL && a.State == b.State && a.Status == b.Status && a.SHA256 == b.SHA256
+	})
+	var rows []evidence.Row
+	for _, e := range whole.Evidence {
+		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
+	}
+	whole.EvidenceSHA256 = evidence.DigestRows(rows)
 	whole.settle()
 	return &whole, nil
 }

@@ -67,16 +67,32 @@ func (o offline) Observe(_ context.Context, r Request) Observation {
 
 func (o offline) Observations() []Observation { return nil }
 
-// Digest is the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
-// observation, sorted: url as Request.String has it, sha256 empty where nothing was obtained.
+// Row is what Digest covers of one observation.
+type Row struct {
+	URL    string // as Request.String has it
+	State  string
+	Status int
+	SHA256 string // empty where nothing was obtained
+}
+
+// Digest is DigestRows of the observations.
 func Digest(all []Observation) string {
-	all = slices.SortedFunc(slices.Values(all), func(a, b Observation) int {
-		return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(a.State.String(), b.State.String()),
-			cmp.Compare(a.Status, b.Status), cmp.Compare(a.SHA256, b.SHA256))
+	rows := make([]Row, 0, len(all))
+	for _, o := range all {
+		rows = append(rows, Row{o.String(), o.State.String(), o.Status, o.SHA256})
+	}
+	return DigestRows(rows)
+}
+
+// DigestRows is the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of
+// each row, sorted.
+func DigestRows(all []Row) string {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), cmp.Compare(a.SHA256, b.SHA256))
 	})
 	rows := make([]any, 0, len(all))
-	for _, o := range all {
-		rows = append(rows, []any{o.String(), o.State.String(), o.Status, o.SHA256})
+	for _, r := range all {
+		rows = append(rows, []any{r.URL, r.State, r.Status, r.SHA256})
 	}
 	text, err := signature.Canonical(rows)
 	if err != nil {
