@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 //	failed [ID…]          the checks that failed in the run before, all of them
 //	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
+//	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
@@ -50,6 +52,7 @@ func TestScript(t *testing.T) {
 			"failed":   verdictIs("fail"),
 			"doubtful": verdictIs("inconclusive"),
 			"finding":  finding,
+			"asked":    asked,
 			"commit":   commitID,
 			"event":    event,
 		},
@@ -154,6 +157,15 @@ func finding(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !neg {
 		ts.Fatalf("no finding %s %s %s among %q", args[0], args[1], severity, have)
+	}
+}
+
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: asked N REQUEST")
+	}
+	if got := strconv.Itoa(state(ts).world.Web.Hits(args[1])); got != args[0] {
+		ts.Fatalf("%s was asked for %s times, want %s; all requests: %q", args[1], got, args[0], state(ts).world.Web.Requests())
 	}
 }
 
