@@ -40,8 +40,18 @@ type result struct {
 
 func main() {
 	modules := flag.String("modules", "", "node_modules folder with ajv 8.20.0 and ajv-formats 3.0.1")
+	asJSON := flag.Bool("json", false, "print the milliseconds on all cores and of the peer, as bench reads them")
 	flag.Parse()
 	texts := generate()
+	if *asJSON {
+		peer, err := ajv(texts, *modules)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "Ajv: NOT MEASURED:", err)
+		}
+		gate := measure(texts, runtime.GOMAXPROCS(0))
+		fmt.Printf(`{"gate": %f, "peer": %f}`, gate.Milliseconds, peer.Milliseconds)
+		return
+	}
 	fmt.Printf("%d listings of about %d bytes, one in fifty invalid; parse and validate; best of %d rounds\n\n", listings, len(texts[0]), rounds)
 	print("strict.Parse + schema.Validate, 1 goroutine", measure(texts, 1))
 	cores := runtime.GOMAXPROCS(0)

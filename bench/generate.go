@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// generateCommand has this program generate a registry and end.
+const generateCommand = "generate"
+
+func generate(args []string) error {
+	if len(args) != 4 {
+		return fmt.Errorf("%s: want DIR LISTINGS COMMITS NEW", generateCommand)
+	}
+	var b fixture.Bulk
+	for i, to := range []*int{&b.Listings, &b.Commits, &b.New} {
+		n, err := strconv.Atoi(args[i+1])
+		if err != nil {
+			return err
+		}
+		*to = n
+	}
+	_, err := fixture.Generate(args[0], b)
+	return err
+}
+
+// registry generates a registry, or finds the one generated before, and gives its folder.
+func (b *bench) registry(size fixture.Bulk) (string, error) {
+	dir := filepath.Join(b.dir, fmt.Sprintf("registry-%d-%d-%d", size.Listings, size.Commits, size.New))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	unfinished := dir + ".unfinished"
+	if err := os.RemoveAll(unfinished); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(b.ctx, self, generateCommand, unfinished,
+		strconv.Itoa(size.Listings), strconv.Itoa(size.Commits), strconv.Itoa(size.New))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("generating %s: %w", dir, err)
+	}
+	return dir, os.Rename(unfinished, dir)
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+func peakMemory(*os.ProcessState) int64 { return 0 }
+
+func processor() string { return "processor not known" }

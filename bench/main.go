@@ -1,0 +1,137 @@
+// Command bench measures oap-gate beside a peer on the same machine, in the same run, and prints a table with the
+// command lines.
+//
+//	go run ./bench                      every row
+//	go run ./bench -rows flat,online    some of them
+//	go run ./bench -quick               small sizes and one round: that every row still works, not how fast it is
+//
+// It builds the binary that it measures. Each figure is the median of several rounds; where there is a peer, the two
+// run in turn, and the ratio is the median of the rounds' ratios. README.md has the figures of one machine.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == generateCommand {
+		exit(generate(os.Args[2:]))
+	}
+	b := &bench{}
+	names := flag.String("rows", "", "comma-separated `names` of the rows to measure; empty: all of "+strings.Join(rowNames(), ","))
+	flag.BoolVar(&b.quick, "quick", false, "small sizes, one round")
+	flag.IntVar(&b.rounds, "rounds", 5, "how often each command is run")
+	flag.StringVar(&b.modules, "modules", "", "node_modules `folder` with ajv 8.20.0 and ajv-formats 3.0.1, for the row schema")
+	flag.StringVar(&b.dir, "dir", "", "`folder` to keep the generated registries in for the next time; empty: a temporary one")
+	flag.Parse()
+	exit(b.run(*names))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// bench is one run of this program.
+type bench struct {
+	quick   bool
+	rounds  int
+	modules string
+	dir     string // of the generated registries
+	ctx     context.Context
+	gate    string // path of the binary under measure
+
+	temporary string
+}
+
+// row is one line of the table.
+type row struct {
+	name    string
+	measure func(*bench) ([]figure, error)
+}
+
+var rows = []row{
+	{"small", (*bench).small},
+	{"flat", (*bench).flat},
+	{"schema", (*bench).schema},
+	{"witnesses", (*bench).witnesses},
+	{"online", (*bench).online},
+}
+
+func rowNames() []string {
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+func (b *bench) run(names string) error {
+	chosen := rowNames()
+	if names != "" {
+		chosen = strings.Split(names, ",")
+	}
+	for _, n := range chosen {
+		if !slices.Contains(rowNames(), n) {
+			return fmt.Errorf("row %q is not known, want some of %s", n, strings.Join(rowNames(), ","))
+		}
+	}
+	if b.quick {
+		b.rounds = 1
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b.ctx = ctx
+	var err error
+	if b.temporary, err = os.MkdirTemp("", "oap-gate-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.temporary)
+	if b.dir == "" {
+		b.dir = b.temporary
+	}
+	b.gate = filepath.Join(b.temporary, "oap-gate")
+	if err := b.build(b.gate, "./cmd/oap-gate"); err != nil {
+		return err
+	}
+	fmt.Printf("%s; %s\n\n", machine(), b.method())
+	var figures []figure
+	for _, r := range rows {
+		if !slices.Contains(chosen, r.name) {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "measuring", r.name)
+		measured, err := r.measure(b)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", r.name, err)
+		}
+		figures = append(figures, measured...)
+	}
+	table(os.Stdout, figures, b.dir, b.temporary)
+	return nil
+}
+
+func (b *bench) method() string {
+	if b.quick {
+		return "quick: small sizes, one round, no verdict on speed"
+	}
+	return fmt.Sprintf("medians of %d rounds, the peer run in turn with the gate", b.rounds)
+}
+
+// build builds a package of this module, with the same flags as a release.
+func (b *bench) build(to, pkg string) error {
+	cmd := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", to, pkg)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}

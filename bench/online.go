@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+// delay is how long each server of the bench's web takes to answer.
+const delay = 50 * time.Millisecond
+
+// Of cli.md: requests in flight in all, and to one host.
+const (
+	jobs    = 32
+	perHost = 4
+)
+
+// world is a registry and its web, served by this process; build fills in the pull request.
+func (b *bench) world(name string, build func(*fixture.World) error) (*fixture.World, error) {
+	w, err := fixture.New(filepath.Join(b.temporary, name), fixture.Clock, webtest.Options{Delay: delay})
+	if err != nil {
+		return nil, err
+	}
+	w.Skeleton()
+	if err := build(w); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, w.Repo.Sync()
+}
+
+func (b *bench) checkOnline(w *fixture.World, more ...string) command {
+	args := append([]string{b.gate, "check"}, w.Args()...)
+	return command{args: append(append(args, w.RangeArgs()...), more...)}
+}
+
+// witnesses is the online check of one new listing at L5, beside the same check without network.
+func (b *bench) witnesses() ([]figure, error) {
+	w, err := b.world("witnesses", func(w *fixture.World) error {
+		w.Add(
+			fixture.Implementation{Slug: "ada", Level: "L4", Witnesses: fixture.By("bob")},
+			fixture.Implementation{Slug: "bob", Level: "L4", Witnesses: fixture.By("cyd")},
+			fixture.Implementation{Slug: "cyd", Level: "L4", Witnesses: fixture.By("ada")},
+			fixture.Implementation{Slug: "nova", Level: "L5", Witnesses: fixture.By("ada", "bob", "cyd")},
+		)
+		for _, slug := range []string{"ada", "bob", "cyd"} {
+			if err := w.List(slug); err != nil {
+				return err
+			}
+		}
+		w.Commit("List three witnesses")
+		w.Pull("pr")
+		if err := w.List("nova"); err != nil {
+			return err
+		}
+		w.Commit("List nova")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	online := b.checkOnline(w)
+	offline := command{args: []string{b.gate, "check", "--repo", w.Repo.Dir, "--at", fixture.Clock.Format(time.RFC3339), "--offline"}}
+	offline.args = append(offline.args, w.RangeArgs()...)
+	used, err := b.inTurn(online, offline)
+	if err != nil {
+		return nil, err
+	}
+	beyond := median(pairs(used[0], used[1]), func(p pair) float64 { return p.gate.wall.Seconds() - p.peer.wall.Seconds() })
+	return []figure{{name: "online check of one new L5 listing with three witnesses, 50 ms a reply; peer: offline",
+		gate: spread(used[0]), peer: spread(used[1]), ratio: "+" + seconds(beyond), memory: mebibytes(used[0]),
+		must: "<= +200 ms", holds: beyond <= 0.2, unjudged: b.quick, commands: []string{online.String(), offline.String()}}}, nil
+}
+
+// online is the check of a pull request that lists many implementations, each on a host of its own.
+func (b *bench) online() ([]figure, error) {
+	listings := 1000
+	if b.quick {
+		listings = 20
+	}
+	w, err := b.world("online", func(w *fixture.World) error {
+		w.Commit("Begin")
+		w.Pull("pr")
+		for n := range listings {
+			slug := fmt.Sprintf("agent-%04d", n)
+			w.Add(fixture.Implementation{Slug: slug})
+			if err := w.List(slug); err != nil {
+				return err
+			}
+		}
+		w.Commit("List many")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	check := b.checkOnline(w)
+	used, err := b.inTurn(check)
+	if err != nil {
+		return nil, err
+	}
+	// Of each listing: DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP server.
+	least, why := leastTime(4*listings, listings)
+	ratio := median(used[0], wall) / least.Seconds()
+	return []figure{{name: fmt.Sprintf("online check of %d new listings, each on its own host, 50 ms a reply; peer: %s", listings, why),
+		gate: spread(used[0]), peer: seconds(least.Seconds()), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
+		must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick, commands: []string{check.String()}}}, nil
+}
+
+// leastTime is what so many documents take at least, so many of them on the busiest host, and why.
+func leastTime(documents, busiest int) (time.Duration, string) {
+	all, one := time.Duration(documents)*delay/jobs, time.Duration(busiest)*delay/perHost
+	if all > one {
+		return all, fmt.Sprintf("%d documents x 50 ms / %d jobs", documents, jobs)
+	}
+	return one, fmt.Sprintf("%d documents of the busiest host x 50 ms / %d", busiest, perHost)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// figure is one line of the table: what was measured, and what must hold.
+type figure struct {
+	name     string
+	gate     string   // the gate's median, with its range
+	peer     string   // the peer's; empty where there is none
+	ratio    string   // or what else is compared
+	memory   string   // peak resident set of the gate
+	must     string   // what must hold
+	holds    bool     // whether it does
+	unjudged bool     // quick, or nothing to judge
+	commands []string // as a reader would type them
+}
+
+// table writes the figures as a Markdown table, and below it the command lines, in which DIR stands for the folders.
+func table(out io.Writer, figures []figure, folders ...string) {
+	fmt.Fprintln(out, "| what | oap-gate | peer | ratio | peak RSS | must hold | holds |")
+	fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
+	for _, f := range figures {
+		holds := "no"
+		switch {
+		case f.unjudged:
+			holds = ""
+		case f.holds:
+			holds = "yes"
+		}
+		fmt.Fprintf(out, "| %s |\n", strings.Join([]string{f.name, f.gate, f.peer, f.ratio, f.memory, f.must, holds}, " | "))
+	}
+	for _, f := range figures {
+		fmt.Fprintf(out, "\n%s:\n\n", f.name)
+		for _, c := range f.commands {
+			for _, folder := range folders {
+				c = strings.ReplaceAll(c, folder, "DIR")
+			}
+			fmt.Fprintf(out, "    %s\n", c)
+		}
+	}
+}
+
+// machine says where the figures are from.
+func machine() string {
+	revision := ""
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" {
+				revision = ", commit " + s.Value
+			}
+		}
+	}
+	return fmt.Sprintf("%d cores, %s, %s %s/%s, %s%s", runtime.NumCPU(), processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		gitVersion(), revision)
+}
