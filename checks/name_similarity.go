@@ -126,14 +126,17 @@ func look(path, slug, name, tool string) lookAlike {
 
 func foldText(s string) folded {
 	f := folded{plain: s}
+	seen := s
 	if !isPlain(s) {
-		f.plain = cases.Fold().String(norm.NFKC.String(s))
+		whole := norm.NFKC.String(s)
+		f.plain = cases.Fold().String(whole)
+		seen = cases.Fold().String(capitals.Replace(whole))
 	}
 	f.runes = []rune(f.plain)
 	for _, r := range f.runes {
 		f.letters |= 1 << (uint(r) % 64)
 	}
-	f.skeleton = skeleton(f.runes)
+	f.skeleton = skeleton([]rune(seen))
 	return f
 }
 
@@ -155,6 +158,9 @@ var alike = map[rune]rune{
 	'α': 'a', 'β': 'b', 'γ': 'y', 'ε': 'e', 'η': 'n', 'ι': 'l', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'σ': 'o', 'τ': 't',
 	'υ': 'u', 'χ': 'x', 'ω': 'w', 'ζ': 'z', 'μ': 'u',
 }
+
+// capitals are the Greek ones that are taken for other Latin letters than their small forms are.
+var capitals = strings.NewReplacer("Η", "h", "Μ", "m", "Ν", "n", "Υ", "y")
 
 func skeleton(runes []rune) string {
 	var b strings.Builder

@@ -1,0 +1,31 @@
+package checks
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+func TestFirstDifference(t *testing.T) {
+	parse := func(text string) any {
+		d, err := strict.Parse("a", []byte(text), strict.Limits{Bytes: 1000, Depth: 10, Number: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Root
+	}
+	for _, c := range []struct{ a, b, pointer string }{
+		{`{"a": 1, "b": [2]}`, `{"b": [2], "a": 1}`, ""}, // order is no difference
+		{`{"a": 1}`, `{"a": 2}`, "/a"},
+		{`{"a": 1}`, `{"a": "1"}`, "/a"},
+		{`{"a": null}`, `{}`, "/a"},
+		{`{}`, `{"x/y~z": 1}`, "/x~1y~0z"},
+		{`{"b": 1, "a": 1}`, `{"b": 2, "a": 2}`, "/a"}, // the first by name
+		{`[]`, `{}`, ""},
+	} {
+		pointer, same := firstDifference(parse(c.a), parse(c.b))
+		if pointer != c.pointer || same != (c.a[0] == c.b[0] && c.pointer == "") {
+			t.Errorf("firstDifference(%s, %s) = %q, %v, want %q", c.a, c.b, pointer, same, c.pointer)
+		}
+	}
+}
