@@ -32,6 +32,11 @@ func runReceiptFetch(s *Subject) Outcome {
 		}
 		return out
 	}
+	if gone := text.Value.Gone; text.State == evidence.Obtained && gone != "" {
+		out.warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes", s.Listing.ReceiptURI, gone).
+			fix("tell the owner that the Receipt is no longer served")
+		return out
+	}
 	if !out.report(s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message),
 		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "sha256 matches"

@@ -17,6 +17,7 @@ import (
 // AuditConfig is what an audit is told beside what every run is.
 type AuditConfig struct {
 	Config
+	Archive       bool   // a pinned document whose origin is gone is looked up by its hash
 	Strict        bool   // expired and revoked listings are failures
 	Verified      string // tip that an earlier audit verified; empty: the history is judged from its root
 	Shard, Of     int    // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
@@ -250,7 +251,7 @@ func (a *audit) records() error {
 		}
 		a.join.add(c, checks.RegistrySubject, c.RunRegistry(run))
 	}
-	judged := judgeSubjects(run, a.src)
+	judged := judgeSubjects(run, a.src, a.cfg.Archive)
 	for i, s := range run.Subjects {
 		a.rep.Counts.Records++
 		status := a.status(run, s)
@@ -370,7 +371,7 @@ const soon = 14 * 24 * time.Hour
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) Listing {
 	l := Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
-		RevokedBy: run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256), Witnesses: s.Vouched()}
+		RevokedBy: run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
 	}

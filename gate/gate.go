@@ -118,7 +118,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		run.Subjects = append(run.Subjects, s)
 	}
 	joined := newJoin(rep, rng.Head.Commit())
-	judged := judgeSubjects(run, src)
+	judged := judgeSubjects(run, src, false)
 	if err := run.Err(); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ type judgement struct {
 }
 
 // judgeSubjects seeks the evidence for all subjects at once, then runs the checks one after another.
-func judgeSubjects(run *checks.Run, src evidence.Source) [][]judgement {
+func judgeSubjects(run *checks.Run, src evidence.Source, archive bool) [][]judgement {
 	before := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
@@ -192,7 +192,7 @@ func judgeSubjects(run *checks.Run, src evidence.Source) [][]judgement {
 		}
 	}
 	if !run.Offline {
-		collect(run, src)
+		collect(run, src, archive)
 	}
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
@@ -233,7 +233,7 @@ func blame(judged []judgement) {
 	}
 }
 
-func collect(run *checks.Run, src evidence.Source) {
+func collect(run *checks.Run, src evidence.Source, archive bool) {
 	var g errgroup.Group
 	g.SetLimit(inFlight)
 	for _, s := range run.Subjects {
@@ -258,20 +258,27 @@ func collect(run *checks.Run, src evidence.Source) {
 		if kinds == 0 {
 			continue
 		}
-		w := evidence.Wanted{Kinds: kinds, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
+		w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
 		if s.Listing != nil {
 			w.Maintainers = s.BootstrapMaintainers()
 		}
 		if s.Revocation != nil {
 			w.Revoked = run.RevokedListing(s)
 		}
-		g.Go(func() error {
+		g.Go(func() (err error) {
+			defer func() {
+				if r := recover(); r != nil {
+					err = fmt.Errorf("collecting evidence: %v", r)
+				}
+			}()
 			s.Facts = evidence.Collect(run.Context, src, record, w)
 			return nil
 		})
 	}
-	// The goroutines above give no error: what could not be had is an observation.
-	_ = g.Wait()
+	// What could not be had is an observation, so that the only error is a bug: it goes up as one.
+	if err := g.Wait(); err != nil {
+		panic(err)
+	}
 }
 
 // Judge counts the results, adds the evidence, and sets the verdict.

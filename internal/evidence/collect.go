@@ -37,6 +37,8 @@ type Wanted struct {
 	Listed func(did string) *registry.Listing
 	// Maintainers are the DIDs whose co-signatures the bootstrap rule asks for; empty where it does not apply.
 	Maintainers []string
+	// Archive asks the archive for a pinned document that its origin does not give.
+	Archive bool
 	// ReferenceServer is the DID whose own witnesses are sought too, where it is a witness.
 	ReferenceServer string
 	// Revoked is the base tree's listing that a revocation names.
@@ -47,7 +49,7 @@ type Wanted struct {
 // *registry.Anchor. It is the one place that knows which document leads to which other.
 func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 	f := &Facts{}
-	c := &collector{ctx: ctx, s: s}
+	c := &collector{ctx: ctx, s: s, archive: w.Archive}
 	switch r := record.(type) {
 	case *registry.Listing:
 		c.listing(f, r, w)
@@ -61,18 +63,40 @@ func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 		}
 	}
 	c.wait.Wait()
+	if c.panicked != nil {
+		panic(c.panicked)
+	}
 	return f
 }
 
 type collector struct {
-	ctx  context.Context
-	s    Source
-	wait sync.WaitGroup
+	ctx     context.Context
+	s       Source
+	archive bool
+	wait    sync.WaitGroup
+
+	mu       sync.Mutex
+	panicked any
+}
+
+// start runs f beside the rest. A panic is handed on to the caller of Collect, where the program can end in
+// good order.
+func (c *collector) start(f func()) {
+	c.wait.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.panicked = r
+			}
+		}()
+		f()
+	})
 }
 
 func (c *collector) seek(sought bool, f func()) {
 	if sought {
-		c.wait.Go(f)
+		c.start(f)
 	}
 }
 
@@ -89,7 +113,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 		f.Maintainers = make(map[string]Result[*did.Document], len(w.Maintainers))
 		var mu sync.Mutex
 		for _, d := range w.Maintainers {
-			c.wait.Go(func() {
+			c.start(func() {
 				doc, _ := c.didDocument(d)
 				mu.Lock()
 				defer mu.Unlock()
@@ -101,7 +125,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	if w.Revoked != nil && r.RevokedByDID == w.Revoked.ToolDID {
-		c.wait.Go(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID) })
+		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID) })
 	}
 	var dids []string
 	for _, p := range r.Witnesses {
@@ -111,10 +135,10 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 }
 
 func (c *collector) anchor(f *Facts, a *registry.Anchor) {
-	c.wait.Go(func() {
+	c.start(func() {
 		f.CrossMatch = c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
 	})
-	c.wait.Go(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
+	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
 	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
 }
 
@@ -132,9 +156,9 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[st
 		}
 		known := &Witness{}
 		found[d] = known
-		c.wait.Go(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
+		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
-		c.wait.Go(func() {
+		c.start(func() {
 			known.ReceiptText, known.Receipt = c.receipt(l)
 			if independence && d == w.ReferenceServer && known.Receipt.State == Obtained {
 				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
@@ -212,6 +236,12 @@ func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receip
 
 func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	o := c.s.Observe(c.ctx, r)
+	if c.archive && (o.State == Absent || o.State == Unavailable) {
+		if kept := c.s.Observe(c.ctx, Request{Archive, sum, r.MaxBytes}); kept.State == Obtained {
+			return Result[Pinned]{State: Obtained, From: []Observation{o, kept},
+				Value: Pinned{URL: o.Target, Body: kept.Body, SHA256: sum, Gone: o.Message}}
+		}
+	}
 	if o.State != Obtained {
 		return fault[Pinned](o)
 	}

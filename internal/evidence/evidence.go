@@ -15,6 +15,8 @@ const (
 	HTTPS Protocol = "https"
 	RDAP  Protocol = "rdap"
 	WHOIS Protocol = "whois"
+	// Archive asks the archive for the document of a SHA-256.
+	Archive Protocol = "archive"
 )
 
 // Request names one document. Two equal requests are fetched once in a run; sources take a target in any
@@ -87,6 +89,7 @@ const (
 	CodeTotal          = "total-too-large"    // the run's documents together exceed what is kept in memory
 	CodeNoRegistration = "no-registration"    // RDAP 404, or no server for the suffix
 	CodeOffline        = "offline"            // nothing was asked
+	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
 )
 

@@ -46,6 +46,8 @@ type Pinned struct {
 	URL    string
 	Body   []byte
 	SHA256 string
+	// Gone says why the origin did not give it, where the archive did.
+	Gone string
 }
 
 // Witness is what is known of one listed implementation that signed as a peer witness.

@@ -36,8 +36,9 @@ type LiveOptions struct {
 	RDAPURL     string
 	WHOISServer string
 
-	CacheDir  string // of the disk cache; empty: none
-	UserAgent string
+	CacheDir   string // of the disk cache; empty: none
+	ArchiveDir string // where each document is kept by its SHA-256 and looked up once its origin is gone; empty: none
+	UserAgent  string
 
 	// Progress is told of requests done and begun, by one goroutine at a time.
 	Progress func(done, total int)
@@ -70,7 +71,8 @@ type Live struct {
 	slots       *slots
 	large       chan struct{} // documents over largeDocument in flight
 	quota       quota
-	cache       *cache // nil: none
+	cache       *cache   // nil: none
+	archive     *archive // nil: none
 	rdapURL     *url.URL
 	whoisServer *whoisServer
 	bootstrap   bootstrapFile
@@ -116,6 +118,9 @@ func NewLive(o LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	if l.cache, err = openCache(o.CacheDir); err != nil {
+		return nil, err
+	}
+	if l.archive, err = openArchive(o.ArchiveDir); err != nil {
 		return nil, err
 	}
 	if o.Budget > 0 {
@@ -195,12 +200,15 @@ func (l *Live) observe(ctx context.Context, r Request) Observation {
 		o = l.rdap(ctx, r)
 	case WHOIS:
 		o = l.whois(ctx, r)
+	case Archive:
+		o = l.archive.find(r)
 	default:
 		o = refuse(Invalid, CodeURL, "protocol %q is not known", r.Protocol).observation(r)
 	}
 	if o.State == Obtained {
 		sum := sha256.Sum256(o.Body)
 		o.SHA256 = hex.EncodeToString(sum[:])
+		l.archive.keep(o)
 	}
 	return o
 }

@@ -1,0 +1,53 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// archive keeps every document that was obtained, by its SHA-256, so that a Receipt is still verifiable by
+// its pin once its origin is gone. What it holds is believed for its hash alone, so it may come from anybody.
+// The methods of a nil archive find and keep nothing.
+type archive struct{ dir string }
+
+func openArchive(dir string) (*archive, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making archive: %w", err)
+	}
+	return &archive{dir}, nil
+}
+
+// path is sharded by the first two digits: a folder of a million files is slow to list.
+func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2], sum) }
+
+// keep stores an obtained document. One that cannot be written is let go: the run has its answer.
+func (a *archive) keep(o Observation) {
+	if a == nil || o.Protocol != HTTPS || o.State != Obtained {
+		return
+	}
+	path := a.path(o.SHA256)
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+		_ = writeFile(path, o.Body, false)
+	}
+}
+
+// find observes the document of a hash. A file that has another hash counts for nothing.
+func (a *archive) find(r Request) Observation {
+	if a == nil || !isSHA256(r.Target) {
+		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
+	}
+	body, err := readUpTo(a.path(r.Target), r.MaxBytes)
+	if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != r.Target {
+		return refuse(Absent, CodeNotArchived, "the archive does not hold sha256 %s", r.Target).observation(r)
+	}
+	return Observation{Request: r, State: Obtained, Body: body, FinalURL: r.Target}
+}
