@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -35,7 +37,10 @@ var peerWitnesses = &Check{
 	},
 }
 
-func init() { peerWitnesses.Run = runPeerWitnesses }
+func init() {
+	peerWitnesses.Run = runPeerWitnesses
+	peerWitnesses.RunRegistry = runPeerWitnessesRegistry
+}
 
 // BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
 var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
@@ -73,11 +78,12 @@ func runPeerWitnesses(s *Subject) Outcome {
 func (o Outcome) level4(s *Subject, all []witness) Outcome {
 	const at = "/conformance_level"
 	counted, open := 0, ""
+	mine := ownDomain(s).Registrable
 	for _, w := range all {
 		switch w.weight {
 		case counts:
 			counted++
-			if mine := registrableOf(s.Listing.ToolDID); mine != "" && mine == w.domain.Registrable {
+			if mine != "" && mine == w.domain.Registrable {
 				o.warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
 					fix("have a witness on another domain sign")
 			}
@@ -86,25 +92,28 @@ func (o Outcome) level4(s *Subject, all []witness) Outcome {
 		}
 	}
 	o.entries(s, all)
+	var exempt Outcome
+	exempt.bootstrap(s)
 	switch {
 	case o.has(Error):
 	case counted > 0:
 		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
-	case open != "":
+	case open != "" && exempt.has(Error):
 		o.doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).fix("try again")
 	default:
-		o.bootstrap(s)
+		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
 	}
 	return o
 }
 
 func (o Outcome) level5(s *Subject, all []witness) Outcome {
 	const at = "/conformance_level"
-	me := witness{did: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys}
-	if d, err := did.Parse(me.did); err == nil && d.Method == "web" {
-		me.domain, _ = domainage.Registrable(d.Host())
-	}
+	me := witness{did: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
+	if m.ToolDID != s.Listing.ToolDID {
+		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
+			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
+	}
 	if !named(m) {
 		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest names no publisher did or legal_name, so nothing shows that the witnesses are independent of it").
 			fix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
@@ -147,6 +156,8 @@ func (o *Outcome) entries(s *Subject, all []witness) {
 		case w.weight == broken:
 			o.errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
 				fix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
+		case w.weight == unsure:
+			o.warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).fix("try again")
 		case w.weight != counts:
 			o.warnf(s, at, w.code, "%s does not count: %s", name, w.why).fix("remove the entry, or have a listed witness sign")
 		case s.Listing.Level.Base() == 5 && w.alone != "":
@@ -198,10 +209,6 @@ func (s *Subject) BootstrapMaintainers() []string {
 // bootstrap judges a listing at L4 without a witness by RFC 0026 section 10.
 func (o *Outcome) bootstrap(s *Subject) {
 	const at = "/conformance_level"
-	p := s.Run.Base.Policy
-	if p.Broken != nil {
-		o.warnf(s, at, "policy-broken", "%s exempts nobody: %v", PolicyFile, p.Broken).fix("mend the file in a pull request of its own")
-	}
 	maintainers := s.BootstrapMaintainers()
 	if len(maintainers) == 0 {
 		o.errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
@@ -209,7 +216,7 @@ func (o *Outcome) bootstrap(s *Subject) {
 		return
 	}
 	for _, m := range maintainers {
-		if same(m, s.Listing.ToolDID) {
+		if sameDID(m, s.Listing.ToolDID) {
 			o.errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).fix("correct %s", PolicyFile)
 			return
 		}
@@ -229,17 +236,40 @@ func (o *Outcome) bootstrap(s *Subject) {
 	}
 }
 
-// registrableOf is the registrable domain (private section) of a did:web, empty where there is none.
-func registrableOf(text string) string {
-	d, err := did.Parse(text)
-	if err != nil || d.Method != "web" {
-		return ""
+// ownDomain is the domain of the candidate's did:web; for another DID the host of its Manifest stands in, as
+// in domain-age.
+func ownDomain(s *Subject) domainage.Domain {
+	name := host(s.Listing.ManifestURI)
+	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {
+		name = d.Host()
 	}
-	domain, err := domainage.Registrable(d.Host())
+	domain, err := domainage.Registrable(name)
 	if err != nil {
-		return ""
+		return domainage.Domain{} // domain-age says that there is none
 	}
-	return domain.Registrable
+	return domain
+}
+
+// runPeerWitnessesRegistry warns of a policy file that exempts nobody, standing or proposed.
+func runPeerWitnessesRegistry(r *Run) Outcome {
+	var out Outcome
+	p, whose := r.Base.Policy, "the base tree's"
+	if touches(r.Range, PolicyFile) {
+		var err error
+		if p, err = ReadPolicy(r.Context, r.Range.Result); err != nil {
+			r.Fatal(err)
+			return out
+		}
+		whose = "the proposed"
+	}
+	if p.Broken != nil {
+		f := out.warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose, PolicyFile, p.Broken)
+		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
+			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
+		}
+		f.fix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
+	}
+	return out
 }
 
 func pick(first bool, a, b string) string {

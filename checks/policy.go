@@ -2,12 +2,14 @@ package checks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -38,6 +40,9 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 		return Policy{There: true, Broken: fmt.Errorf("%s is no plain file", PolicyFile)}, nil
 	}
 	text, err := t.File(ctx, PolicyFile, maxPolicy)
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		return Policy{There: true, Broken: fmt.Errorf("%s is larger than %d KiB", PolicyFile, maxPolicy>>10)}, nil
+	}
 	if err != nil {
 		return Policy{}, err
 	}
@@ -75,8 +80,12 @@ func parsePolicy(text []byte) (Policy, error) {
 		return p, fmt.Errorf("maintainers has %d DIDs, 1 to %d are needed", n, maxMaintainers)
 	}
 	for i, m := range append([]string{f.Reference.DID}, f.Maintainers...) {
-		if _, err := did.Parse(m); err != nil {
+		d, err := did.Parse(m)
+		if err != nil {
 			return p, err
+		}
+		if want, ok := d.Spelling(); !ok {
+			return p, fmt.Errorf("%q is not in its one spelling %q", m, want)
 		}
 		if i > 0 && slices.ContainsFunc(f.Maintainers[:i-1], func(o string) bool { return same(o, m) }) {
 			return p, fmt.Errorf("maintainer %q stands there twice", m)

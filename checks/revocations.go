@@ -161,7 +161,7 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 func (r *Run) eligible(l *Listed) int {
 	n := 0
 	for _, w := range r.Base.Listings {
-		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.revoked(w.Slug, w.ReceiptSHA256) == "" {
+		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.revoked(w.Path, w.ReceiptSHA256) == "" {
 			n++
 		}
 	}
@@ -219,7 +219,7 @@ func slugOf(path string) string {
 // revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.
 func revokedPin(s *Subject) Outcome {
 	var out Outcome
-	if path := s.Run.revoked(s.Listing.Slug, s.Listing.ReceiptSHA256); path != "" {
+	if path := s.Run.revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
 		out.errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
 			fix("sign a new Receipt and pin it; a revoked one never comes back")
 	} else {
@@ -234,7 +234,7 @@ func runRevocationsRegistry(r *Run) Outcome {
 	expired, revoked := 0, 0
 	for _, l := range r.Base.Listings {
 		switch {
-		case r.revoked(l.Slug, l.ReceiptSHA256) != "":
+		case r.revoked(l.Path, l.ReceiptSHA256) != "":
 			revoked++
 		case !r.Now.Before(l.Expires):
 			expired++

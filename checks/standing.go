@@ -52,10 +52,11 @@ type pin struct{ slug, sha256 string }
 
 // Current tells whether the listing is in force at a time: in date and not revoked.
 func (st *Standing) Current(l *Listed, now time.Time) bool {
-	return now.Before(l.Expires) && st.RevokedBy(l.Slug, l.ReceiptSHA256) == ""
+	return now.Before(l.Expires) && st.RevokedBy(slugOf(l.Path), l.ReceiptSHA256) == ""
 }
 
-// RevokedBy is the path of the revocation of a Receipt under a slug, empty where there is none.
+// RevokedBy is the path of the revocation of a Receipt under a slug, which is that of the files' names; empty
+// where there is none.
 func (st *Standing) RevokedBy(slug, sha256 string) string { return st.revoked[pin{slug, sha256}] }
 
 // BySlug is the listing in the file of that slug, nil where there is none.

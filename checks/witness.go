@@ -62,7 +62,13 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if err != nil || d.Method != "web" {
 		return worth(ignored, "witness-not-web", "it is no did:web (RFC 0019 section 7.1)")
 	}
-	if same(id, st.candidate) {
+	w.path = d.HasPath()
+	if w.domain, err = domainage.Registrable(d.Host()); err != nil {
+		w.alone = err.Error()
+	} else if w.path {
+		w.alone = "its did:web has a path, so that it may share its host"
+	}
+	if sameDID(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
 	v, code, why := s.vouches(id)
@@ -99,10 +105,6 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !receipt.VerifyBy(verified.Keys, st.bytes, text) {
 		return worth(broken, "witness-signature", "its signature does not verify by a key that verifies its own Receipt")
 	}
-	w.path = d.HasPath()
-	if w.domain, err = domainage.Registrable(d.Host()); err != nil {
-		w.alone = err.Error()
-	}
 	s.Run.independence(&w, known, id)
 	if s.Run.Audit && w.alone != "" && !w.path {
 		w.alone, w.doubt = "", w.alone
@@ -121,15 +123,15 @@ type voucher struct {
 // not provisional, not revoked. In an audit the tree that the record was merged into serves as well.
 func (s *Subject) vouches(id string) (*voucher, string, string) {
 	l := s.Run.Base.Witness(id)
-	code, why := "witness-not-listed", "the base tree has no single listing of it at L4 or L5"
+	code, why := "witness-not-listed", s.Run.Base.noWitness(id)
 	switch {
 	case l == nil:
 	case l.Provisional:
 		code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
 	case !s.Run.Now.Before(l.Expires):
 		code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
-	case s.Run.revoked(l.Slug, l.ReceiptSHA256) != "":
-		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.revoked(l.Slug, l.ReceiptSHA256)
+	case s.Run.revoked(l.Path, l.ReceiptSHA256) != "":
+		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.revoked(l.Path, l.ReceiptSHA256)
 	default:
 		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", ""
 	}
@@ -139,6 +141,20 @@ func (s *Subject) vouches(id string) (*voucher, string, string) {
 		}
 	}
 	return nil, code, why
+}
+
+// noWitness says why Witness gives none.
+func (st *Standing) noWitness(id string) string {
+	same := st.ByDID(id)
+	switch {
+	case len(same) == 0:
+		return "the base tree has no listing of it"
+	case len(same) > 1:
+		return fmt.Sprintf("the base tree has %d listings of it, so that it is not known which one speaks", len(same))
+	case same[0].ToolDID != id:
+		return fmt.Sprintf("the base tree lists it as %q", same[0].ToolDID)
+	}
+	return fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", same[0].Path, same[0].Level)
 }
 
 // vouchedThen finds the listing by which a DID could witness when the record was merged. Listings keep path
@@ -157,7 +173,7 @@ func (s *Subject) vouchedThen(id string) *voucher {
 		if then.ToolDID != id || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
 			continue
 		}
-		_, revoked, err := s.Then.Tree.Entry("revocations/" + then.Slug + "-" + then.ReceiptSHA256 + ".json")
+		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
 		if err != nil {
 			s.Run.Fatal(err)
 			return nil
@@ -186,30 +202,42 @@ func (s *Subject) WitnessListing(id string) *registry.Listing {
 	return registry.ParseListing(rec)
 }
 
-// documents tells whether a witness's own documents are there.
+// documents tells whether a witness's own documents are there. What is definitely wrong with one of them
+// outweighs what another try may change.
 func documents(known *evidence.Witness) (weight, string) {
-	for _, e := range []struct {
-		name    string
-		state   evidence.State
-		code    string
-		message string
-	}{
-		{"DID Document", known.DIDDocument.State, known.DIDDocument.Code, known.DIDDocument.Message},
-		{"Receipt", known.ReceiptText.State, known.ReceiptText.Code, known.ReceiptText.Message},
-		{"Receipt", known.Receipt.State, known.Receipt.Code, known.Receipt.Message},
-	} {
-		why := fmt.Sprintf("its own %s: %s", e.name, e.message)
-		switch {
-		case e.state == evidence.Obtained:
-		case e.code == evidence.CodeHashMismatch, e.state == evidence.Unavailable, e.state == evidence.Unsought:
-			return unsure, why
-		case e.name == "Receipt" && e.code == evidence.CodeHTTPStatus && e.state != evidence.Absent:
-			return unsure, why
-		default:
-			return ignored, why
+	worst, why := counts, ""
+	note := func(as weight, name, message string, from []evidence.Observation) {
+		if as > worst {
+			worst, why = as, "its own "+name
+			if len(from) > 0 {
+				why += " " + from[len(from)-1].Target
+			}
+			why += ": " + message
 		}
 	}
-	return counts, ""
+	open := func(s evidence.State) bool { return s == evidence.Unavailable || s == evidence.Unsought }
+
+	if d := known.DIDDocument; open(d.State) {
+		note(unsure, "DID Document", d.Message, d.From)
+	} else if d.State != evidence.Obtained {
+		note(ignored, "DID Document", d.Message, d.From)
+	}
+	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || oddStatus(r.From) {
+		note(unsure, "Receipt", r.Message, r.From)
+	} else if r.State != evidence.Obtained {
+		note(ignored, "Receipt", r.Message, r.From)
+	}
+	return worst, why
+}
+
+// oddStatus tells whether the last answer had a status that neither gives a document nor says that there is
+// none: neither 200 nor 4xx.
+func oddStatus(from []evidence.Observation) bool {
+	if len(from) == 0 || from[len(from)-1].Code != evidence.CodeHTTPStatus {
+		return false
+	}
+	status := from[len(from)-1].Status
+	return status < 400 || status > 499
 }
 
 // independence finds what L5 asks of a witness beyond L4: a domain of its own, a declared publisher, and for
@@ -218,8 +246,6 @@ func (r *Run) independence(w *witness, known *evidence.Witness, id string) {
 	m := known.Manifest
 	switch {
 	case w.alone != "":
-	case w.path:
-		w.alone = "its did:web has a path, so that it may share its host"
 	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
 		w.doubt = "its Manifest could not be had: " + m.Message
 	case m.State != evidence.Obtained:
@@ -272,8 +298,10 @@ func (w *witness) witnessed(r *Run, known *evidence.Witness) {
 	w.alone = "it is the reference server, and its own Receipt carries no witness that verifies, so it counts for L4 only"
 }
 
-// revoked is the path of a revocation of a Receipt, standing or brought by this range.
-func (r *Run) revoked(slug, sha256 string) string {
+// revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by
+// this range.
+func (r *Run) revoked(path, sha256 string) string {
+	slug := slugOf(path)
 	if path := r.Base.RevokedBy(slug, sha256); path != "" {
 		return path
 	}
