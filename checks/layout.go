@@ -25,26 +25,22 @@ func init() {
 	layout.RunRegistry = runLayoutRegistry
 }
 
-var (
-	recordName = regexp.MustCompile(`^[a-z-]+/([a-z0-9][a-z0-9-]{1,63})\.json$`)
-	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-)
+var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID.
 func place(s *Subject) []Finding {
 	var out Outcome
-	name := recordName
-	form := s.Kind.Folder() + "/<slug>.json"
-	if s.Kind == registry.KindRevocation {
-		name, form = revocationName, "revocations/<slug>-<sha256>.json"
-	}
-	m := name.FindStringSubmatch(s.Path)
 	if s.Path == s.Kind.Folder() {
 		out.errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
 			fix("make %s a folder of plain files", s.Path)
 		return out.Findings
 	}
-	if m == nil {
+	named := recordSlug(s.Kind, s.Path)
+	if named == "" {
+		form := s.Kind.Folder() + "/<slug>.json"
+		if s.Kind == registry.KindRevocation {
+			form = "revocations/<slug>-<sha256>.json"
+		}
 		out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form).
 			fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
 		return out.Findings
@@ -64,14 +60,15 @@ func place(s *Subject) []Finding {
 	}
 	root := s.Record.Document.Root
 	slug := strict.String(root, "slug")
-	if slug != m[1] {
-		out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, m[1]).
-			fix("set slug to %q, or rename the file", m[1])
+	if slug != named {
+		out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named).
+			fix("set slug to %q, or rename the file", named)
 	}
 	switch s.Kind {
 	case registry.KindRevocation:
-		if sum := strict.String(root, "revoked_receipt_sha256"); sum != m[2] {
-			out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, m[2]).
+		want := revocationName(s.Path).sha256
+		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
+			out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want).
 				fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
 		}
 	case registry.KindListing:
@@ -107,8 +104,8 @@ func runLayout(s *Subject) Outcome {
 			out.directoryEntry(s)
 		}
 	}
-	if m := recordName.FindStringSubmatch(s.Path); m != nil && s.Added() && !s.Run.Audit && deviceName.MatchString(m[1]) {
-		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", m[1]).
+	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
+		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", named).
 			fix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {

@@ -170,8 +170,8 @@ func (r *Run) eligible(l *Listed) int {
 
 // revokedListing is the base tree's listing that a revocation's file names.
 func (r *Run) revokedListing(s *Subject) *Listed {
-	if m := revocationName.FindStringSubmatch(s.Path); m != nil && m[1] == s.Revocation.Slug {
-		return r.Base.BySlug(m[1])
+	if named := revocationName(s.Path).slug; named != "" && named == s.Revocation.Slug {
+		return r.Base.BySlug(named)
 	}
 	return r.Base.BySlug(s.Revocation.Slug)
 }

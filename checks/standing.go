@@ -3,7 +3,6 @@ package checks
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -149,8 +148,8 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	}
 	// A revocation is in force by its name alone, whatever became of its text.
 	if rec.Kind == registry.KindRevocation {
-		if m := revocationName.FindStringSubmatch(rec.Path); m != nil {
-			out.revoked = &pin{m[1], m[2]}
+		if named := revocationName(rec.Path); named != (pin{}) {
+			out.revoked = &named
 		}
 	}
 	if rec.Document == nil {
@@ -199,8 +198,6 @@ func (st *Standing) duplicates(touched func(string) bool) {
 			Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
 	}
 }
-
-var revocationName = regexp.MustCompile(`^revocations/([a-z0-9][a-z0-9-]{1,63})-([0-9a-f]{64})\.json$`)
 
 // spelling gives the one spelling of a did:web, and whether text is it already.
 func spelling(text string) (string, bool) {

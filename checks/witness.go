@@ -307,7 +307,7 @@ func (r *Run) revoked(path, sha256 string) string {
 	}
 	for _, s := range r.Subjects {
 		if s.Kind == registry.KindRevocation && s.Added() {
-			if m := revocationName.FindStringSubmatch(s.Path); m != nil && m[1] == slug && m[2] == sha256 {
+			if named := revocationName(s.Path); named == (pin{slug, sha256}) && slug != "" {
 				return s.Path
 			}
 		}

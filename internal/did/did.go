@@ -5,7 +5,6 @@ package did
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,19 +24,18 @@ type DID struct {
 	path       string // of a did:web, with a slash in front; empty where it has none
 }
 
-var syntax = regexp.MustCompile(`^did:([a-z0-9]+):((?:(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})*:)*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+)$`)
-
 // Parse reads a DID of any method. A did:web is held to its method too: a fully qualified DNS name, no IP
 // address, at most a port after it as %3A, and path segments that name one place on every server.
 func Parse(s string) (DID, error) {
 	if len(s) > MaxLength {
 		return DID{}, fmt.Errorf("text has %d bytes, a DID may have %d", len(s), MaxLength)
 	}
-	m := syntax.FindStringSubmatch(s)
-	if m == nil {
+	rest, found := strings.CutPrefix(s, "did:")
+	method, id, _ := strings.Cut(rest, ":")
+	if !found || !isMethod(method) || !isID(id) {
 		return DID{}, fmt.Errorf("%q is no DID, which is did:METHOD:ID without path, query or fragment", s)
 	}
-	d := DID{Text: s, Method: m[1], ID: m[2]}
+	d := DID{Text: s, Method: method, ID: id}
 	if d.Method != "web" {
 		return d, nil
 	}
@@ -47,10 +45,37 @@ func Parse(s string) (DID, error) {
 	return d, nil
 }
 
+func isMethod(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isID holds for colon-separated parts of which only the last must not be empty.
+func isID(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_', c == ':':
+		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			i += 2
+		default:
+			return false
+		}
+	}
+	return s != "" && s[len(s)-1] != ':'
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
 // parseWeb follows https://w3c-ccg.github.io/did-method-web/#read-resolve.
 func (d *DID) parseWeb() error {
-	segments := strings.Split(d.ID, ":")
-	host, port, found := strings.Cut(strings.ToLower(segments[0]), "%3a")
+	first, path, hasPath := strings.Cut(d.ID, ":")
+	host, port, found := strings.Cut(strings.ToLower(first), "%3a")
 	if found {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
 			return fmt.Errorf("port is %q, a number from 1 to 65535 must stand there", port)
@@ -60,7 +85,10 @@ func (d *DID) parseWeb() error {
 	if err := checkHost(d.host); err != nil {
 		return err
 	}
-	for _, s := range segments[1:] {
+	if !hasPath {
+		return nil
+	}
+	for s := range strings.SplitSeq(path, ":") {
 		if err := checkSegment(s); err != nil {
 			return err
 		}
@@ -69,27 +97,40 @@ func (d *DID) parseWeb() error {
 	return nil
 }
 
-// label is lax in one thing: an underscore is in no host name, but in listings that stand already, which
+// isLabel is lax in one thing: an underscore is in no host name, but in listings that stand already, which
 // their owners must be able to renew. Spelling reports it.
-var label = regexp.MustCompile(`^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$`)
+func isLabel(s string) bool {
+	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
 
-// number is a last label by which URL parsers take the whole host for an IPv4 address.
-var number = regexp.MustCompile(`^(?:[0-9]+|0x[0-9a-f]*)$`)
+// isNumber holds for a last label by which URL parsers take the whole host for an IPv4 address.
+func isNumber(label string) bool {
+	hex, ok := strings.CutPrefix(label, "0x")
+	return ok && strings.Trim(hex, "0123456789abcdef") == "" || label != "" && strings.Trim(label, "0123456789") == ""
+}
 
 func checkHost(host string) error {
-	labels := strings.Split(host, ".")
 	if len(host) > 253 {
 		return fmt.Errorf("host has %d characters, a DNS name has at most 253", len(host))
 	}
-	for _, l := range labels {
-		if !label.MatchString(l) {
+	for l := range strings.SplitSeq(host, ".") {
+		if !isLabel(l) {
 			return fmt.Errorf("host is %q with the label %q, a label has 1 to 63 letters, digits and inner hyphens", host, l)
 		}
 	}
-	if number.MatchString(labels[len(labels)-1]) {
+	last := strings.LastIndexByte(host, '.')
+	if isNumber(host[last+1:]) {
 		return fmt.Errorf("host is %q, which is an IP address or read as one, a DNS name is needed", host)
 	}
-	if len(labels) == 1 {
+	if last < 0 {
 		return fmt.Errorf("host is %q, a fully qualified DNS name with a dot is needed", host)
 	}
 	return nil
@@ -159,16 +200,24 @@ func (d DID) Spelling() (want string, ok bool) {
 	if d.Method != "web" {
 		return d.Text, true
 	}
-	labels := strings.Split(d.host, ".")
-	for i, l := range labels {
-		if hyphened := strings.Trim(strings.ReplaceAll(l, "_", "-"), "-"); hyphened != "" {
-			labels[i] = hyphened
-		}
-	}
-	want = "did:web:" + strings.Join(labels, ".")
+	want = "did:web:" + hyphened(d.host)
 	if d.port != "" && d.port != "443" {
 		want += "%3A" + d.port
 	}
 	want += strings.ReplaceAll(d.path, "/", ":")
 	return want, want == d.Text && !strings.Contains(d.host, "_")
+}
+
+// hyphened is a host with hyphens for the underscores in its labels, as far as that makes labels.
+func hyphened(host string) string {
+	if !strings.Contains(host, "_") {
+		return host
+	}
+	labels := strings.Split(host, ".")
+	for i, l := range labels {
+		if l = strings.Trim(strings.ReplaceAll(l, "_", "-"), "-"); l != "" {
+			labels[i] = l
+		}
+	}
+	return strings.Join(labels, ".")
 }

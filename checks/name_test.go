@@ -1,0 +1,47 @@
+package checks
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+func TestRecordSlug(t *testing.T) {
+	sum, long := strings.Repeat("0a", 32), strings.Repeat("a", 64)
+	for _, c := range []struct {
+		kind       registry.Kind
+		path, want string
+	}{
+		{registry.KindListing, "implementations/ab.json", "ab"},
+		{registry.KindListing, "implementations/0-.json", "0-"},
+		{registry.KindListing, "implementations/" + long + ".json", long},
+		{registry.KindListing, "implementations/a" + long + ".json", ""},
+		{registry.KindListing, "implementations/a.json", ""},
+		{registry.KindListing, "implementations/-a.json", ""},
+		{registry.KindListing, "implementations/aB.json", ""},
+		{registry.KindListing, "implementations/ab.JSON", ""},
+		{registry.KindListing, "implementations/ab", ""},
+		{registry.KindListing, "implementations/a/b.json", ""},
+		{registry.KindListing, "revocations/ab.json", ""},
+		{registry.KindListing, "implementations", ""},
+		{registry.KindWorkflowAnchor, "workflow-anchors/ab.json", "ab"},
+		{registry.KindRevocation, "revocations/ab-" + sum + ".json", "ab"},
+		{registry.KindRevocation, "revocations/a-b--" + sum + ".json", "a-b-"},
+		{registry.KindRevocation, "revocations/" + long + "-" + sum + ".json", long},
+		{registry.KindRevocation, "revocations/a-" + sum + ".json", ""},
+		{registry.KindRevocation, "revocations/ab" + sum + ".json", ""},
+		{registry.KindRevocation, "revocations/ab-" + sum[1:] + ".json", ""},
+		{registry.KindRevocation, "revocations/ab-" + strings.ToUpper(sum) + ".json", ""},
+		{registry.KindRevocation, "revocations/ab-" + sum, ""},
+		{registry.KindRevocation, "revocations/ab.json", ""},
+		{registry.KindRevocation, "revocations/.json", ""},
+	} {
+		if got := recordSlug(c.kind, c.path); got != c.want {
+			t.Errorf("%s %q: got %q, want %q", c.kind, c.path, got, c.want)
+		}
+	}
+	if got, want := revocationName("revocations/ab-"+sum+".json"), (pin{"ab", sum}); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
