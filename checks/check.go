@@ -4,6 +4,8 @@ package checks
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -183,9 +185,10 @@ func (o *Outcome) report(s *Subject, pointer string, state evidence.State, code,
 	return true
 }
 
-// located puts in front of a message the URL that answered so. A decoder's message names its document itself.
+// located puts in front of a message the URL that answered so, unless it begins with it. A decoder's message
+// names its document itself.
 func located(from []evidence.Observation, message string) string {
-	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained {
+	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained && !strings.HasPrefix(message, strconv.Quote(from[n-1].Target)) {
 		return from[n-1].Target + ": " + message
 	}
 	return message

@@ -75,18 +75,14 @@ func judgeAge(s *Subject) (ages, age) {
 		a.byHistory = true
 		return ageOld, a
 	}
-	switch {
-	case reg.Domain.PrivateSuffix:
+	if reg.Domain.PrivateSuffix {
 		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
 		return ageUnknown, a
-	case reg.RDAP.State == evidence.Unavailable:
-		a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
-		return ageUnsure, a
-	case reg.WHOIS.State == evidence.Unavailable:
-		a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
+	}
+	a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
+	if reg.RDAP.State == evidence.Unavailable || reg.WHOIS.State == evidence.Unavailable {
 		return ageUnsure, a
 	}
-	a.why = "neither RDAP nor WHOIS has a registration date: " + reg.RDAP.Message
 	return ageUnknown, a
 }
 
