@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -32,8 +33,8 @@ type Config struct {
 // ErrEmptyRange means that the range is empty although the event says that files changed.
 var ErrEmptyRange = errors.New("the range changes nothing, but the event counts changed files: these are not the pull request's commits")
 
-// inFlight is how many records' evidence is sought at once; the source bounds the requests themselves.
-const inFlight = 256
+// inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
+const inFlight = 64
 
 // Check gates the ranges one after another, each with its own base tree as the judge, and joins what was
 // found. Any error means that there is no verdict.
@@ -181,32 +182,57 @@ type judgement struct {
 	checks.Outcome
 }
 
-// judgeSubjects seeks the evidence for all subjects at once, then runs the checks one after another.
+// judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
+// evidence go: what a web of hostile sites serves must not add up.
 func judgeSubjects(run *checks.Run, src evidence.Source, archive bool) [][]judgement {
-	before := make([][]judgement, len(run.Subjects))
-	for i, s := range run.Subjects {
-		for _, c := range checks.All {
-			if c.Judges(s.Kind) && c.First() && !s.Unchanged() {
-				before[i] = append(before[i], judgement{c, c.Judge(s)})
-			}
-		}
-	}
-	if !run.Offline {
-		collect(run, src, archive)
-	}
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
-			switch {
-			case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
-			case c.First():
-				out[i], before[i] = append(out[i], before[i][0]), before[i][1:]
-			default:
+			if c.Judges(s.Kind) && c.First() && !s.Unchanged() {
 				out[i] = append(out[i], judgement{c, c.Judge(s)})
 			}
 		}
-		blame(out[i])
 	}
+	var g errgroup.Group
+	g.SetLimit(inFlight)
+	var judging sync.Mutex
+	for i, s := range run.Subjects {
+		g.Go(func() (err error) {
+			defer func() {
+				if r := recover(); r != nil {
+					err = fmt.Errorf("judging %s: %v", s.Path, r)
+				}
+			}()
+			if !run.Offline {
+				collect(run, s, src, archive)
+			}
+			judging.Lock()
+			defer judging.Unlock()
+			out[i] = judgeRest(s, out[i])
+			s.Facts = s.Facts.Spent()
+			return nil
+		})
+	}
+	// What could not be had is an observation, so that the only error is a bug: it goes up as one.
+	if err := g.Wait(); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// judgeRest runs the checks that are not First, and puts all in catalogue order.
+func judgeRest(s *checks.Subject, first []judgement) []judgement {
+	var out []judgement
+	for _, c := range checks.All {
+		switch {
+		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
+		case c.First():
+			out, first = append(out, first[0]), first[1:]
+		default:
+			out = append(out, judgement{c, c.Judge(s)})
+		}
+	}
+	blame(out)
 	return out
 }
 
@@ -233,52 +259,38 @@ func blame(judged []judgement) {
 	}
 }
 
-func collect(run *checks.Run, src evidence.Source, archive bool) {
-	var g errgroup.Group
-	g.SetLimit(inFlight)
-	for _, s := range run.Subjects {
-		record, kinds := any(nil), evidence.Set(0)
-		switch {
-		case s.Unchanged():
-		case s.Listing != nil:
-			record = s.Listing
-		case s.Revocation != nil:
-			record = s.Revocation
-		case s.Anchor != nil:
-			record = s.Anchor
-		}
-		if record == nil {
-			continue
-		}
-		for _, c := range checks.All {
-			if c.Judges(s.Kind) && run.Selected(c.ID) {
-				kinds |= c.Wants(s)
-			}
-		}
-		if kinds == 0 {
-			continue
-		}
-		w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
-		if s.Listing != nil {
-			w.Maintainers = s.BootstrapMaintainers()
-		}
-		if s.Revocation != nil {
-			w.Revoked = run.RevokedListing(s)
-		}
-		g.Go(func() (err error) {
-			defer func() {
-				if r := recover(); r != nil {
-					err = fmt.Errorf("collecting evidence: %v", r)
-				}
-			}()
-			s.Facts = evidence.Collect(run.Context, src, record, w)
-			return nil
-		})
+// collect seeks the evidence that the selected checks want for one subject.
+func collect(run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) {
+	var record any
+	switch {
+	case s.Unchanged():
+	case s.Listing != nil:
+		record = s.Listing
+	case s.Revocation != nil:
+		record = s.Revocation
+	case s.Anchor != nil:
+		record = s.Anchor
 	}
-	// What could not be had is an observation, so that the only error is a bug: it goes up as one.
-	if err := g.Wait(); err != nil {
-		panic(err)
+	if record == nil {
+		return
 	}
+	var kinds evidence.Set
+	for _, c := range checks.All {
+		if c.Judges(s.Kind) && run.Selected(c.ID) {
+			kinds |= c.Wants(s)
+		}
+	}
+	if kinds == 0 {
+		return
+	}
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
+	if s.Listing != nil {
+		w.Maintainers = s.BootstrapMaintainers()
+	}
+	if s.Revocation != nil {
+		w.Revoked = run.RevokedListing(s)
+	}
+	s.Facts = evidence.Collect(run.Context, src, record, w)
 }
 
 // Judge counts the results, adds the evidence, and sets the verdict.

@@ -103,3 +103,8 @@ func (f *Facts) State(k Kind) (State, string, string) {
 	}
 	return Obtained, "", ""
 }
+
+// Spent is what is left of the evidence once it was judged: whether the Receipt came from the archive.
+func (f *Facts) Spent() *Facts {
+	return &Facts{ReceiptText: Result[Pinned]{Value: Pinned{Gone: f.ReceiptText.Value.Gone}}}
+}

@@ -22,7 +22,6 @@ const CodeShape = "manifest-no-object"
 // Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
 // type is empty here.
 type Manifest struct {
-	Document   *strict.Document
 	ToolDID    string    // tool.did
 	Publisher  Publisher // tool.publisher
 	ReceiptURI string    // conformance.receipt_uri
@@ -61,8 +60,7 @@ func Parse(url string, data []byte) (*Manifest, error) {
 	}
 	publisher := strict.Member(root, "tool", "publisher")
 	m := &Manifest{
-		Document: doc,
-		ToolDID:  strict.String(root, "tool", "did"),
+		ToolDID: strict.String(root, "tool", "did"),
 		Publisher: Publisher{
 			DID:       strict.String(publisher, "did"),
 			LegalName: strict.String(publisher, "legal_name"),

@@ -18,6 +18,10 @@ import (
 // MaxBytes is how large a Receipt may be.
 const MaxBytes = 1 << 20
 
+// maxValues is how many JSON values a Receipt may hold. It is kept decoded while it is judged, and has some
+// fifty of them.
+const maxValues = 1 << 14
+
 // CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
 const CodeShape = "receipt-no-object"
 
@@ -75,7 +79,9 @@ type ExternalAudit struct {
 
 // Parse reads the Receipt that was served at url. The error is always a *strict.Error.
 func Parse(url string, data []byte) (*Receipt, error) {
-	doc, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	limits := strict.Remote(MaxBytes)
+	limits.Values = maxValues
+	doc, err := strict.Parse(url, data, limits)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ type reader struct {
 	tokens jsontext.Decoder
 	names  []name
 	values []any
+	read   int // values so far
 }
 
 type name struct {
@@ -61,7 +62,7 @@ func (r *reader) release() {
 	}
 	clear(names)
 	clear(values)
-	r.path, r.data, r.text = "", nil, ""
+	r.path, r.data, r.text, r.read = "", nil, "", 0
 	r.names, r.values = names[:0], values[:0]
 	readers.Put(r)
 }
@@ -125,6 +126,9 @@ func separates(c byte) bool {
 
 // value reads the value that begins with t and stands inside depth objects and arrays.
 func (r *reader) value(t token, depth int) (any, error) {
+	if r.read++; r.read > r.lim.Values && r.lim.Values > 0 {
+		return nil, r.fault(t.start, CodeTooMany, fmt.Sprintf("text holds more than %d values", r.lim.Values))
+	}
 	switch t.kind {
 	case '{', '[':
 		if depth++; depth > r.lim.Depth {

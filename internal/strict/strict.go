@@ -27,13 +27,17 @@ type Limits struct {
 	Bytes  int // size of the text
 	Depth  int // nesting of objects and arrays
 	Number int // bytes of one number token
+	Values int // objects, arrays, strings, numbers and words in all; 0: as many as fit in Bytes
 }
 
 // RegistryFile is what a file of the registry's data folders may hold.
 var RegistryFile = Limits{Bytes: 64 << 10, Depth: 64, Number: 64}
 
-// Remote is what a fetched document may hold, given its cap in bytes.
-func Remote(maxBytes int) Limits { return Limits{Bytes: maxBytes, Depth: 64, Number: 64} }
+// Remote is what a fetched document may hold, given its cap in bytes. A value takes some fifty bytes of
+// memory, however short it is in the text, so that their number has a cap too.
+func Remote(maxBytes int) Limits {
+	return Limits{Bytes: maxBytes, Depth: 64, Number: 64, Values: 1 << 17}
+}
 
 // Codes of Error.
 const (
@@ -46,6 +50,7 @@ const (
 	CodeTrailingText    = "trailing-text"
 	CodeTooDeep         = "nesting-too-deep"
 	CodeLongNumber      = "number-too-long"
+	CodeTooMany         = "too-many-values"
 	CodeNumberRange     = "number-out-of-range"
 )
 
