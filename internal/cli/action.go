@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,17 +17,30 @@ func isAction(sys IO) bool {
 	return sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != ""
 }
 
+// audits are the workflow events that ask for an audit: they name no range.
+var audits = []string{"schedule", "workflow_dispatch"}
+
 func newAction(sys IO) *cobra.Command {
-	o := options{mode: "check", summary: true, outputs: true}
 	c := newRoot(sys)
 	c.Args = noArgs
-	flags := &cobra.Command{}
-	o.bind(flags) // for the defaults
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.inputs(sys.Getenv); err != nil {
-			return o.failed(sys, err)
+		event := sys.Getenv("GITHUB_EVENT_NAME")
+		if slices.Contains(audits, event) {
+			return auditAction(cmd.Context(), sys, event)
 		}
-		if err := o.check(); err != nil {
+		o := options{mode: "check"}
+		o.bind(&cobra.Command{}) // for the defaults
+		err := o.inputs(sys.Getenv)
+		if err == nil {
+			err = o.check()
+		}
+		if err == nil {
+			err = o.reportsInPlace(sys.Getenv)
+		}
+		if err == nil {
+			err = o.admit(event) // the input base must not get around it
+		}
+		if err != nil {
 			return o.failed(sys, err)
 		}
 		return runCheck(cmd.Context(), sys, &o)
@@ -31,9 +48,27 @@ func newAction(sys IO) *cobra.Command {
 	return c
 }
 
+func auditAction(ctx context.Context, sys IO, event string) error {
+	var o auditOptions
+	o.bind(&cobra.Command{})
+	err := o.inputs(sys.Getenv)
+	if err == nil {
+		err = o.reportsInPlace(sys.Getenv)
+	}
+	if err == nil && o.base != "" {
+		err = usagef("leave the input base empty for this event", "the event %s audits the whole history, and the input base is %q", event, o.base)
+	}
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return o.tellVerdict(ctx, sys)
+}
+
 // inputs reads the Action's inputs; an empty one is unset. They are never read from arguments, which the
 // runner quotes wrongly.
 func (o *options) inputs(getenv func(string) string) error {
+	o.summary, o.outputs = true, true
+	var wrong error // the first; the others are read all the same, so that the reports are written
 	for _, in := range []struct {
 		name string
 		set  func(string) error
@@ -43,7 +78,7 @@ func (o *options) inputs(getenv func(string) string) error {
 		{"skip", words(&o.skip)},
 		{"base", text(&o.base)},
 		{"offline", boolean("offline", &o.offline)},
-		{"governance", text(&o.governance)},
+		{"governance", choice("governance", &o.governance, "review", "deny")},
 		{"timeout", duration("timeout", &o.timeout)},
 		{"budget", duration("budget", &o.budget)},
 		{"max-annotations", number("max-annotations", &o.maxAnnotations)},
@@ -62,8 +97,41 @@ func (o *options) inputs(getenv func(string) string) error {
 	return nil
 }
 
+// reportsInPlace refuses a report whose file, or a folder on the way there, is a symbolic link in the
+// workspace: the pull request may have put it there, to /dev/stdout for one, where the runner reads commands.
+func (o *options) reportsInPlace(getenv func(string) string) error {
+	workspace, err := filepath.Abs(getenv("GITHUB_WORKSPACE"))
+	if err != nil {
+		return err
+	}
+	for _, r := range o.reports {
+		_, file, _ := strings.Cut(r, "=")
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(workspace, path)
+		if err != nil || !filepath.IsLocal(inside) {
+			continue
+		}
+		at := workspace
+		for _, step := range strings.Split(inside, string(filepath.Separator)) {
+			at = filepath.Join(at, step)
+			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				o.reports = nil // the refusal is not written there either
+				return usagef("give the report another name", "input report names %q, and %q is a symbolic link", file, at)
+			}
+		}
+	}
+	return nil
+}
+
 func text(to *string) func(string) error {
 	return func(v string) error { *to = v; return nil }
+}
+
+func choice(name string, to *string, known ...string) func(string) error {
+	return func(v string) error { *to = v; return oneOf("input "+name, v, known...) }
 }
 
 // words splits at commas and line breaks.

@@ -34,23 +34,32 @@ is a fact, not a failure, unless --strict.`),
   oap-gate audit --report html=audit.html --report prometheus=oap.prom`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return o.failed(sys, err)
-			}
-			rep, err := o.run(cmd.Context(), sys)
-			if err != nil {
-				return o.failed(sys, err)
-			}
-			return o.verdict(sys, rep)
+			return o.tellVerdict(cmd.Context(), sys)
 		},
 	}
-	o.mode = "audit"
 	o.bind(c)
+	return c
+}
+
+func (o *auditOptions) bind(c *cobra.Command) {
+	o.mode = "audit"
+	o.options.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
-	return c
+}
+
+// tellVerdict runs the audit and tells the verdict everywhere it was asked to.
+func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) error {
+	if err := o.check(); err != nil {
+		return o.failed(sys, err)
+	}
+	rep, err := o.run(ctx, sys)
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return o.verdict(sys, rep)
 }
 
 func (o *auditOptions) check() error {

@@ -88,6 +88,9 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 
 // judgeChosen makes the ranges and gates them.
 func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source, cfg gate.Config) (*gate.Report, error) {
+	if c.rewritten {
+		return gate.Rewritten(c.base, c.head, src, cfg), nil
+	}
 	if !c.sequence {
 		var r *registry.Range
 		var err error

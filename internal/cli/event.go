@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -15,7 +18,9 @@ type chosen struct {
 	base, head string // commits; an empty head is the files on disk
 	// sequence: each first-parent commit from base to head is judged as a pull request of its own.
 	sequence bool
-	how      string
+	// rewritten: base is no longer in the history of head.
+	rewritten bool
+	how       string
 	// changedFiles is how many files the event counts; 0 where it does not say.
 	changedFiles int
 }
@@ -24,7 +29,7 @@ type chosen struct {
 const maxEvent = 32 << 20
 
 // knownEvents are the workflow events that name commits to judge.
-const knownEvents = "pull_request, merge_group, push, pull_request_target (acknowledged); schedule and workflow_dispatch are for audit"
+const knownEvents = "pull_request, merge_group, push, and pull_request_target where it is acknowledged; schedule and workflow_dispatch audit"
 
 // choose finds base and head: from the flags, else from the workflow's event, else from the clone.
 func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
@@ -67,6 +72,9 @@ func (o *options) baseOf(repo *registry.Repository) (commit, how string, err err
 }
 
 func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
+	if err := o.admit(name); err != nil {
+		return chosen{}, err
+	}
 	data, err := readCapped(path, maxEvent)
 	if err != nil {
 		return chosen{}, usagef("run it in a workflow, or give --base and --head", "reading the event file GITHUB_EVENT_PATH: %v", err)
@@ -77,22 +85,26 @@ func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name
 	}
 	event := doc.Root
 	switch name {
-	case "pull_request":
-		return fromPullRequest(ctx, repo, event)
-	case "pull_request_target":
-		if !o.allowTarget {
-			return chosen{}, usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of the pull request is run",
-				"the event pull_request_target runs with the base repository's rights")
-		}
-		return fromPullRequest(ctx, repo, event)
 	case "merge_group":
-		return fromMergeGroup(ctx, repo, event)
+		return fromMergeGroup(repo, event)
 	case "push":
 		return fromPush(ctx, repo, event)
-	case "schedule", "workflow_dispatch":
-		return chosen{}, usagef("run oap-gate audit in this workflow", "the event %s names no range to check", name)
 	}
-	return chosen{}, usagef("the events are "+knownEvents, "the event %q names no range to check", name)
+	return fromPullRequest(ctx, repo, event)
+}
+
+// admit refuses an event that names no range, or whose rights nobody answered for.
+func (o *options) admit(event string) error {
+	switch {
+	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" && o.allowTarget:
+		return nil
+	case event == "pull_request_target":
+		return usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of the pull request is run",
+			"the event pull_request_target runs with the base repository's rights")
+	case slices.Contains(audits, event):
+		return usagef("run oap-gate audit in this workflow", "the event %s names no range to check", event)
+	}
+	return usagef("the events are "+knownEvents, "the event %q names no range to check", event)
 }
 
 func readCapped(path string, most int64) ([]byte, error) {
@@ -139,25 +151,36 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
 }
 
-func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+func fromMergeGroup(repo *registry.Repository, event any) (chosen, error) {
 	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
-	return sequence(ctx, repo, base, head, "merge_group")
+	if base == "" || head == "" {
+		return chosen{}, usagef("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q", base, head)
+	}
+	return sequence(repo, base, head, "merge_group")
 }
 
 func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
 	before, after := strict.String(event, "before"), strict.String(event, "after")
-	if strings.Trim(before, "0") != "" {
-		return sequence(ctx, repo, before, after, "push")
+	if before == "" || after == "" {
+		return chosen{}, usagef("run it in a workflow", "the event has before %q and after %q", before, after)
+	}
+	first := strings.Trim(before, "0") == ""
+	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
+		return sequence(repo, before, after, "push")
 	}
 	chain, err := repo.FirstParents(ctx, "", after)
 	if err != nil {
 		return chosen{}, err
 	}
+	if !first {
+		// The clone has the whole history of what was pushed, and the commit before is not there.
+		return chosen{base: before, head: after, rewritten: true}, nil
+	}
 	return chosen{base: chain[0], head: after, sequence: true,
-		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)", chain[0][:12], short(after))}, nil
+		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)", short(chain[0]), short(after))}, nil
 }
 
-func sequence(_ context.Context, repo *registry.Repository, base, head, event string) (chosen, error) {
+func sequence(repo *registry.Repository, base, head, event string) (chosen, error) {
 	c := chosen{sequence: true}
 	var err error
 	if c.base, err = repo.Resolve(base); err != nil {
@@ -166,7 +189,7 @@ func sequence(_ context.Context, repo *registry.Repository, base, head, event st
 	if c.head, err = repo.Resolve(head); err != nil {
 		return c, err
 	}
-	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", c.base[:12], c.head[:12], event)
+	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", short(c.base), short(c.head), event)
 	return c, nil
 }
 
