@@ -1,10 +1,12 @@
 package checks
 
 import (
+	"bytes"
 	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
@@ -55,7 +57,7 @@ type lookAlike struct {
 // folded is a text as the eye may take it.
 type folded struct {
 	plain    string // NFKC, case-folded
-	runes    []rune // of plain
+	length   int    // of plain, in code points
 	skeleton string // look-alike letters unified, separators dropped
 	letters  uint64 // which letters occur; bounds the edit distance from below
 }
@@ -125,18 +127,18 @@ func look(path, slug, name, tool string) lookAlike {
 }
 
 func foldText(s string) folded {
-	f := folded{plain: s}
-	seen := s
-	if !isPlain(s) {
+	f := folded{plain: strings.ToLower(s)}
+	seen := f.plain
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		whole := norm.NFKC.String(s)
 		f.plain = cases.Fold().String(whole)
 		seen = cases.Fold().String(capitals.Replace(whole))
 	}
-	f.runes = []rune(f.plain)
-	for _, r := range f.runes {
+	for _, r := range f.plain {
 		f.letters |= 1 << (uint(r) % 64)
+		f.length++
 	}
-	f.skeleton = skeleton([]rune(seen))
+	f.skeleton = skeleton(seen)
 	return f
 }
 
@@ -162,9 +164,10 @@ var alike = map[rune]rune{
 // capitals are the Greek ones that are taken for other Latin letters than their small forms are.
 var capitals = strings.NewReplacer("Η", "h", "Μ", "m", "Ν", "n", "Υ", "y")
 
-func skeleton(runes []rune) string {
-	var b strings.Builder
-	for _, r := range runes {
+func skeleton(seen string) string {
+	var room [128]byte
+	all := room[:0]
+	for _, r := range seen {
 		switch r {
 		case '-', '.', ' ', '_':
 			continue
@@ -172,25 +175,39 @@ func skeleton(runes []rune) string {
 		if to, found := alike[r]; found {
 			r = to
 		}
-		b.WriteRune(r)
+		all = utf8.AppendRune(all, r)
 	}
-	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
+	unified := all[:0]
+	for len(all) > 0 {
+		switch {
+		case bytes.HasPrefix(all, []byte("rn")):
+			unified, all = append(unified, 'm'), all[2:]
+		case bytes.HasPrefix(all, []byte("vv")):
+			unified, all = append(unified, 'w'), all[2:]
+		default:
+			unified, all = append(unified, all[0]), all[1:]
+		}
+	}
+	if string(unified) == seen {
+		return seen
+	}
+	return string(unified)
 }
 
 // resembles tells whether two texts of four characters or more can be mistaken for one another. Texts that
 // differ only in a trailing number are versions, not impostors.
 func resembles(a, b folded) bool {
-	if len(a.runes) < 4 || len(b.runes) < 4 {
+	if a.length < 4 || b.length < 4 {
 		return false
 	}
 	if a.plain == b.plain || a.skeleton == b.skeleton {
 		return true
 	}
 	most := 1
-	if min(len(a.runes), len(b.runes)) >= 8 {
+	if min(a.length, b.length) >= 8 {
 		most = 2
 	}
-	if d := len(a.runes) - len(b.runes); d > most || -d > most {
+	if d := a.length - b.length; d > most || -d > most {
 		return false
 	}
 	if bits.OnesCount64(a.letters&^b.letters) > most || bits.OnesCount64(b.letters&^a.letters) > most {
@@ -199,7 +216,7 @@ func resembles(a, b folded) bool {
 	if stem(a.plain) == stem(b.plain) {
 		return false
 	}
-	return distance(a.runes, b.runes, most) <= most
+	return distance([]rune(a.plain), []rune(b.plain), most) <= most
 }
 
 func stem(s string) string { return strings.TrimRight(strings.TrimRight(s, "0123456789"), "-. ") }

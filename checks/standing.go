@@ -159,14 +159,21 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	case registry.KindListing:
 		out.listed = condense(rec.Path, registry.ParseListing(rec))
 	case registry.KindWorkflowAnchor:
-		out.anchor = registry.ParseAnchor(rec).WorkflowID
+		out.anchor = strings.Clone(registry.ParseAnchor(rec).WorkflowID)
 	}
 	return out
 }
 
+// condense copies what it keeps: the strings of a listing are parts of its text, which would stay with them.
 func condense(path string, l *registry.Listing) *Listed {
-	return &Listed{Path: path, Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID,
-		ReceiptSHA256: l.ReceiptSHA256, Level: l.Level, Expires: l.Expires, Provisional: l.Provisional}
+	all := l.Slug + l.Name + l.ToolDID + l.ReceiptSHA256 + string(l.Level)
+	cut := func(s string) string {
+		part := all[:len(s)]
+		all = all[len(s):]
+		return part
+	}
+	return &Listed{Path: path, Slug: cut(l.Slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID), ReceiptSHA256: cut(l.ReceiptSHA256),
+		Level: registry.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
 }
 
 // keep makes what one file gives count.
