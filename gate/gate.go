@@ -45,11 +45,11 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if len(ranges) == 1 && len(ranges[0].MergeBases) > 0 {
 		rep.MergeBase = ranges[0].MergeBases[0]
 	}
+	if err := hasRegistry(ranges[0].Base, ranges[len(ranges)-1].Head); err != nil {
+		return nil, err
+	}
 	empty := true
 	for _, r := range ranges {
-		if err := hasRegistry(r); err != nil {
-			return nil, err
-		}
 		empty = empty && len(r.Changes) == 0
 		if err := checkRange(ctx, repo, r, src, cfg, rep); err != nil {
 			return nil, err
@@ -81,8 +81,8 @@ func NewReport(mode string, src evidence.Source, cfg Config) *Report {
 	return rep
 }
 
-func hasRegistry(r *registry.Range) error {
-	for _, t := range []*registry.Tree{r.Base, r.Head} {
+func hasRegistry(trees ...*registry.Tree) error {
+	for _, t := range trees {
 		_, found, err := t.Entry(registry.KindListing.Folder())
 		if err != nil {
 			return err

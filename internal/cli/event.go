@@ -86,7 +86,7 @@ func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name
 	event := doc.Root
 	switch name {
 	case "merge_group":
-		return fromMergeGroup(repo, event)
+		return fromMergeGroup(ctx, repo, event)
 	case "push":
 		return fromPush(ctx, repo, event)
 	}
@@ -133,12 +133,15 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 		return c, err
 	}
 	c.head = head
+	remote := "refs/remotes/origin/" + ref
 	if len(commit.Parents) == 2 && commit.Parents[1] == sha {
 		c.base = commit.Parents[0]
+		if err := onBranch(ctx, repo, c.base, ref, remote); err != nil {
+			return c, err
+		}
 		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)", c.base[:12], head[:12])
 		return c, nil
 	}
-	remote := "refs/remotes/origin/" + ref
 	if head == sha && ref != "" && repo.HasRef(remote) {
 		c.base, err = repo.Resolve(remote)
 		c.how = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", short(c.base), ref, head[:12])
@@ -151,12 +154,30 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
 }
 
-func fromMergeGroup(repo *registry.Repository, event any) (chosen, error) {
+// onBranch holds that the merge commit is the forge's, where the clone has the base branch: anybody can push a
+// merge of his own, whose first parent would be a judge of his choice.
+func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote string) error {
+	if ref == "" || !repo.HasRef(remote) {
+		return nil
+	}
+	on, err := repo.IsAncestor(ctx, base, remote)
+	if err != nil || on {
+		return err
+	}
+	return usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+		"the merge commit's first parent %s is not on origin/%s, so the forge did not make it, or origin/%s is stale", base, ref, ref)
+}
+
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
 	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
 	if base == "" || head == "" {
 		return chosen{}, usagef("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q", base, head)
 	}
-	return sequence(repo, base, head, "merge_group")
+	c, err := sequence(repo, base, head, "merge_group")
+	if err == nil {
+		_, err = repo.FirstParents(ctx, c.base, c.head) // a queue's branch is never rewritten
+	}
+	return c, err
 }
 
 func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {

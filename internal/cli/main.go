@@ -96,8 +96,11 @@ func describe(err error) (message, fix string) {
 	if e, ok := errors.AsType[*gitstore.Error](err); ok {
 		fix = e.Remedy
 	}
-	if errors.Is(err, gate.ErrNoRegistry) {
+	switch {
+	case errors.Is(err, gate.ErrNoRegistry):
 		fix = "name the clone with --repo"
+	case errors.Is(err, gate.ErrEmptyRange):
+		fix = "check out the pull request as actions/checkout does by default, with fetch-depth: 0"
 	}
 	return err.Error(), fix
 }
