@@ -90,11 +90,11 @@ func (o *options) inputs(getenv func(string) string) error {
 		if value == "" {
 			continue
 		}
-		if err := in.set(value); err != nil {
-			return err
+		if err := in.set(value); err != nil && wrong == nil {
+			wrong = err
 		}
 	}
-	return nil
+	return wrong
 }
 
 // reportsInPlace refuses a report whose file, or a folder on the way there, is a symbolic link in the
