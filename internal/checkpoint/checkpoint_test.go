@@ -1,0 +1,266 @@
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+var (
+	testTip     = strings.Repeat("ab", 20)
+	testSigners = strings.Repeat("0f", 32)
+	testTrees   = [4]string{strings.Repeat("1", 40), Absent, strings.Repeat("3", 40), Absent}
+)
+
+// testBody is what two mirrors must agree on, byte for byte. Its root is that of
+// printf 'oap-gate checkpoint v1\nTIP\nTREE\n-\nTREE\n-\n' | openssl dgst -sha256 -binary | base64
+var testBody = "registry.example.org/oap\n50000\nN/fhScOAAaDRyaTn/ZMYzoSrE9EzwM/QHph4kd+k6NI=\npolicy 3\nsigners " +
+	testSigners + "\ntip " + testTip + "\n"
+
+func sample(t testing.TB) *Checkpoint {
+	t.Helper()
+	c, err := New("registry.example.org/oap", 50000, testTip, testTrees, 3, testSigners)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// zeros is a source of a key that is the same each time.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
+	t.Helper()
+	private, public, err := note.GenerateKey(zeros{}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Signer(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, v
+}
+
+func TestBody(t *testing.T) {
+	c := sample(t)
+	if got := string(c.Body()); got != testBody {
+		t.Errorf("body\n%swant\n%s", got, testBody)
+	}
+	if !c.Is(testTip, testTrees) {
+		t.Error("not the checkpoint of its own tip")
+	}
+	other := testTrees
+	other[1] = strings.Repeat("2", 40)
+	if c.Is(testTip, other) || c.Is(strings.Repeat("cd", 20), testTrees) {
+		t.Error("also the checkpoint of another tip")
+	}
+}
+
+func TestNew(t *testing.T) {
+	sha256Tip := strings.Repeat("ab", 32)
+	tests := []struct {
+		name    string
+		origin  string
+		size    int
+		tip     string
+		trees   [4]string
+		policy  int
+		signers string
+		ok      bool
+	}{
+		{"good", "a", 1, testTip, testTrees, 0, testSigners, true},
+		{"SHA-256", "a", 1, sha256Tip, [4]string{sha256Tip, "-", "-", "-"}, 0, testSigners, true},
+		{"no origin", "", 1, testTip, testTrees, 0, testSigners, false},
+		{"two lines of origin", "a\nb", 1, testTip, testTrees, 0, testSigners, false},
+		{"space in origin", "a b", 1, testTip, testTrees, 0, testSigners, false},
+		{"bad UTF-8", "a\xff", 1, testTip, testTrees, 0, testSigners, false},
+		{"no commits", "a", 0, testTip, testTrees, 0, testSigners, false},
+		{"short tip", "a", 1, testTip[1:], testTrees, 0, testSigners, false},
+		{"upper case", "a", 1, strings.ToUpper(testTip), testTrees, 0, testSigners, false},
+		{"tree of another length", "a", 1, testTip, [4]string{sha256Tip, "-", "-", "-"}, 0, testSigners, false},
+		{"empty tree", "a", 1, testTip, [4]string{"", "-", "-", "-"}, 0, testSigners, false},
+		{"policy", "a", 1, testTip, testTrees, -1, testSigners, false},
+		{"signers", "a", 1, testTip, testTrees, 0, "-", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := New(tt.origin, tt.size, tt.tip, tt.trees, tt.policy, tt.signers)
+			if (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrMalformed) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	signer, verifier := keys(t, "mirror.example.org")
+	_, stranger := keys(t, "other.example.org")
+	c := sample(t)
+	signed, err := c.Encode(signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Encode(signer)
+	if err != nil || !bytes.Equal(signed, again) {
+		t.Errorf("signed twice: %v\n%s%s", err, signed, again)
+	}
+	note := string(signed)
+	change := func(text, old, now string) string {
+		if !strings.Contains(text, old) {
+			t.Fatalf("%q is not in %q", old, text)
+		}
+		return strings.Replace(text, old, now, 1)
+	}
+	tests := []struct {
+		name, text string
+		key        int // 0: none demanded, 1: that of the signer, 2: another
+		want       error
+	}{
+		{"unsigned", testBody, 0, nil},
+		{"unsigned where a key is demanded", testBody, 1, ErrUnverified},
+		{"signed", note, 0, nil},
+		{"signed by the key", note, 1, nil},
+		{"signed by another", note, 2, ErrUnverified},
+		{"tampered", change(note, "50000", "50001"), 1, ErrUnverified},
+		{"signature changed", change(note, "\u2014 mirror.example.org ", "\u2014 mirror.example.org A"), 1, ErrMalformed},
+		{"signature beside", note + "\u2014 witness.example.org " + strings.Repeat("A", 96) + "\n", 1, nil},
+		{"empty", "", 0, ErrMalformed},
+		{"no line end", strings.TrimSuffix(testBody, "\n"), 0, ErrMalformed},
+		{"cut off", testBody[:len(testBody)/2], 0, ErrMalformed},
+		{"empty line", testBody + "\n", 0, ErrMalformed},
+		{"CRLF", strings.ReplaceAll(testBody, "\n", "\r\n"), 0, ErrMalformed},
+		{"size +", change(testBody, "50000", "+50000"), 0, ErrMalformed},
+		{"size 0", change(testBody, "50000", "050000"), 0, ErrMalformed},
+		{"huge size", change(testBody, "50000", "99999999999999999999"), 0, ErrMalformed},
+		{"base64 bits", change(testBody, "=\n", "\n"), 0, ErrMalformed},
+		{"policy word", change(testBody, "policy 3", "policy x"), 0, ErrMalformed},
+		{"no policy", change(testBody, "policy 3", "policy"), 0, ErrMalformed},
+		{"other order", change(change(testBody, "policy 3\n", ""), "tip ", "policy 3\ntip "), 0, ErrMalformed},
+		{"one line more", testBody + "x\n", 0, ErrMalformed},
+		{"short tip", change(testBody, "tip ab", "tip "), 0, ErrMalformed},
+		{"upper case", change(testBody, "tip ab", "tip AB"), 0, ErrMalformed},
+		{"too large", strings.Repeat("a", maxBytes+1), 0, ErrMalformed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got *Checkpoint
+			var err error
+			switch tt.key {
+			case 0:
+				got, err = Parse([]byte(tt.text), nil)
+			case 1:
+				got, err = Parse([]byte(tt.text), verifier)
+			case 2:
+				got, err = Parse([]byte(tt.text), stranger)
+			}
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("error %v, want %v", err, tt.want)
+			}
+			if err == nil && *got != *c {
+				t.Errorf("read %+v, want %+v", got, c)
+			}
+		})
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	tests := []struct{ remote, want string }{
+		{"https://forge.example.org/oap/registry.git", "forge.example.org/oap/registry"},
+		{"https://user:word@Forge.example.org/oap/registry/", "forge.example.org/oap/registry"},
+		{"git@forge.example.org:oap/registry.git", "forge.example.org/oap/registry"},
+		{"forge.example.org:/oap/registry", "forge.example.org/oap/registry"},
+		{"ssh://git@forge.example.org:2222/oap/registry.git/", "forge.example.org:2222/oap/registry"},
+		{"/srv/registry.git", "/srv/registry"},
+		{"file:///srv/registry", "/srv/registry"},
+		{"https://forge.example.org/a%20b", "forge.example.org/a%20b"},
+		{"https://forge.example.org/a\nb", ""},
+		{"/srv/my registry", ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		if got := Origin(tt.remote); got != tt.want {
+			t.Errorf("origin of %q is %q, want %q", tt.remote, got, tt.want)
+		}
+	}
+}
+
+func TestFile(t *testing.T) {
+	signer, verifier := keys(t, "mirror.example.org")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	if _, err := Read(path, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want that it is not there", err)
+	}
+	c := sample(t)
+	for _, s := range []note.Signer{nil, signer} {
+		if err := c.WriteFile(path, s); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(path, nil)
+		if err != nil || *got != *c {
+			t.Errorf("read %+v, %v", got, err)
+		}
+	}
+	if _, err := Read(path, verifier); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v stand in the folder, want the checkpoint alone", entries, err)
+	}
+	if _, err := Read(dir, nil); err == nil {
+		t.Error("a folder is read")
+	}
+	if err := c.WriteFile(filepath.Join(dir, "missing", "state"), nil); err == nil {
+		t.Error("written into a folder that is not there")
+	}
+	if err := (&Checkpoint{}).WriteFile(path, nil); !errors.Is(err, ErrMalformed) {
+		t.Errorf("an empty checkpoint is written: %v", err)
+	}
+	secret := filepath.Join(dir, "key")
+	if err := os.WriteFile(secret, []byte("PRIVATE+KEY+secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Signer(secret); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Verifier("x"); err == nil {
+		t.Error("a key that is none is read")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	signer, verifier := keys(f, "mirror.example.org")
+	signed, err := sample(f).Encode(signer)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(signed)
+	f.Add([]byte(testBody))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c, err := Parse(data, nil); err == nil && !bytes.HasPrefix(data, c.Body()) {
+			t.Errorf("%q is read as %q", data, c.Body())
+		} else if err == nil && !bytes.Contains(data, []byte("\n\n")) && len(data) != len(c.Body()) {
+			t.Errorf("%q is read as %q", data, c.Body())
+		}
+		if c, err := Parse(data, verifier); err == nil && string(c.Body()) != testBody {
+			t.Errorf("%q passes for signed", data)
+		}
+	})
+}
