@@ -183,3 +183,20 @@ func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 	}
 	return r.object(id, gitstore.Blob, limit)
 }
+
+// CommitObject reads one commit as its bytes have it, for its signature.
+func (r *Repository) CommitObject(id string) (*gitstore.CommitObject, error) {
+	parsed, err := gitstore.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := r.object(parsed, gitstore.Commit, maxCommitBytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading history: %w", err)
+	}
+	c, err := gitstore.DecodeCommit(raw)
+	if err != nil {
+		return nil, &gitstore.Error{Op: "reading commit", Object: id, Err: err, Remedy: "leave the commit out: no git writes it so"}
+	}
+	return c, nil
+}

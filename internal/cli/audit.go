@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,13 @@ type auditOptions struct {
 	strict bool
 	shard  string
 	part   [2]int // the shard and how many there are; 0 of 0: all
+
+	requireSigned           bool
+	keyring, allowedSigners string
+	checkpoint, origin      string
+	signKey, verifyKey      string
+	peers                   []string
+	maxAge                  time.Duration
 }
 
 func newAudit(sys IO) *cobra.Command {
@@ -47,6 +55,16 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
+	f.BoolVar(&o.requireSigned, "require-signed", false, "every commit must carry a good signature")
+	f.StringVar(&o.keyring, "keyring", "", "OpenPGP public keys that may sign commits")
+	f.StringVar(&o.allowedSigners, "allowed-signers", "", "SSH keys that may sign commits, as ssh-keygen(1) has them")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "the last verified tip: demanded where it is, written where history and consistency hold")
+	f.StringVar(&o.origin, "origin", "", "name of the registry in the checkpoint (default: the remote's URL without scheme)")
+	f.StringVar(&o.signKey, "sign-key", "", "file with the Ed25519 note key that signs the checkpoint")
+	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note key whose signature the checkpoint must carry")
+	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
+	f.DurationVar(&o.maxAge, "max-age", 0, "an older head is a failure: a frozen copy shows nothing new; 0: any age")
+	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the origin is gone")
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
 
@@ -91,7 +109,28 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.AuditConfig{Strict: o.strict, Shard: o.part[0], Of: o.part[1], Config: gate.Config{Tool: version(),
-		Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline, Assumed: o.assumed()}}
-	return gate.Audit(ctx, repo, head, src, cfg)
+	keys, err := o.signatures()
+	if err != nil {
+		return nil, err
+	}
+	state, err := o.checkpointed(ctx, repo, head, keys)
+	if err != nil {
+		return nil, err
+	}
+	old, err := o.age(ctx, repo, head)
+	if err != nil {
+		return nil, err
+	}
+	cfg := gate.AuditConfig{Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
+		Signatures: o.commitSignature(repo, keys), Verified: state.tip, Consistency: append(state.findings, old...),
+		Config: gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
+			Offline: o.offline, Assumed: o.assumed()}}
+	if state.last != nil {
+		cfg.Checkpoint = state.last.Tip
+	}
+	rep, err := gate.Audit(ctx, repo, head, src, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return rep, o.move(ctx, repo, state, rep)
 }

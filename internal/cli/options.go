@@ -30,6 +30,7 @@ type options struct {
 	record, replay   string
 	timeout, budget  time.Duration
 	jobs             int
+	archive          string
 	cache            string
 	color            string
 	connectTo        []string
@@ -187,6 +188,7 @@ func (o *options) assumed() []string {
 			}
 		}
 	}
+	add("--archive", o.archive)
 	add("--at", o.at)
 	add("--ca-cert", o.caCert)
 	add("--connect-to", o.connectTo...)
@@ -214,7 +216,7 @@ func (o *options) now() time.Time {
 // live is the source that asks the world.
 func (o *options) live(progress func(done, total int)) (evidence.Source, error) {
 	live := evidence.LiveOptions{Now: o.now(), Timeout: o.timeout, Budget: o.budget, Jobs: o.jobs, Proxy: o.proxy, RDAPURL: o.rdapURL,
-		WHOISServer: o.whoisServer, CacheDir: o.cache, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		WHOISServer: o.whoisServer, CacheDir: o.cache, ArchiveDir: o.archive, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range o.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {

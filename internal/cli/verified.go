@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// policy is the number of the rules by which history is judged. It is raised when they change, so that every
+// mirror judges its whole history anew.
+const policy = 1
+
+// verified is what an audit knows of earlier ones, and where it leaves what it verified itself.
+type verified struct {
+	file     string
+	origin   string
+	signers  string
+	signer   note.Signer
+	last     *checkpoint.Checkpoint // nil where there is none yet
+	findings []checks.Finding
+	tip      string // from which history needs judging; empty: from its root
+}
+
+// signatures reads the keys that may sign commits; nil where none were given.
+func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
+	if o.keyring == "" && o.allowedSigners == "" {
+		if o.requireSigned {
+			return nil, usagef("give --keyring FILE or --allowed-signers FILE", "--require-signed needs the keys that may sign")
+		}
+		return nil, nil
+	}
+	read := func(path string, most int64) ([]byte, error) {
+		if path == "" {
+			return nil, nil
+		}
+		return readCapped(path, most)
+	}
+	keys, err := read(o.keyring, commitsig.MaxKeyring)
+	if err != nil {
+		return nil, usagef("name a file of OpenPGP public keys", "reading --keyring: %v", err)
+	}
+	signers, err := read(o.allowedSigners, commitsig.MaxAllowedSigners)
+	if err != nil {
+		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it", "reading --allowed-signers: %v", err)
+	}
+	return commitsig.New(keys, signers)
+}
+
+// commitSignature judges the signature of one commit.
+func (o *auditOptions) commitSignature(repo *registry.Repository, v *commitsig.Verifier) func(context.Context, string) (gate.CommitSignature, error) {
+	if v == nil {
+		return nil
+	}
+	at := o.now()
+	return func(_ context.Context, id string) (gate.CommitSignature, error) {
+		c, err := repo.CommitObject(id)
+		if err != nil {
+			return gate.CommitSignature{}, err
+		}
+		r := v.Verify(c, at)
+		return gate.CommitSignature{Verdict: string(r.Verdict), Detail: r.Detail}, nil
+	}
+}
+
+// checkpointed reads the checkpoint and finds its tip in the history of head.
+func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Repository, head string, keys *commitsig.Verifier) (*verified, error) {
+	v := &verified{file: o.checkpoint, origin: o.origin}
+	if v.file == "" {
+		return v, nil
+	}
+	if v.origin == "" {
+		if v.origin = checkpoint.Origin(repo.RemoteURL()); v.origin == "" {
+			return nil, usagef("name the registry with --origin", "the checkpoint needs an origin, and the clone has no remote")
+		}
+	}
+	if keys == nil {
+		keys, _ = commitsig.New(nil, nil)
+	}
+	v.signers = keys.SignersSHA256()
+	var verifier note.Verifier
+	var err error
+	if o.verifyKey != "" {
+		if verifier, err = checkpoint.Verifier(o.verifyKey); err != nil {
+			return nil, err
+		}
+	}
+	if o.signKey != "" {
+		if v.signer, err = checkpoint.Signer(o.signKey); err != nil {
+			return nil, err
+		}
+	}
+	v.last, err = checkpoint.Read(v.file, verifier)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading --checkpoint: %w", err)
+	}
+	if v.last.Origin != v.origin {
+		return nil, usagef("give --origin "+v.last.Origin+", or another file", "the checkpoint is of the registry %q, this one is %q", v.last.Origin, v.origin)
+	}
+	chain, err := repo.FirstParents(ctx, "", head)
+	if err != nil {
+		return nil, err
+	}
+	found := v.last.Size <= len(chain) && chain[v.last.Size-1] == v.last.Tip
+	if found {
+		trees, err := treesOf(ctx, repo, v.last.Tip)
+		if err != nil {
+			return nil, err
+		}
+		found = v.last.Is(v.last.Tip, trees)
+	}
+	if !found {
+		v.findings = append(v.findings, checks.Finding{Severity: checks.Error, Code: "history-rewritten", Commit: head,
+			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the first-parent history of %s", v.last.Tip, v.last.Size, head),
+			Fix:     "keep both copies, and tell the maintainers and the other mirrors; do not remove the checkpoint"})
+		return v, nil
+	}
+	if v.last.Policy == policy && v.last.Signers == v.signers {
+		v.tip = v.last.Tip
+	}
+	return v, nil
+}
+
+// treesOf are the ids of the four data folders in a commit.
+func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]string, error) {
+	var out [4]string
+	t, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return out, err
+	}
+	for i, k := range registry.DataKinds {
+		e, found, err := t.Entry(k.Folder())
+		if err != nil {
+			return out, err
+		}
+		out[i] = checkpoint.Absent
+		if found {
+			out[i] = e.ID.String()
+		}
+	}
+	return out, nil
+}
+
+// move writes the new checkpoint, if this run verified the whole way to it.
+func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *verified, rep *gate.Report) error {
+	if v.file == "" || len(o.only) > 0 || len(o.skip) > 0 || o.shard != "" || o.replay != "" {
+		return nil
+	}
+	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
+	for _, r := range rep.Results {
+		if slices.Contains(judged, r.Check) && (r.Verdict == gate.Fail || r.Verdict == gate.Inconclusive) {
+			return nil
+		}
+	}
+	trees, err := treesOf(ctx, repo, rep.Head)
+	if err != nil {
+		return err
+	}
+	next, err := checkpoint.New(v.origin, rep.History.Commits, rep.Head, trees, policy, v.signers)
+	if err != nil {
+		return err
+	}
+	return next.WriteFile(v.file, v.signer)
+}
+
+// age makes a head that has not moved for too long a finding: a frozen copy shows nothing of what came after.
+func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head string) ([]checks.Finding, error) {
+	if o.maxAge == 0 {
+		return nil, nil
+	}
+	c, err := repo.Commit(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	if old := o.now().Sub(c.When); old > o.maxAge {
+		return []checks.Finding{{Severity: checks.Error, Code: "head-too-old", Commit: head,
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), old.Round(1e9), o.maxAge),
+			Fix:     "fetch the registry again, from more than one place"}}, nil
+	}
+	return nil, nil
+}
