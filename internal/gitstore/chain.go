@@ -13,7 +13,7 @@ const (
 	// maxChain is the length of a delta chain; git writes at most 4095.
 	maxChain = 4096
 	// maxWork is the sum of the sizes in a delta chain.
-	maxWork = 4 << 30
+	maxWork = 2 << 30
 	// maxObject is the largest object that is read, whatever the limit.
 	maxObject = 1<<31 - 1
 )

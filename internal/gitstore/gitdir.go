@@ -17,8 +17,9 @@ type location struct {
 	worktree  string // root of the work tree, "" for a bare clone
 }
 
-// find looks for a clone at dir, then in the directories above it, as git does. GIT_DIR and the like are not
-// read: no environment variable may choose what is judged.
+// find looks for a clone at dir, then for a work tree around it, as git does. A bare clone must be dir itself: what looks
+// like one around dir may have been checked out from a tree. GIT_DIR and the like are not read: no environment variable
+// may choose what is judged.
 func find(dir string) (location, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -28,7 +29,16 @@ func find(dir string) (location, error) {
 		return location{}, fmt.Errorf("%w: %w", ErrNotRepository, err)
 	}
 	for at := abs; ; at = filepath.Dir(at) {
-		loc, err := locate(at)
+		loc, err := workTree(at)
+		if err == nil && loc.gitDir == "" && at == abs && isGitDir(at) {
+			loc.gitDir = at
+			if filepath.Base(at) == ".git" {
+				loc.worktree = filepath.Dir(at)
+			}
+		}
+		if err == nil && loc.gitDir != "" {
+			loc.commonDir, err = commonDir(loc.gitDir)
+		}
 		if err != nil || loc.gitDir != "" {
 			return loc, err
 		}
@@ -38,35 +48,23 @@ func find(dir string) (location, error) {
 	}
 }
 
-// locate looks at one directory: its .git, a directory or a file that names one, else itself.
-func locate(dir string) (location, error) {
+// workTree looks at the .git of one directory, itself the Git directory or a file that names it.
+func workTree(dir string) (location, error) {
 	dotGit := filepath.Join(dir, ".git")
 	info, err := os.Stat(dotGit)
 	switch {
-	case err == nil && info.IsDir():
-		if isGitDir(dotGit) {
-			return withCommon(location{gitDir: dotGit, worktree: dir})
-		}
-	case err == nil:
-		git, err := readLink(dotGit, "gitdir: ")
-		if err != nil {
-			return location{}, err
-		}
-		if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
-			return location{}, fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
-		}
-		return withCommon(location{gitDir: git, worktree: dir})
-	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && info.IsDir() && !isGitDir(dotGit):
+		return location{}, nil
+	case err != nil:
 		return location{}, err
+	case info.IsDir():
+		return location{gitDir: dotGit, worktree: dir}, nil
 	}
-	if isGitDir(dir) {
-		loc := location{gitDir: dir}
-		if filepath.Base(dir) == ".git" {
-			loc.worktree = filepath.Dir(dir)
-		}
-		return withCommon(loc)
+	git, err := readLink(dotGit, "gitdir: ")
+	if err == nil && !isGitDir(git) {
+		err = fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
 	}
-	return location{}, nil
+	return location{gitDir: git, worktree: dir}, err
 }
 
 func isGitDir(dir string) bool {
@@ -84,16 +82,13 @@ func isGitDir(dir string) bool {
 	return true
 }
 
-func withCommon(loc location) (location, error) {
-	common, err := readLink(filepath.Join(loc.gitDir, "commondir"), "")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		common = loc.gitDir
-	case err != nil:
-		return location{}, err
+// commonDir is where a linked work tree's Git directory says that the rest is, else the Git directory.
+func commonDir(git string) (string, error) {
+	common, err := readLink(filepath.Join(git, "commondir"), "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return git, nil
 	}
-	loc.commonDir = common
-	return loc, nil
+	return common, err
 }
 
 // readLink is the directory that the one line of a file names, relative to the file's own.

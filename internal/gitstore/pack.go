@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // What a pack entry can be beside an object.
@@ -15,24 +17,33 @@ const (
 	refDelta    Type = 7
 )
 
-// pack is a pack and its index. It is opened when first read.
+// pack is a pack and its index. It is opened when first read; until that succeeds each reader tries again.
 type pack struct {
 	path  string // of the pack
 	index *index
 
-	open   sync.Once
-	file   *os.File
-	end    int64 // where the checksum of the pack begins
-	opened error // fs.ErrNotExist: gc took it away
+	opened  atomic.Bool // file and end are set, and stay
+	opening sync.Mutex
+	file    file
+	end     int64 // where the checksum of the pack begins
 }
 
-// ready opens the pack and holds its ends against the index.
+// file is what is read of an *os.File.
+type file interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// ready opens the pack and holds its ends against the index. The error is fs.ErrNotExist where gc took it away.
 func (p *pack) ready() error {
-	p.open.Do(func() { p.opened = p.openFile() })
-	return p.opened
-}
-
-func (p *pack) openFile() error {
+	if p.opened.Load() {
+		return nil
+	}
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.opened.Load() {
+		return nil
+	}
 	f, err := os.Open(p.path)
 	if err != nil {
 		return err
@@ -42,6 +53,7 @@ func (p *pack) openFile() error {
 		return errors.Join(err, f.Close())
 	}
 	p.file, p.end = f, end
+	p.opened.Store(true)
 	return nil
 }
 
@@ -77,9 +89,7 @@ func checkPack(f *os.File, x *index) (int64, error) {
 }
 
 func (p *pack) close() error {
-	err := errors.New("closed")
-	p.open.Do(func() { p.opened = err })
-	if p.file == nil {
+	if !p.opened.Load() {
 		return nil
 	}
 	return p.file.Close()

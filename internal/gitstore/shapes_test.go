@@ -329,6 +329,11 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("no repository", func(t *testing.T) {
 		wantError(t, second(Open(t.TempDir())), ErrNotRepository, "name the directory of a clone")
 	})
+	t.Run("below what looks like a bare clone", func(t *testing.T) {
+		c := newClone(t)
+		bare := c.cloneOf("--bare", c.url())
+		wantError(t, second(Open(filepath.Join(bare.dir, "refs"))), ErrNotRepository, "")
+	})
 	t.Run("no directory", func(t *testing.T) {
 		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository, "name the directory of a clone")
 	})
@@ -363,4 +368,36 @@ func TestReadWhileGitWrites(t *testing.T) {
 	fresh := c.open()
 	c.git("repack", "-q", "-a", "-d", "-f", "--depth=0") // takes away packs that fresh listed and did not open
 	compare(t, c, fresh)
+}
+
+// Readers beside a git that repacks all the time.
+func TestReadDuringRepack(t *testing.T) {
+	c := newClone(t)
+	c.history(3)
+	ids := strings.Fields(c.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
+	s := c.open()
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := 0; i < 8 && err == nil; i++ {
+			_, err = c.try("", "repack", "-q", "-a", "-d", "-f", fmt.Sprintf("--depth=%d", i))
+		}
+		done <- err
+	}()
+	for reads := 0; ; reads++ {
+		for _, id := range ids {
+			s.cache = cache{}
+			if _, _, err := s.Read(mustID(t, id), 1<<20); err != nil {
+				t.Error(err)
+			}
+		}
+		select {
+		case err := <-done:
+			if err != nil || reads == 0 {
+				t.Errorf("%d rounds of reads, %v", reads, err)
+			}
+			return
+		default:
+		}
+	}
 }

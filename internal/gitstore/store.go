@@ -179,18 +179,20 @@ func (s *Store) Header(id ID) (t Type, size int64, err error) {
 
 var errAbsent = errors.New("absent")
 
-// lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, once more with
-// the packs that are there by then.
+// lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, again with the packs
+// that are there by then, and once more should gc be at it still.
 func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string) error) error {
-	seen := s.packs.Load()
-	err := s.try(id, *seen, packed, loose)
-	if err != errAbsent || id.Size() != s.idSize {
-		return err
+	err := errAbsent
+	for range 3 {
+		seen := s.packs.Load()
+		if err = s.try(id, *seen, packed, loose); err != errAbsent || id.Size() != s.idSize {
+			break
+		}
+		if err := s.rescan(seen); err != nil {
+			return err
+		}
 	}
-	if err := s.rescan(seen); err != nil {
-		return err
-	}
-	return s.try(id, *s.packs.Load(), packed, loose)
+	return err
 }
 
 func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose func(string) error) error {

@@ -1,0 +1,201 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const (
+	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	person    = "A U Thor <a@example.org> 1700000000 +0100"
+	plain     = "tree " + emptyTree + "\nauthor " + person + "\ncommitter " + person + "\n"
+	pgp       = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n wsBcBAABCAAQBQJ\n -----END PGP SIGNATURE-----\n"
+)
+
+func TestDecodeCommit(t *testing.T) {
+	parent := "parent " + strings.Repeat("1", 40) + "\n"
+	for _, test := range []struct{ name, data, want string }{
+		{"plain", plain + "\nmessage\n", ""},
+		{"no message", plain + "\n", ""},
+		{"message of any bytes", plain + "\n\x00\xff\n\n", ""},
+		{"other headers", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\nHG:extra x\n\n", "no header"},
+		{"others that git writes", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\n\n", ""},
+		{"SHA-256", strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64)) + "\n", ""},
+
+		{"empty", "", "want the header tree"},
+		{"no end", strings.TrimSuffix(plain, "\n"), "has no end"},
+		{"no empty line", plain, "no empty line"},
+		{"no tree", strings.TrimPrefix(plain, "tree "+emptyTree+"\n") + "\n", "want the header tree"},
+		{"two trees", "tree " + emptyTree + "\n" + plain + "\n", "want the header author"},
+		{"tree in capitals", strings.Replace(plain, emptyTree, strings.ToUpper(emptyTree), 1) + "\n", "lower-case"},
+		{"short tree", strings.Replace(plain, emptyTree, emptyTree[:39], 1) + "\n", "want 40 or 64"},
+		{"tree and a space", strings.Replace(plain, emptyTree, emptyTree+" ", 1) + "\n", "want 40 or 64"},
+		{"two spaces", strings.Replace(plain, "tree ", "tree  ", 1) + "\n", "want 40 or 64"},
+		{"parent before tree", parent + plain + "\n", "want the header tree"},
+		{"parent after author", strings.Replace(plain, "committer", parent+"committer", 1) + "\n", "want the header committer"},
+		{"parent after committer", plain + parent + "\n", "header parent after committer"},
+		{"parent of another size", strings.Replace(plain, "author", "parent "+strings.Repeat("1", 64)+"\nauthor", 1) + "\n", "another size"},
+		{"no author", strings.Replace(plain, "author "+person+"\n", "", 1) + "\n", "want the header author"},
+		{"two authors", strings.Replace(plain, "committer", "author "+person+"\ncommitter", 1) + "\n", "want the header committer"},
+		{"two committers", plain + "committer " + person + "\n\n", "header committer after committer"},
+		{"committer goes on", plain + " more\n\n", "in a second line"},
+		{"NUL", strings.Replace(plain, "A U", "A\x00U", 1) + "\n", "holds NUL"},
+		{"NUL in another header", plain + "encoding a\x00b\n\n", "holds NUL"},
+		{"a line that is no header", plain + "nonsense\n\n", "no header"},
+	} {
+		c, err := DecodeCommit([]byte(test.data))
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s: %v", test.name, err)
+		case test.want == "" && (c.When != 1700000000 || c.Signed != Unsigned || !strings.HasSuffix(test.data, "\n\n"+string(c.Message))):
+			t.Errorf("%s: got %+v", test.name, c)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, ErrMalformed)):
+			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestCommitterTime(t *testing.T) {
+	for line, want := range map[string]int64{
+		"A <a@example.org> 0 +0000":                      0,
+		"A <a@example.org> 1700000000 -0330":             1700000000,
+		" <> 1 +0000":                                    1,
+		"A > B <a> c> 5 +0000":                           5,
+		"A <a@example.org> 253402300799 +0000":           maxWhen,
+		"A <a@example.org> 253402300800 +0000":           -1,
+		"A <a@example.org> -1 +0000":                     -1,
+		"A <a@example.org> 01 +0000":                     -1,
+		"A <a@example.org> +1 +0000":                     -1,
+		"A <a@example.org>1 +0000":                       -1,
+		"A <a@example.org>  1 +0000":                     -1,
+		"A <a@example.org> 1  +0000":                     -1,
+		"A <a@example.org> 1 +000":                       -1,
+		"A <a@example.org> 1 0000":                       -1,
+		"A <a@example.org> 1 +00:00":                     -1,
+		"A <a@example.org> 1 UTC":                        -1,
+		"A <a@example.org> 1":                            -1,
+		"A <a@example.org>":                              -1,
+		"A a@example.org 1 +0000":                        -1,
+		"A a@example.org> 1 +0000":                       -1,
+		"":                                               -1,
+		"A <a@example.org> 9999999999999999999999 +0000": -1,
+	} {
+		if got, err := when([]byte(line)); (err != nil) != (want < 0) || err == nil && got != want {
+			t.Errorf("%q: got %d, %v, want %d", line, got, err, want)
+		}
+	}
+}
+
+// Payload and signature are what git hands to the program that verifies.
+func TestSignatureAsGit(t *testing.T) {
+	c := newClone(t)
+	said := filepath.Join(c.dir, "payload")
+	c.write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+"'\nexit 1\n")
+	if err := os.Chmod(filepath.Join(c.dir, "verify"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c.git("config", "gpg.program", filepath.Join(c.dir, "verify"))
+	other := strings.Replace(pgp, "gpgsig ", "gpgsig-sha256 ", 1)
+	for name, data := range map[string]string{
+		"signed":               plain + pgp + "\nmessage\n",
+		"encoding before":      plain + "encoding x\n" + pgp + "\nmessage\n",
+		"encoding after":       plain + pgp + "encoding x\n\nmessage\n",
+		"mergetag before":      plain + "mergetag object x\n gpgsig y\n" + pgp + "\nmessage\n",
+		"other hash after":     plain + pgp + other + "\nmessage\n",
+		"other hash before":    plain + other + pgp + "\nmessage\n",
+		"message like headers": plain + pgp + "\ngpgsig x\n y\n" + pgp,
+		"no message":           plain + pgp + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			commit, err := DecodeCommit([]byte(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if commit.Signed != OpenPGP {
+				t.Fatalf("signed %v, want OpenPGP", commit.Signed)
+			}
+			id := c.gitInput(data, "hash-object", "-w", "-t", "commit", "--stdin")
+			if out, err := c.try("", "verify-commit", id); err == nil {
+				t.Fatalf("git verifies it: %s", out)
+			}
+			for file, got := range map[string][]byte{said: commit.Payload, said + ".sig": commit.Signature} {
+				if want, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("got %q, git says %q, %v", got, want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestSignatureKinds(t *testing.T) {
+	sig := func(first string) string { return "gpgsig -----BEGIN " + first + "-----\n x\n" }
+	for headers, want := range map[string]SignatureKind{
+		"":                               Unsigned,
+		sig("PGP SIGNATURE"):             OpenPGP,
+		sig("PGP MESSAGE"):               OpenPGP,
+		sig("SSH SIGNATURE"):             SSH,
+		sig("SIGNED MESSAGE"):            X509,
+		sig("OTHER"):                     UnknownSignature,
+		"gpgsig \n":                      UnknownSignature,
+		pgp + pgp:                        SeveralSignatures,
+		pgp + "encoding x\n" + pgp:       SeveralSignatures,
+		pgp + sig("SSH SIGNATURE"):       SeveralSignatures,
+		"gpgsig-sha256 x\n":              Unsigned,
+		"mergetag x\n gpgsig y\n":        Unsigned,
+		"encoding gpgsig\n":              Unsigned,
+		"gpgsigs -----BEGIN PGP x\n y\n": Unsigned,
+	} {
+		c, err := DecodeCommit([]byte(plain + headers + "\n"))
+		if err != nil {
+			t.Errorf("%q: %v", headers, err)
+			continue
+		}
+		if c.Signed != want {
+			t.Errorf("%q: signed %v, want %v", headers, c.Signed, want)
+		}
+		if one := want != Unsigned && want != SeveralSignatures; one != (c.Payload != nil) || one != (c.Signature != nil) {
+			t.Errorf("%q: payload %q, signature %q", headers, c.Payload, c.Signature)
+		}
+	}
+	wide := strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64))
+	for headers, want := range map[string]SignatureKind{
+		pgp: Unsigned, strings.Replace(pgp, "gpgsig", "gpgsig-sha256", 1): OpenPGP,
+	} {
+		if c, err := DecodeCommit([]byte(wide + headers + "\n")); err != nil || c.Signed != want {
+			t.Errorf("SHA-256, %q: %+v, %v, want %v", headers, c, err, want)
+		}
+	}
+}
+
+func TestDecodeCommitParents(t *testing.T) {
+	c := newClone(t)
+	first := c.commit("one")
+	c.git("checkout", "-q", "-b", "side")
+	side := c.commit("side")
+	c.git("checkout", "-q", "main")
+	second := c.commit("two")
+	c.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	s := c.open()
+	for rev, want := range map[string][]ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t, first)}, "HEAD~2": nil} {
+		id, err := s.Resolve(rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, data, err := s.Read(id, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit, err := DecodeCommit(data)
+		if err != nil || !reflect.DeepEqual(commit.Parents, want) || commit.Tree != mustID(t, c.git("rev-parse", rev+"^{tree}")) {
+			t.Errorf("%s: %+v, %v, want parents %v", rev, commit, err, want)
+		}
+		if string(commit.Author) != "A <a@example.org> 1700000000 +0100" || commit.When != 1700000001 {
+			t.Errorf("%s: author %q, time %d", rev, commit.Author, commit.When)
+		}
+	}
+}

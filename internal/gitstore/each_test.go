@@ -1,0 +1,179 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// chained makes a clone of trees that are deltas of one another, oldest first, and the ids of all it holds.
+func chained(t *testing.T) (*Store, []ID) {
+	c := newClone(t)
+	h := c.flatHistory(120, 5)
+	return c.open(), slices.Concat(h.trees, h.blobs, h.commits)
+}
+
+func TestEach(t *testing.T) {
+	s, ids := chained(t)
+	newest := slices.Clone(ids)
+	slices.Reverse(newest)
+	for _, order := range [][]ID{ids, newest, nil} {
+		next := 0
+		err := s.Each(context.Background(), order, 1<<20, func(i int, kind Type, data []byte) error {
+			if i != next || hashOf(kind, data) != order[i] {
+				t.Errorf("object %d of %d: not the one asked for", i, next)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != len(order) {
+			t.Errorf("%d of %d objects, %v", next, len(order), err)
+		}
+	}
+}
+
+func TestEachEnds(t *testing.T) {
+	s, ids := chained(t)
+	stop := errors.New("stop")
+	count := 0
+	err := s.Each(context.Background(), ids, 1<<20, func(i int, _ Type, _ []byte) error {
+		if count++; i == 7 {
+			return stop
+		}
+		return nil
+	})
+	if err != stop || count != 8 {
+		t.Errorf("%d calls, %v, want 8 and the error of f", count, err)
+	}
+
+	absent := hashOf(Blob, []byte("absent"))
+	count = 0
+	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20, func(int, Type, []byte) error { count++; return nil })
+	wantError(t, err, ErrNotFound, "git fsck")
+	if count != 2 {
+		t.Errorf("%d calls before the object that is not there, want 2", count)
+	}
+	wantError(t, s.Each(context.Background(), ids, 1, func(int, Type, []byte) error { return nil }), ErrTooLarge, "")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	err = s.Each(ctx, ids, 1<<20, func(i int, _ Type, _ []byte) error {
+		if i == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that of the context", err)
+	}
+}
+
+// An object that is damaged in the pack is read from where it is whole, in Each too.
+func TestEachOfDamaged(t *testing.T) {
+	c := newClone(t)
+	id := mustID(t, c.gitInput("whole\n", "hash-object", "-w", "--stdin"))
+	bad := hashOf(Blob, []byte("nowhere whole"))
+	w := newPackWriter(t)
+	w.add(id, Blob, nil, []byte("damaged"), 0)
+	w.add(bad, Blob, nil, []byte("damaged"), 0)
+	w.write(c)
+	s := c.open()
+	read := 0
+	err := s.Each(context.Background(), []ID{id, id, bad}, 1<<20, func(_ int, _ Type, data []byte) error {
+		read++
+		if string(data) != "whole\n" {
+			t.Errorf("read %q", data)
+		}
+		return nil
+	})
+	wantError(t, err, ErrCorrupt, "git fsck")
+	if read != 2 {
+		t.Errorf("%d objects read, want 2", read)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	s, ids := chained(t)
+	absent := hashOf(Blob, []byte("absent"))
+	slices.Reverse(ids)
+	ids = append([]ID{absent}, ids...)
+	order := s.Order(ids)
+	if sorted := slices.Sorted(slices.Values(order)); len(sorted) != len(ids) || sorted[0] != 0 || sorted[len(sorted)-1] != len(ids)-1 ||
+		len(slices.Compact(sorted)) != len(ids) {
+		t.Fatalf("%v is no permutation", order)
+	}
+	if order[len(order)-1] != 0 {
+		t.Error("an id that no pack has is not last")
+	}
+	last := int64(0)
+	for _, i := range order[:len(order)-1] {
+		at, ok := (*s.packs.Load())[0].index.find(ids[i])
+		if !ok || at <= last {
+			t.Fatalf("%s is at %d, after %d", ids[i], at, last)
+		}
+		last = at
+	}
+}
+
+func TestReadConcurrently(t *testing.T) {
+	s, ids := chained(t)
+	var want [][]byte
+	for _, id := range ids {
+		_, data, err := s.Read(id, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, data)
+	}
+	s.cache = cache{}
+	var readers sync.WaitGroup
+	for g := range 4 {
+		readers.Go(func() {
+			for i := range ids {
+				i = (i*(2*g+1) + g) % len(ids)
+				if _, data, err := s.Read(ids[i], 1<<20); err != nil || !bytes.Equal(data, want[i]) {
+					t.Errorf("%s: %d bytes, %v", ids[i], len(data), err)
+					return
+				}
+				if _, size, err := s.Header(ids[i]); err != nil || size != int64(len(want[i])) {
+					t.Errorf("%s: size %d, %v", ids[i], size, err)
+					return
+				}
+			}
+		})
+	}
+	readers.Go(func() {
+		for range 20 {
+			if _, err := s.Resolve("main~3"); err != nil {
+				t.Error(err)
+			}
+			if err := s.rescan(s.packs.Load()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	readers.Wait()
+}
+
+func TestCacheStaysBelowItsCap(t *testing.T) {
+	var c cache
+	p := &pack{}
+	const size = maxCache / 5
+	for i := range int64(50) {
+		c.put(cached{place: place{p, i}, data: make([]byte, size)})
+		c.put(cached{place: place{p, i}, data: make([]byte, size), id: hashOf(Blob, nil)})
+		if c.size > maxCache || len(c.entries) != c.recent.Len() {
+			t.Fatalf("after %d: %d bytes, %d and %d entries", i, c.size, len(c.entries), c.recent.Len())
+		}
+		c.get(place{p, 0})
+	}
+	if got, ok := c.get(place{p, 0}); !ok || got.id.IsZero() {
+		t.Error("what is used most is not kept")
+	}
+	c.put(cached{place: place{p, 99}, data: make([]byte, maxCache)})
+	if _, ok := c.get(place{p, 99}); ok {
+		t.Error("one object takes the whole cache")
+	}
+}

@@ -1,0 +1,263 @@
+package gitstore
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// FuzzPack reads every object of a pack that has any bytes between its head and its checksum, at any offsets.
+func FuzzPack(f *testing.F) {
+	w := newPackWriter(f)
+	text := []byte(strings.Repeat("text ", 30))
+	id, base := w.object(Blob, text)
+	d := newDelta(int64(len(text)), int64(len(text))).copy(0, 100).insert(text[100:]).Bytes()
+	second := w.add(hashOf(Blob, []byte("o")), offsetDelta, w.offsetTo(base), d, 0)
+	third := w.add(hashOf(Blob, []byte("r")), refDelta, id.Bytes(), d, 0)
+	w.object(Tree, rawTree("100644 a"))
+	f.Add(w.pack.Bytes()[12:], uint16(base), uint16(second), uint16(third))
+	f.Fuzz(func(t *testing.T, body []byte, a, b, c uint16) {
+		pack := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x03"), body...)
+		sum := sha1.Sum(pack)
+		pack = append(pack, sum[:]...)
+		ids := []ID{id, hashOf(Blob, []byte("o")), hashOf(Blob, []byte("r"))}
+		x, err := parseIndex(indexBytes([]packed{{ids[0], int64(a)}, {ids[1], int64(b)}, {ids[2], int64(c)}}, sum[:]), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := packOf(pack, x)
+		s := &Store{facts: facts{idSize: 20}}
+		for _, id := range ids {
+			at, _ := x.find(id)
+			kind, size, headErr := p.header(at)
+			o, err := s.readPacked(p, at, id, 1<<16)
+			if err == nil && (hashOf(o.kind, o.data) != id || headErr != nil || o.kind != kind || int64(len(o.data)) != size) {
+				t.Errorf("%s: read a %s of %d bytes; header: %s, %d, %v", id, o.kind, len(o.data), kind, size, headErr)
+			}
+		}
+	})
+}
+
+// packOf is a pack in memory.
+func packOf(data []byte, x *index) *pack {
+	p := &pack{index: x, file: inMemory{bytes.NewReader(data)}, end: int64(len(data) - x.idSize)}
+	p.opened.Store(true)
+	return p
+}
+
+type inMemory struct{ io.ReaderAt }
+
+func (inMemory) Close() error { return nil }
+
+// FuzzDelta: a delta makes the size that it says, of pieces of its base and itself, or is refused.
+func FuzzDelta(f *testing.F) {
+	f.Add([]byte("base base base"), newDelta(14, 9).copy(5, 4).insert([]byte("other")).Bytes())
+	f.Add([]byte("base"), []byte{4, 0x80, 0x80, 4, 0x90, 4, 0x90, 4})
+	f.Add([]byte("base"), []byte{4, 4, 0xff, 0, 0, 0, 0, 4, 0, 0})
+	f.Fuzz(func(t *testing.T, base, delta []byte) {
+		if _, size, _, err := deltaSizes(delta); err != nil || size > 1<<20 {
+			return
+		}
+		out, err := applyDelta(base, delta)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("error %v is of no kind", err)
+			}
+			return
+		}
+		if _, size, _, _ := deltaSizes(delta); int64(len(out)) != size {
+			t.Errorf("%d bytes, the delta says %d", len(out), size)
+		}
+	})
+}
+
+// FuzzIndex: what an index finds it also lists, and its offsets can be asked for.
+func FuzzIndex(f *testing.F) {
+	pack := make([]byte, 20)
+	good := indexBytes([]packed{{hashOf(Blob, nil), 12}, {hashOf(Tree, nil), 1 << 40}, {hashOf(Blob, []byte("x")), 1 << 31}}, pack)
+	f.Add(uint16(4), uint32(2), []byte{})
+	f.Add(uint16(8+4*255), uint32(2), []byte("more"))
+	f.Add(uint16(8+4*17), uint32(1<<31), make([]byte, 28))
+	f.Fuzz(func(t *testing.T, at uint16, n uint32, more []byte) {
+		data := append(bytes.Clone(good[:len(good)-40]), more...)
+		if int(at)+4 <= len(data) {
+			binary.BigEndian.PutUint32(data[at:], n)
+		}
+		data = append(data, pack...)
+		sum := sha1.Sum(data)
+		data = append(data, sum[:]...)
+		for _, idSize := range []int{20, 32} {
+			x, err := parseIndex(data, idSize)
+			if err != nil {
+				if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+					t.Errorf("error %v is of no kind", err)
+				}
+				continue
+			}
+			for i := range x.count() {
+				id := BytesID(x.name(i))
+				x.offset(i)
+				x.find(id)
+				if err := x.begins(id.String()[:7], func(ID) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzLoose: a loose object is read as its head says, or refused.
+func FuzzLoose(f *testing.F) {
+	c := newClone(f)
+	id := mustID(f, c.gitInput("loose\n", "hash-object", "-w", "--stdin"))
+	seed, err := os.ReadFile(loosePath(filepath.Join(c.dir, ".git/objects"), id))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(limit int64) (Type, int64, []byte, error) {
+			r := inflate(bytes.NewReader(data), 0, int64(len(data)))
+			defer r.release()
+			if err := r.zlib(); err != nil {
+				return 0, 0, nil, err
+			}
+			return r.loose(limit)
+		}
+		kind, size, _, headErr := read(-1)
+		gotKind, gotSize, out, err := read(1 << 16)
+		if err == nil && (headErr != nil || gotKind != kind || gotSize != size || int64(len(out)) != size) {
+			t.Errorf("a %s of %d, %d bytes, %v; header: %s, %d, %v", gotKind, gotSize, len(out), err, kind, size, headErr)
+		}
+	})
+}
+
+// FuzzConfig: the reader ends, and keys are of its three forms.
+func FuzzConfig(f *testing.F) {
+	for _, text := range configTests {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parseConfig(text)
+		if err == nil {
+			for key := range c {
+				if strings.Count(key, ".") == 0 {
+					t.Errorf("key %q", key)
+				}
+			}
+		}
+	})
+}
+
+// FuzzTree: a tree that is accepted has one spelling, names in order, and none that a file system takes for .git.
+func FuzzTree(f *testing.F) {
+	for _, test := range treeTests {
+		f.Add(test.data, true)
+	}
+	f.Add([]byte("100644 a\x00"+strings.Repeat("x", 32)), false)
+	f.Fuzz(func(t *testing.T, data []byte, short bool) {
+		idSize := 32
+		if short {
+			idSize = 20
+		}
+		entries, err := decodeAll(data, idSize)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("error %v is of no kind", err)
+			}
+			return
+		}
+		if !bytes.Equal(encodeTree(entries), data) {
+			t.Errorf("%v is written in another way", entries)
+		}
+		seen := map[string]bool{}
+		for i, e := range entries {
+			if seen[string(e.Name)] {
+				t.Errorf("name %q twice", e.Name)
+			}
+			seen[string(e.Name)] = true
+			if i > 0 && orderKey(entries[i-1]) >= orderKey(e) {
+				t.Errorf("name %q after %q", e.Name, entries[i-1].Name)
+			}
+			if strings.EqualFold(strings.TrimRight(string(e.Name), ". "), ".git") || bytes.ContainsAny(e.Name, "/\x00\n") {
+				t.Errorf("name %q", e.Name)
+			}
+		}
+	})
+}
+
+func orderKey(e TreeEntry) string {
+	if e.Mode == ModeTree {
+		return string(e.Name) + "/"
+	}
+	return string(e.Name)
+}
+
+// FuzzCommit: a commit that is accepted holds what it says, and payload and signature together are the commit.
+func FuzzCommit(f *testing.F) {
+	for _, headers := range []string{"", pgp, pgp + pgp, "encoding x\n" + pgp, "mergetag x\n y\n", "gpgsig-sha256 x\n y\n" + pgp} {
+		f.Add([]byte(plain + headers + "\nmessage\n"))
+	}
+	f.Add([]byte(strings.Replace(plain, "author", "parent "+emptyTree+"\nauthor", 1) + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := DecodeCommit(data)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("error %v is of no kind", err)
+			}
+			return
+		}
+		if !bytes.HasPrefix(data, []byte("tree "+c.Tree.String()+"\n")) || !bytes.HasSuffix(data, c.Message) || c.When < 0 || c.When > maxWhen {
+			t.Errorf("%q gives %+v", data, c)
+		}
+		if len(c.Payload)+len(c.Signature) > len(data) || (c.Payload == nil) != (c.Signed == Unsigned || c.Signed == SeveralSignatures) {
+			t.Errorf("%q gives payload %q, signature %q, signed %v", data, c.Payload, c.Signature, c.Signed)
+		}
+		if c.Payload != nil {
+			if again, err := DecodeCommit(c.Payload); err != nil || again.Signed != Unsigned || again.Tree != c.Tree {
+				t.Errorf("payload %q gives %+v, %v", c.Payload, again, err)
+			}
+		}
+	})
+}
+
+// FuzzRevision: names never lead out of the Git directory, and what resolves is the commit of the clone.
+func FuzzRevision(f *testing.F) {
+	c := newClone(f)
+	head := c.commit("one")
+	c.write(".git/outside", head)
+	s := c.open()
+	for _, rev := range []string{"HEAD", "main", "main^0", "HEAD~0", head[:8], "refs/heads/../../outside", "../outside", "outside", "@", "a..b", "x@{1}"} {
+		f.Add(rev)
+	}
+	f.Fuzz(func(t *testing.T, rev string) {
+		id, err := s.Resolve(rev)
+		if err != nil {
+			if e := (*Error)(nil); !errors.As(err, &e) {
+				t.Errorf("%q: %v is no *Error", rev, err)
+			}
+			return
+		}
+		name := strings.TrimRight(strings.Split(strings.Split(rev, "^")[0], "~")[0], "0")
+		if id.String() != head || strings.Contains(name, "outside") || strings.Contains(name, "..") {
+			t.Errorf("%q gives %s", rev, id)
+		}
+	})
+}
+
+// FuzzPackedRefs: the file is read to its end or refused.
+func FuzzPackedRefs(f *testing.F) {
+	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n" + emptyTree + " refs/heads/main\n^" + emptyTree + "\n" + emptyTree + " refs/tags/v1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		id, err := findPacked(data, "refs/tags/v1", 20)
+		if err == nil && !bytes.Contains(data, []byte(id.String()+" refs/tags/v1")) {
+			t.Errorf("%q gives %s", data, id)
+		}
+	})
+}

@@ -1,0 +1,378 @@
+package gitstore
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Packs that git would not write. Each read ends in an error, soon and without much memory.
+func TestHostilePacks(t *testing.T) {
+	text := []byte(strings.Repeat("text ", 100))
+	size := int64(len(text))
+	target := hashOf(Blob, []byte("target"))
+	other := hashOf(Blob, []byte("other"))
+	same := newDelta(size, size).copy(0, len(text)).Bytes()
+	deltas := func(op ...byte) func(w *packWriter) {
+		return func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base), append(newDelta(size, size).Bytes(), op...), 0)
+		}
+	}
+	for _, test := range []struct {
+		name string
+		make func(w *packWriter)
+		want error
+	}{
+		{"another object", func(w *packWriter) { w.add(target, Blob, nil, text, 0) }, ErrCorrupt},
+		{"another type", func(w *packWriter) { w.add(target, Commit, nil, []byte("target"), 0) }, ErrCorrupt},
+		{"type 0", func(w *packWriter) { w.add(target, 0, nil, text, 0) }, ErrCorrupt},
+		{"type 5", func(w *packWriter) { w.add(target, 5, nil, text, 0) }, ErrCorrupt},
+		{"more than the size", func(w *packWriter) { w.add(target, Blob, nil, text, -1) }, ErrCorrupt},
+		{"less than the size", func(w *packWriter) { w.add(target, Blob, nil, text, 1) }, ErrCorrupt},
+		{"a size that is over the limit", func(w *packWriter) { w.add(target, Blob, nil, text, 1<<40) }, ErrTooLarge},
+		{"a size of 2^60", func(w *packWriter) { w.add(target, Blob, nil, text, 1<<60-size-1) }, ErrTooLarge},
+		{"a size that does not end", func(w *packWriter) {
+			w.entries = append(w.entries, packed{target, int64(w.pack.Len())})
+			w.pack.Write(bytes.Repeat([]byte{0xff}, 100))
+		}, ErrCorrupt},
+		{"no zlib stream", func(w *packWriter) {
+			w.entries = append(w.entries, packed{target, int64(w.pack.Len())})
+			w.pack.WriteString("\x36target-not-deflated")
+		}, ErrCorrupt},
+		{"a preset dictionary", func(w *packWriter) {
+			w.entries = append(w.entries, packed{target, int64(w.pack.Len())})
+			w.pack.WriteString("\x36\x78\xbbtarget")
+		}, ErrCorrupt},
+		{"the end of the pack inside an entry", func(w *packWriter) {
+			w.add(target, Blob, nil, text, 0)
+			w.pack.Truncate(w.pack.Len() - 9)
+		}, ErrCorrupt},
+		{"an offset before the first entry", func(w *packWriter) { w.entries = append(w.entries, packed{target, 4}) }, ErrCorrupt},
+		{"an offset at the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, int64(w.pack.Len())}) }, ErrCorrupt},
+		{"an offset beyond the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 30}) }, ErrCorrupt},
+		{"a 64-bit offset beyond the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 40}) }, ErrCorrupt},
+		{"a negative 64-bit offset", func(w *packWriter) { w.entries = append(w.entries, packed{target, -1}) }, ErrCorrupt},
+		{"a delta of itself", func(w *packWriter) { w.add(target, refDelta, target.Bytes(), same, 0) }, ErrTooLarge},
+		{"two deltas of each other", func(w *packWriter) {
+			w.add(target, refDelta, other.Bytes(), same, 0)
+			w.add(other, refDelta, target.Bytes(), same, 0)
+		}, ErrTooLarge},
+		{"a delta of an object that is elsewhere", func(w *packWriter) {
+			w.add(target, refDelta, hashOf(Blob, []byte("loose\n")).Bytes(), same, 0)
+		}, ErrCorrupt},
+		{"an offset delta of itself", func(w *packWriter) { w.add(target, offsetDelta, []byte{0}, same, 0) }, ErrCorrupt},
+		{"an offset delta of what is before the pack", func(w *packWriter) {
+			w.add(target, offsetDelta, offsetBytes(1<<20), same, 0)
+		}, ErrCorrupt},
+		{"an offset delta that does not end", func(w *packWriter) {
+			w.add(target, offsetDelta, bytes.Repeat([]byte{0xff}, 30), same, 0)
+		}, ErrCorrupt},
+		{"an offset delta of what is no entry", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base+3), same, 0)
+		}, ErrCorrupt},
+		{"a delta for another size of base", func(w *packWriter) {
+			_, base := w.object(Blob, text[1:])
+			w.add(target, offsetDelta, w.offsetTo(base), same, 0)
+		}, ErrCorrupt},
+		{"a delta that makes too little", deltas(), ErrCorrupt},
+		{"a delta with the reserved instruction", deltas(0), ErrCorrupt},
+		{"a delta that inserts more than it has", deltas(100, 'x'), ErrCorrupt},
+		{"a delta that copies from beyond its base", deltas(0x81|0x10, 0xff, 0xff), ErrCorrupt},
+		{"a delta that copies from 4 GiB on", deltas(0x8f|0x10, 0xff, 0xff, 0xff, 0xff, 1), ErrCorrupt},
+		{"a delta that copies 16 MiB", deltas(0xf0, 0xff, 0xff, 0xff), ErrCorrupt},
+		{"a delta that ends inside an instruction", deltas(0xff, 1, 1), ErrCorrupt},
+		{"a delta that makes too much", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base), newDelta(size, 5).copy(0, len(text)).Bytes(), 0)
+		}, ErrCorrupt},
+		{"a delta without sizes", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base), bytes.Repeat([]byte{0x80}, 40), 0)
+		}, ErrCorrupt},
+		{"an empty delta", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base), nil, 0)
+		}, ErrCorrupt},
+		{"a delta that says it makes 1 TiB", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			w.add(target, offsetDelta, w.offsetTo(base), newDelta(size, 1<<40).copy(0, len(text)).Bytes(), 0)
+		}, ErrTooLarge},
+		{"a small delta of a large base", func(w *packWriter) {
+			_, base := w.object(Blob, make([]byte, maxBase+1))
+			w.add(target, offsetDelta, w.offsetTo(base), newDelta(maxBase+1, 6).insert([]byte("target")).Bytes(), 0)
+		}, ErrTooLarge},
+		{"a small delta of a delta that makes much", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			base = w.add(other, offsetDelta, w.offsetTo(base), newDelta(size, 1<<30).Bytes(), 0)
+			w.add(target, offsetDelta, w.offsetTo(base), newDelta(1<<30, 6).insert([]byte("target")).Bytes(), 0)
+		}, ErrTooLarge},
+		{"a large delta", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			d := append(newDelta(size, 6).insert([]byte("target")).Bytes(), make([]byte, maxBase)...)
+			w.add(target, offsetDelta, w.offsetTo(base), d, 0)
+		}, ErrTooLarge},
+		{"a chain of 5000 deltas", func(w *packWriter) {
+			_, base := w.object(Blob, text)
+			for i := range 5000 {
+				base = w.add(hashOf(Blob, fmt.Append(nil, i)), offsetDelta, w.offsetTo(base), same, 0)
+			}
+			w.add(target, offsetDelta, w.offsetTo(base), same, 0)
+		}, ErrTooLarge},
+		{"a chain that makes gigabytes", func(w *packWriter) {
+			id, base := w.object(Blob, make([]byte, maxBase))
+			_ = id
+			d := newDelta(maxBase, maxBase).copy(0, maxBase).Bytes()
+			for i := range maxWork/maxBase + 1 {
+				base = w.add(hashOf(Blob, fmt.Append(nil, i)), offsetDelta, w.offsetTo(base), d, 0)
+			}
+			w.add(target, offsetDelta, w.offsetTo(base), newDelta(maxBase, 6).insert([]byte("target")).Bytes(), 0)
+		}, ErrTooLarge},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newClone(t)
+			c.gitInput("loose\n", "hash-object", "-w", "--stdin")
+			w := newPackWriter(t)
+			test.make(w)
+			w.write(c)
+			s := c.open()
+			if _, _, err := s.Header(target); err != nil {
+				if e := (*Error)(nil); !errors.As(err, &e) {
+					t.Errorf("Header: %v is no *Error", err)
+				}
+			}
+			_, data, err := s.Read(target, 1<<20)
+			wantError(t, err, test.want, "")
+			if data != nil {
+				t.Errorf("an error and also %d bytes", len(data))
+			}
+		})
+	}
+}
+
+// Header and Read answer for a blob bomb without inflating it.
+func TestLimitBeforeInflating(t *testing.T) {
+	c := newClone(t)
+	const size = 40 << 20
+	bomb := make([]byte, size)
+	w := newPackWriter(t)
+	packedBomb, _ := w.object(Blob, bomb)
+	w.write(c)
+	bomb[0] = 1
+	c.write("bomb", string(bomb))
+	loose := mustID(t, c.git("hash-object", "-w", "bomb"))
+	s := c.open()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, id := range []ID{packedBomb, loose} {
+		if kind, n, err := s.Header(id); err != nil || kind != Blob || n != size {
+			t.Errorf("header of %s: %v, %d, %v", id, kind, n, err)
+		}
+		wantError(t, third(s.Read(id, size-1)), ErrTooLarge, "")
+		wantError(t, third(s.Read(id, -1)), ErrTooLarge, "")
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("%d bytes were allocated to refuse the bombs", used)
+	}
+	if _, data, err := s.Read(packedBomb, size); err != nil || len(data) != size {
+		t.Errorf("read %d bytes, %v, want the bomb that was asked for", len(data), err)
+	}
+}
+
+// Every byte of a pack, an index and a loose object may be wrong: what is read is right, or an error.
+func TestFlippedBytes(t *testing.T) {
+	c := newClone(t)
+	c.history(3)
+	c.git("repack", "-q", "-a", "-d", "-f")
+	var ids []ID
+	for line := range strings.Lines(c.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) {
+		ids = append(ids, mustID(t, strings.TrimSpace(line)))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	files, err := filepath.Glob(filepath.Join(c.dir, ".git/objects/pack/pack-*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("packs %q, %v", files, err)
+	}
+	for _, name := range files {
+		if ext := filepath.Ext(name); ext != ".pack" && ext != ".idx" {
+			continue
+		}
+		good, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			bad := bytes.Clone(good)
+			switch at := random.IntN(len(bad)); random.IntN(4) {
+			case 0:
+				bad = bad[:at]
+			case 1:
+				bad[at] = byte(random.Uint32())
+			default:
+				bad[at] ^= 1 << random.IntN(8)
+			}
+			if filepath.Ext(name) == ".idx" && len(bad) > 20 {
+				sum := sha1.Sum(bad[:len(bad)-20])
+				copy(bad[len(bad)-20:], sum[:]) // else the checksum tells already
+			}
+			if err := os.WriteFile(name, bad, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			readDamaged(t, c, ids)
+		}
+		if err := os.WriteFile(name, good, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readDamaged reads every object of a clone that may be damaged.
+func readDamaged(t *testing.T, c clone, ids []ID) {
+	t.Helper()
+	s, err := Open(c.dir)
+	if err != nil {
+		if e := (*Error)(nil); !errors.As(err, &e) || !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+			t.Fatalf("open: %v", err)
+		}
+		return
+	}
+	defer s.Close()
+	for _, id := range ids {
+		if _, _, err := s.Header(id); err != nil {
+			wantDamage(t, err)
+		}
+		kind, data, err := s.Read(id, 1<<20)
+		if err != nil {
+			wantDamage(t, err)
+		} else if hashOf(kind, data) != id {
+			t.Fatalf("read %s: bytes of another object", id)
+		}
+	}
+}
+
+func wantDamage(t *testing.T, err error) {
+	t.Helper()
+	if e := (*Error)(nil); errors.As(err, &e) {
+		for _, want := range []error{ErrCorrupt, ErrNotFound, ErrTooLarge, ErrUnsupported} {
+			if errors.Is(err, want) {
+				return
+			}
+		}
+	}
+	t.Fatalf("error %v is of no kind that damage has", err)
+}
+
+func TestDamagedLoose(t *testing.T) {
+	c := newClone(t)
+	id := mustID(t, c.gitInput("loose object\n", "hash-object", "-w", "--stdin"))
+	name := loosePath(filepath.Join(c.dir, ".git/objects"), id)
+	good, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(name, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for at := range good {
+		for bit := range 8 {
+			bad := bytes.Clone(good)
+			bad[at] ^= 1 << bit
+			if err := os.WriteFile(name, bad, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			readDamaged(t, c, []ID{id})
+		}
+		if err := os.WriteFile(name, good[:at], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		readDamaged(t, c, []ID{id})
+	}
+}
+
+// A copy that is damaged is no reason to refuse one that is good.
+func TestGoodCopyBesideDamaged(t *testing.T) {
+	c := newClone(t)
+	text := []byte("in a pack, damaged, and loose\n")
+	id := mustID(t, c.gitInput(string(text), "hash-object", "-w", "--stdin"))
+	w := newPackWriter(t)
+	w.add(id, Blob, nil, []byte("damaged"), 0)
+	w.write(c)
+	s := c.open()
+	for range 2 {
+		if _, data, err := s.Read(id, 1<<10); err != nil || !bytes.Equal(data, text) {
+			t.Errorf("read %q, %v", data, err)
+		}
+	}
+}
+
+func TestHostileIndex(t *testing.T) {
+	pack := make([]byte, 20)
+	one := indexBytes([]packed{{hashOf(Blob, nil), 12}}, pack)
+	seal := func(b []byte) []byte {
+		sum := sha1.Sum(b[:len(b)-20])
+		copy(b[len(b)-20:], sum[:])
+		return b
+	}
+	set := func(at int, n uint32) []byte {
+		b := bytes.Clone(one)
+		binary.BigEndian.PutUint32(b[at:], n)
+		return seal(b)
+	}
+	for name, data := range map[string][]byte{
+		"empty":                     nil,
+		"short":                     one[:100],
+		"truncated":                 one[:len(one)-1],
+		"no magic":                  set(0, 1<<31),
+		"fan-out that falls":        set(8+4*255, 0),
+		"fan-out that rises early":  set(8, 2),
+		"more objects than bytes":   seal(append(bytes.Clone(one[:8]), bytes.Repeat([]byte{0xff}, len(one)-8)...)),
+		"wrong checksum":            append(bytes.Clone(one[:len(one)-1]), one[len(one)-1]^1),
+		"more large offsets":        seal(append(bytes.Clone(one), make([]byte, 16)...)),
+		"bytes that are of no part": seal(append(bytes.Clone(one), 0)),
+	} {
+		if x, err := parseIndex(data, 20); err == nil || !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: got %v, %v, want ErrCorrupt", name, x, err)
+		}
+	}
+	if _, err := parseIndex(set(4, 3), 20); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("version 3: got %v, want ErrUnsupported", err)
+	}
+	x, err := parseIndex(one, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := x.find(hashOf(Blob, nil)); !ok || at != 12 {
+		t.Errorf("the object is at %d, %v, want 12", at, ok)
+	}
+	if empty, err := parseIndex(indexBytes(nil, pack), 20); err != nil || empty.count() != 0 {
+		t.Errorf("an index of nothing: %v", err)
+	} else if _, ok := empty.find(hashOf(Blob, nil)); ok {
+		t.Error("an index of nothing has an object")
+	}
+}
+
+func TestHostileLoose(t *testing.T) {
+	for head, ok := range map[string]bool{
+		"blob 0\x00": true, "commit 12\x00": true, "tree 1\x00": true, "tag 9\x00": true,
+		"": false, "blob": false, "blob ": false, "blob 1": false, "blob \x00": false, "blob 01\x00": false, "blob +1\x00": false,
+		"blob -1\x00": false, "blob 1 \x00": false, " blob 1\x00": false, "Blob 1\x00": false, "blobs 1\x00": false, "blob\x001\x00": false,
+		"blob 99999999999999999999\x00": false, "blob 1\n\x00": false,
+	} {
+		if _, _, _, err := parseLooseHead([]byte(head)); (err == nil) != ok {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+}
