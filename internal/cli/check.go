@@ -158,6 +158,9 @@ func (o *options) failed(sys IO, cause error) error {
 	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
 		return err
 	}
+	if o.stdoutFormat(sys) == "github" { // both streams are one log
+		return status(gate.Errored.ExitStatus())
+	}
 	return cause
 }
 
@@ -169,10 +172,17 @@ func (o *options) tell(sys IO, rep *gate.Report) error {
 	return o.write(sys, rep)
 }
 
+// write writes each report, the summary and the outputs, whichever of them fails.
 func (o *options) write(sys IO, rep *gate.Report) error {
 	opts := o.reportOptions(sys)
 	opts.Color = false
 	first := ""
+	var errs []error
+	note := func(doing string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", doing, err))
+		}
+	}
 	for _, r := range o.reports {
 		format, file, ok := strings.Cut(r, "=")
 		if !ok {
@@ -181,21 +191,15 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 		if first == "" {
 			first = file
 		}
-		if err := report.WriteFile(file, format, rep, opts); err != nil {
-			return fmt.Errorf("writing report %s: %w", file, err)
-		}
+		note("writing report "+file, report.WriteFile(file, format, rep, opts))
 	}
 	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
-		if err := report.AppendFile(path, "markdown", rep, opts); err != nil {
-			return fmt.Errorf("writing the job summary: %w", err)
-		}
+		note("writing the job summary", report.AppendFile(path, "markdown", rep, opts))
 	}
 	if path := sys.Getenv("GITHUB_OUTPUT"); o.outputs && path != "" {
-		if err := report.AppendOutputs(path, report.Outputs(rep, first)); err != nil {
-			return fmt.Errorf("writing the step's outputs: %w", err)
-		}
+		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep, first)))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (o *options) stdoutFormat(sys IO) string {
@@ -210,5 +214,5 @@ func (o *options) stdoutFormat(sys IO) string {
 
 func (o *options) reportOptions(sys IO) report.Options {
 	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
-	return report.Options{Color: color, MaxAnnotations: o.maxAnnotations, Rules: rules()}
+	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: rules()}
 }

@@ -1,0 +1,167 @@
+package action_test
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func needImage(t *testing.T) {
+	t.Helper()
+	if image == "" {
+		t.Skip("OAP_GATE_IMAGE names no image: run test/action/run.sh")
+	}
+}
+
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	status, out, errs := finish(t, exec.Command("docker", args...))
+	if status != 0 {
+		t.Fatalf("docker %s: exit status %d\n%s", strings.Join(args, " "), status, errs)
+	}
+	return out
+}
+
+func TestImage(t *testing.T) {
+	needImage(t)
+	var images []struct {
+		Size   int64
+		Config struct {
+			User, WorkingDir string
+			Entrypoint, Cmd  []string
+			Labels           map[string]string
+		}
+	}
+	check(t, json.Unmarshal([]byte(docker(t, "image", "inspect", image)), &images))
+	c := images[0].Config
+	if c.User != "" || c.WorkingDir != "" || len(c.Cmd) != 0 || !slices.Equal(c.Entrypoint, []string{"/oap-gate"}) {
+		t.Errorf("configuration %+v", c)
+	}
+	if size := images[0].Size; size > 15<<20 {
+		t.Errorf("image has %d bytes, at most 15 MiB", size)
+	}
+	if c.Labels["org.opencontainers.image.source"] != "https://github.com/openagentprotocol-OAP/oap-gate" ||
+		c.Labels["org.opencontainers.image.licenses"] != "Apache-2.0" || c.Labels["org.opencontainers.image.version"] == "" {
+		t.Errorf("labels %v", c.Labels)
+	}
+	files := export(t)
+	for _, name := range []string{"oap-gate", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE", "licenses/NOTICE"} {
+		if !slices.Contains(files, name) {
+			t.Errorf("image has no file %s", name)
+		}
+	}
+	// Docker adds what it mounts over.
+	files = slices.DeleteFunc(files, func(name string) bool {
+		return slices.Contains([]string{".dockerenv", "etc/hostname", "etc/hosts", "etc/resolv.conf", "dev/console"}, name)
+	})
+	if len(files) != 4 {
+		t.Errorf("image has the files %q, want four", files)
+	}
+}
+
+// export is the names of the image's regular files.
+func export(t *testing.T) []string {
+	t.Helper()
+	id := strings.TrimSpace(docker(t, "create", "--network", "none", image))
+	defer exec.Command("docker", "rm", id).Run()
+	out := tar.NewReader(strings.NewReader(docker(t, "export", id)))
+	var names []string
+	for {
+		h, err := out.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		check(t, err)
+		if h.Typeflag == tar.TypeReg {
+			names = append(names, h.Name)
+		}
+	}
+}
+
+// Nothing is needed of the machine: neither rights, nor a network, nor a folder to write to.
+func TestConfined(t *testing.T) {
+	needImage(t)
+	for _, user := range []string{"0:0", "4711:4711"} {
+		for steps, want := range map[string]int{honest: 0, dishonest: 1} {
+			w := build(t, steps)
+			own(t, w.Repo.Dir)
+			status, out, errs := finish(t, exec.Command("docker", "run", "--rm", "--read-only", "--cap-drop=ALL",
+				"--security-opt=no-new-privileges", "--network", "none", "--user", user, "-v", w.Repo.Dir+":/registry:ro", "--workdir", "/registry",
+				image, "check", "--offline", "--head", "pr"))
+			if status != want || !strings.Contains(out, "offline: ") {
+				t.Errorf("user %s: exit status %d, want %d\n%s%s", user, status, want, out, errs)
+			}
+		}
+	}
+}
+
+// A contributor's files that are not committed get the verdict that the pull request gets.
+func TestWorktree(t *testing.T) {
+	for name, test := range map[string]struct {
+		steps  string
+		status int
+	}{
+		"honest":  {"worktree:\n  - {listing: nova, level: L4, witness: [ada]}\n", 0},
+		"too new": {"worktree:\n  - {listing: nova, level: L4, witness: [ada], registered: \"-1d\"}\n", 1},
+		"not its own": {"worktree:\n  - {listing: nova, level: L1}\n" +
+			"  - {edit: implementations/eve.json, set: {/contact: \"mallory@eve.example\"}}\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := build(t, test.steps)
+			flags := w.WebArgs()
+			if image != "" {
+				for i, f := range flags {
+					flags[i] = strings.Replace(f, w.Dir, "/world", 1)
+				}
+			}
+			s := step{workspace: w.Repo.Dir, event: "pull_request", payload: "{}", flags: []string{"--network", "host", "-v", w.Dir + ":/world:ro"}}
+			at := "--at=" + w.Now.Format("2006-01-02T15:04:05Z")
+			s.args = slices.Concat([]string{"check", "--worktree", "--report", "json=worktree.json", at}, flags)
+			before := s.run(t)
+
+			file := filepath.Join(w.Repo.Dir, "worktree.json")
+			want := results(t, file)
+			check(t, os.Remove(file))
+			git(t, w, "add", "implementations")
+			git(t, w, "commit", "-q", "-m", "Propose")
+			git(t, w, "checkout", "-q", "--detach", "main")
+			git(t, w, "merge", "-q", "--no-ff", "-m", "Merge", "pr")
+			s.payload = pullRequest(t, w)
+			s.args = slices.Concat([]string{"check", "--report", "json=pr.json", at}, flags)
+			after := s.run(t)
+
+			if before.status != test.status || after.status != test.status {
+				t.Errorf("exit status %d before the commit and %d after, want %d\n%s%s", before.status, after.status, test.status, before.stdout, before.stderr)
+			}
+			if diff := cmp.Diff(want, results(t, filepath.Join(w.Repo.Dir, "pr.json"))); diff != "" {
+				t.Errorf("results before the commit and after differ:\n%s", diff)
+			}
+		})
+	}
+}
+
+// results are those of a report, without the commits that they name.
+func results(t *testing.T, file string) any {
+	t.Helper()
+	var report struct{ Results []map[string]any }
+	check(t, json.Unmarshal([]byte(read(t, file)), &report))
+	if len(report.Results) == 0 {
+		t.Errorf("%s has no results", file)
+	}
+	for _, r := range report.Results {
+		findings, _ := r["findings"].([]any)
+		for _, f := range findings {
+			delete(f.(map[string]any), "commit")
+		}
+	}
+	return report.Results
+}
