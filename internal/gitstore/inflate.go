@@ -14,8 +14,9 @@ type inflater struct {
 	file    io.ReaderAt
 	at, end int64 // of what is not yet in buf
 	buf     []byte
-	rest    []byte // of buf, not yet read
-	flate   io.ReadCloser
+	rest    []byte        // of buf, not yet read
+	flate   io.ReadCloser // of streams whose size is not known
+	deflate deflate
 	started bool
 }
 
@@ -90,8 +91,19 @@ func (r *inflater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// zlib begins a zlib stream at the place that was read to.
+// zlib begins a zlib stream at the place that was read to, for atMost and exactly.
 func (r *inflater) zlib() error {
+	if err := r.zlibHead(); err != nil {
+		return err
+	}
+	if r.flate == nil {
+		r.flate = flate.NewReader(r)
+		return nil
+	}
+	return r.flate.(flate.Resetter).Reset(r, nil)
+}
+
+func (r *inflater) zlibHead() error {
 	cmf, err := r.ReadByte()
 	if err != nil {
 		return streamError(err)
@@ -103,19 +115,15 @@ func (r *inflater) zlib() error {
 	if cmf&0x0f != 8 || flg&0x20 != 0 || (uint(cmf)<<8|uint(flg))%31 != 0 {
 		return fmt.Errorf("%w: no zlib stream", ErrCorrupt)
 	}
-	if r.flate == nil {
-		r.flate = flate.NewReader(r)
-		return nil
-	}
-	return r.flate.(flate.Resetter).Reset(r, nil)
+	return nil
 }
 
 // stream fills out with a whole zlib stream.
 func (r *inflater) stream(out []byte) error {
-	if err := r.zlib(); err != nil {
+	if err := r.zlibHead(); err != nil {
 		return err
 	}
-	return r.exactly(out)
+	return r.deflate.expand(r, out)
 }
 
 // exactly fills out with the rest of the stream, which is no longer.

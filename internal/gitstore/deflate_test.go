@@ -1,0 +1,150 @@
+package gitstore
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// streams are zlib streams of all three kinds of blocks.
+func streams(t testing.TB) [][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 70_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	var tree []byte
+	for n := range 500 {
+		tree = append(append(tree, fmt.Sprintf("100644 impl-%06d.json\x00", n)...), noise[20*n:20*n+20]...)
+	}
+	var out [][]byte
+	for _, text := range []string{"", "a", "abc", strings.Repeat("a", 300), strings.Repeat("abc", 30_000), listing(1), listing(1) + listing(2),
+		strings.Repeat(listing(1), 50), string(tree), string(noise), string(noise[:200]) + strings.Repeat("x", 70_000)} {
+		for _, level := range []int{flate.NoCompression, flate.BestSpeed, flate.DefaultCompression, flate.BestCompression, flate.HuffmanOnly} {
+			var b bytes.Buffer
+			w, err := zlib.NewWriterLevel(&b, level)
+			if err == nil {
+				_, err = w.Write([]byte(text))
+			}
+			if err == nil && len(text)%2 == 1 {
+				err = w.Flush() // an empty stored block in the middle
+			}
+			if err == nil {
+				err = w.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, b.Bytes())
+		}
+	}
+	return out
+}
+
+// flateGives is what compress/flate makes of a zlib stream whose checksum is not looked at.
+func flateGives(stream []byte) ([]byte, error) {
+	r := inflate(bytes.NewReader(stream), 0, int64(len(stream)))
+	defer r.release()
+	if err := r.zlib(); err != nil {
+		return nil, err
+	}
+	const most = 1 << 20
+	out, err := io.ReadAll(io.LimitReader(r.flate, most+1))
+	if len(out) > most {
+		err = errors.New("too long for this test")
+	}
+	return out, err
+}
+
+// sameStream holds expand to what compress/flate gives.
+func sameStream(t *testing.T, stream []byte) {
+	t.Helper()
+	want, wrong := flateGives(stream)
+	expand := func(size int) ([]byte, error) {
+		r := inflate(bytes.NewReader(stream), 0, int64(len(stream)))
+		defer r.release()
+		out := make([]byte, size)
+		return out, r.stream(out)
+	}
+	got, err := expand(len(want))
+	if (err == nil) != (wrong == nil) {
+		t.Fatalf("stream %x: got %v, compress/flate gives %v", stream, err, wrong)
+	}
+	if err != nil {
+		if !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("stream %x: got %v, want ErrCorrupt", stream, err)
+		}
+		return
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("stream %x: got %x, compress/flate gives %x", stream, got, want)
+	}
+	for _, size := range []int{len(want) - 1, len(want) + 1} {
+		if size < 0 {
+			continue
+		}
+		if _, err := expand(size); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("stream %x of %d bytes, read as %d: got %v, want ErrCorrupt", stream, len(want), size, err)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, stream := range streams(t) {
+		sameStream(t, stream)
+		if testing.Short() || len(stream) > 5000 {
+			continue
+		}
+		for range 30 {
+			damaged := bytes.Clone(stream)
+			damaged[2+r.IntN(len(damaged)-2)] ^= 1 << r.IntN(8)
+			sameStream(t, damaged)
+			sameStream(t, stream[:2+r.IntN(len(stream)-2)])
+		}
+	}
+}
+
+func FuzzExpand(f *testing.F) {
+	for _, stream := range streams(f) {
+		if len(stream) < 2000 {
+			f.Add(stream)
+		}
+	}
+	f.Fuzz(sameStream)
+}
+
+func BenchmarkExpand(b *testing.B) {
+	for _, text := range []string{listing(1), strings.Repeat(listing(1), 50)} {
+		var packed bytes.Buffer
+		w := zlib.NewWriter(&packed)
+		if _, err := w.Write([]byte(text)); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+		out := make([]byte, len(text))
+		for name, read := range map[string]func(*inflater) error{
+			"expand":         func(r *inflater) error { return r.stream(out) },
+			"compress/flate": func(r *inflater) error { return errors.Join(r.zlib(), r.exactly(out)) },
+		} {
+			b.Run(fmt.Sprintf("%s/%d bytes", name, len(text)), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					r := inflate(bytes.NewReader(packed.Bytes()), 0, int64(packed.Len()))
+					if err := read(r); err != nil {
+						b.Fatal(err)
+					}
+					r.release()
+				}
+			})
+		}
+	}
+}
