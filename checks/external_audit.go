@@ -47,7 +47,7 @@ func runExternalAudit(s *Subject) Outcome {
 	if _, err := did.Parse(a.AuditorDID); err != nil {
 		out.errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(a.AuditorDID, 200)).fix("name the auditor by its DID")
 	} else if sameDID(a.AuditorDID, s.Listing.ToolDID) || sameDID(a.AuditorDID, r.ImplementationDID) {
-		out.errorf(s, at, "audit-by-itself", "external_audit.auditor_did is the implementation itself").fix("have somebody else audit it")
+		out.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", a.AuditorDID).fix("have somebody else audit it")
 	} else if slices.ContainsFunc(r.PeerWitnesses, func(w receipt.PeerWitness) bool { return sameDID(w.DID, a.AuditorDID) }) {
 		out.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", a.AuditorDID).
 			fix("have somebody audit it who is no witness")
@@ -57,7 +57,7 @@ func runExternalAudit(s *Subject) Outcome {
 		out.errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed", cutRunes(a.ValidUntil, 60)).
 			fix("write it like 2027-01-31")
 	case !s.Run.Now.Before(a.Until):
-		out.errorf(s, at, "audit-expired", "external_audit.valid_until is %s, it is %s", stamp(a.Until), stamp(s.Run.Now)).fix("renew the audit and attest again")
+		out.errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s", cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).fix("renew the audit and attest again")
 	}
 	if !out.has(Error) {
 		out.noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)

@@ -106,9 +106,9 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 		doc := s.Facts.DIDDocument
 		switch {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			selfDoubt = doc.Message
+			selfDoubt = located(doc.From, doc.Message)
 		case doc.State != evidence.Obtained:
-			selfWhy = l.ToolDID + ": " + doc.Message
+			selfWhy = l.ToolDID + ": " + located(doc.From, doc.Message)
 		case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
 			o.Verified = "signed by the revoked implementation"
 			return o
@@ -130,12 +130,16 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 	sure, possible := tally(all)
 	for i, w := range all {
 		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
-		why := w.why
-		if w.weight == counts {
-			why = w.alone + w.doubt
-		}
-		if why != "" {
-			o.warnf(s, pointer, "witness-not-counted", "witness %q does not count: %s", cutRunes(w.did, 200), why).fix("have a listed, independent witness sign")
+		name := fmt.Sprintf("witness %q", cutRunes(w.did, 200))
+		switch {
+		case w.weight == unsure:
+			o.warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).fix("try again")
+		case w.weight != counts:
+			o.warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).fix("have a listed, independent witness sign")
+		case w.alone != "":
+			o.warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).fix("have a listed, independent witness sign")
+		case w.doubt != "":
+			o.warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).fix("try again")
 		}
 	}
 	switch {
@@ -148,6 +152,9 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
 			plural(sure, "witness counts", "witnesses count"), quorum)
+		if why := firstDependence(all); why != "" {
+			message += "; " + why
+		}
 		if n := s.Run.eligible(l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
@@ -228,20 +235,21 @@ func revokedPin(s *Subject) Outcome {
 	return out
 }
 
-// runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody.
+// runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody. What this range
+// revokes is not counted: it may be refused.
 func runRevocationsRegistry(r *Run) Outcome {
 	var out Outcome
 	expired, revoked := 0, 0
 	for _, l := range r.Base.Listings {
 		switch {
-		case r.revoked(l.Path, l.ReceiptSHA256) != "":
+		case r.Base.RevokedBy(slugOf(l.Path), l.ReceiptSHA256) != "":
 			revoked++
 		case !r.Now.Before(l.Expires):
 			expired++
 		}
 	}
 	if expired+revoked > 0 {
-		out.noticef(&Subject{Run: r}, "", "not-in-force", "of the base tree's %s %d are expired and %d revoked; they block nobody",
+		out.noticef(&Subject{Run: r}, "", "not-in-force", "the base tree holds %s, %d expired and %d revoked; they block nobody",
 			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
 	}
 	return out

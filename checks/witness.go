@@ -208,11 +208,7 @@ func documents(known *evidence.Witness) (weight, string) {
 	worst, why := counts, ""
 	note := func(as weight, name, message string, from []evidence.Observation) {
 		if as > worst {
-			worst, why = as, "its own "+name
-			if len(from) > 0 {
-				why += " " + from[len(from)-1].Target
-			}
-			why += ": " + message
+			worst, why = as, "its own "+name+": "+located(from, message)
 		}
 	}
 	open := func(s evidence.State) bool { return s == evidence.Unavailable || s == evidence.Unsought }
@@ -247,9 +243,9 @@ func (r *Run) independence(w *witness, known *evidence.Witness, id string) {
 	switch {
 	case w.alone != "":
 	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
-		w.doubt = "its Manifest could not be had: " + m.Message
+		w.doubt = "its Manifest could not be had: " + located(m.From, m.Message)
 	case m.State != evidence.Obtained:
-		w.alone = "its Manifest: " + m.Message
+		w.alone = "its Manifest: " + located(m.From, m.Message)
 	case m.Value.ToolDID != id:
 		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
 	case !named(m.Value):

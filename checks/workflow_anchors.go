@@ -30,14 +30,14 @@ func runWorkflowAnchors(s *Subject) Outcome {
 	a := s.Anchor
 	if path := s.Run.otherAnchor(s); path != "" {
 		out.errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
-			fix("a workflow has one anchor, which never changes")
+			fix("leave this anchor out: a workflow has one, which never changes")
 	}
 	if a.Anchored.After(s.Run.Now.Add(Skew)) {
 		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.Run.Now), Skew).
 			fix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch
-	out.report(s, "/cross_match_receipt_uri", x.State, x.Code, a.ReceiptURI+": "+x.Message,
+	out.report(s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
 		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB")
 	out.coordinator(s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
 	if a.FailoverDID != "" {
@@ -61,7 +61,7 @@ func (o *Outcome) coordinator(s *Subject, pointer, text string, doc evidence.Res
 		o.warnf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).fix("use a did:web or a did:key")
 		return
 	}
-	o.report(s, pointer, doc.State, doc.Code, text+": "+doc.Message, "serve its DID Document with status 200 over https")
+	o.report(s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message), "serve its DID Document with status 200 over https")
 }
 
 func web(text string) bool {
