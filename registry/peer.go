@@ -1,0 +1,197 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// PeerRelation says where the tip of another copy stands, seen from one's own.
+type PeerRelation string
+
+// The relations, by first parents alone: a commit that came in by a merge is not one that the branch stood at.
+const (
+	PeerSame   PeerRelation = "same"
+	PeerBehind PeerRelation = "behind" // the peer's tip is an older commit of one's own chain
+	PeerAhead  PeerRelation = "ahead"  // one's own tip is an older commit of the peer's chain
+	PeerSplit  PeerRelation = "split"  // two histories
+)
+
+// PeerState is another copy of a registry beside one's own.
+type PeerState struct {
+	Name     string
+	Tip      string
+	When     time.Time // committer date of its tip, UTC
+	Relation PeerRelation
+	OwnOnly  int // commits that only one's own chain has, up to the common one
+	PeerOnly int // commits that only the peer's has
+	// Common is the newest commit of both chains, with its committer date; empty where they share none.
+	Common     string
+	CommonWhen time.Time
+	// Differ holds, for a split, the first paths of the data folders whose entries differ between the two tips,
+	// Base being one's own and Head the peer's, in path order, at most MaxPeerDiffer. It is empty where both histories
+	// led to the same records.
+	Differ []Change
+}
+
+// MaxPeerDiffer is how many differing paths a PeerState names.
+const MaxPeerDiffer = 10
+
+// ErrOtherHash: two copies have ids of different hash functions, and nothing of them can be compared.
+var ErrOtherHash = errors.New("ids of another hash function")
+
+// ComparePeer compares the history at tip with another copy of the registry, which stands in peerDir and whose
+// branch is its HEAD. It reads the chains only as far as they differ. Errors are those of Open and FirstParents,
+// and ErrOtherHash.
+func (r *Repository) ComparePeer(ctx context.Context, name, peerDir, tip string) (_ *PeerState, err error) {
+	peer, err := Open(peerDir)
+	if err != nil {
+		return nil, fmt.Errorf("opening peer %q: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, peer.Close()) }()
+	return r.comparePeer(ctx, name, peer, tip)
+}
+
+func (r *Repository) comparePeer(ctx context.Context, name string, peer *Repository, tip string) (*PeerState, error) {
+	own, err := r.resolve(tip)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := peer.resolve("HEAD")
+	if err != nil {
+		return nil, fmt.Errorf("reading peer %q: %w", name, err)
+	}
+	if own.id.Size() != theirs.id.Size() {
+		return nil, &gitstore.Error{Op: "comparing peer", Object: fmt.Sprintf("%q", name), Err: ErrOtherHash,
+			Remedy: "name a copy whose object format is that of the clone"}
+	}
+	s := &PeerState{Name: name, Tip: theirs.id.String(), When: theirs.when}
+	if err := s.meet(ctx, r, own, peer, theirs); err != nil {
+		return nil, fmt.Errorf("comparing peer %q: %w", name, err)
+	}
+	switch {
+	case s.Common != "" && s.OwnOnly == 0 && s.PeerOnly == 0:
+		s.Relation = PeerSame
+	case s.Common != "" && s.PeerOnly == 0:
+		s.Relation = PeerBehind
+	case s.Common != "" && s.OwnOnly == 0:
+		s.Relation = PeerAhead
+	default:
+		s.Relation = PeerSplit
+		if s.Differ, err = differingRecords(ctx, r.treeOf(own), peer.treeOf(theirs)); err != nil {
+			return nil, fmt.Errorf("comparing records of peer %q: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// meet walks both chains down, in turns, until one comes to a commit that the other has passed. Below it they are
+// one, so it is the newest common commit whatever the dates.
+func (s *PeerState) meet(ctx context.Context, r *Repository, own *commit, peer *Repository, theirs *commit) error {
+	if own.id == theirs.id { // a shallow copy can tell that much
+		s.Common, s.CommonWhen = own.id.String(), own.when
+		return nil
+	}
+	type chain struct {
+		repo  *Repository
+		next  *commit
+		seen  map[gitstore.ID]int // how many commits stand above
+		count int
+	}
+	a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
+	b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+	for one, other := a, b; a.next != nil || b.next != nil; one, other = other, one {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := one.next
+		if c == nil {
+			continue
+		}
+		one.seen[c.id] = one.count
+		if _, ok := other.seen[c.id]; ok {
+			s.Common, s.CommonWhen = c.id.String(), c.when
+			s.OwnOnly, s.PeerOnly = a.seen[c.id], b.seen[c.id]
+			return nil
+		}
+		one.count++
+		var err error
+		if one.next, err = one.repo.firstParent(c); err != nil {
+			return err
+		}
+	}
+	s.OwnOnly, s.PeerOnly = a.count, b.count
+	return nil
+}
+
+// differingRecords lists the first paths of the data folders that differ between trees of two clones.
+func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) {
+	var differ []Change
+	for _, k := range DataKinds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a, inA, err := own.Entry(k.Folder())
+		if err != nil {
+			return nil, err
+		}
+		b, inB, err := theirs.Entry(k.Folder())
+		if err != nil {
+			return nil, err
+		}
+		if inA == inB && a == b {
+			continue
+		}
+		before, err := own.Data(k)
+		if err != nil {
+			return nil, err
+		}
+		after, err := theirs.Data(k)
+		if err != nil {
+			return nil, err
+		}
+		differ = append(differ, differingEntries(before, after)...)
+	}
+	return differ[:min(len(differ), MaxPeerDiffer)], nil
+}
+
+// differingEntries compares two lists in path order, as far as they are needed.
+func differingEntries(before, after []NamedEntry) []Change {
+	var differ []Change
+	for len(differ) < MaxPeerDiffer && (len(before) > 0 || len(after) > 0) {
+		switch {
+		case len(after) == 0 || len(before) > 0 && before[0].Path < after[0].Path:
+			differ = append(differ, Change{Path: before[0].Path, Base: &before[0].Entry})
+			before = before[1:]
+		case len(before) == 0 || after[0].Path < before[0].Path:
+			differ = append(differ, Change{Path: after[0].Path, Head: &after[0].Entry})
+			after = after[1:]
+		default:
+			if before[0].Entry != after[0].Entry {
+				differ = append(differ, Change{Path: after[0].Path, Base: &before[0].Entry, Head: &after[0].Entry})
+			}
+			before, after = before[1:], after[1:]
+		}
+	}
+	return differ
+}
+
+// DataTrees are the ids of the four data folders, in path order: implementations, peer-witnesses, revocations,
+// workflow-anchors; "-" stands for one that is not there. What stands there in place of a folder counts with its id.
+func (t *Tree) DataTrees() ([4]string, error) {
+	var ids [4]string
+	for i, k := range DataKinds {
+		e, ok, err := t.Entry(k.Folder())
+		if err != nil {
+			return ids, err
+		}
+		ids[i] = "-"
+		if ok {
+			ids[i] = e.ID.String()
+		}
+	}
+	return ids, nil
+}

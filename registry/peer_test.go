@@ -1,0 +1,150 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// spellPeer writes a state, commits by their names.
+func spellPeer(s *PeerState, names map[string]string) string {
+	name := func(id string) string {
+		if n, ok := names[id]; ok {
+			return n
+		}
+		return id
+	}
+	text := fmt.Sprintf("%s at %s, common %s, own %d, peer %d", s.Relation, name(s.Tip), name(s.Common), s.OwnOnly, s.PeerOnly)
+	if len(s.Differ) > 0 {
+		text += "\n" + spellChanges(s.Differ)
+	}
+	return text
+}
+
+func TestComparePeer(t *testing.T) {
+	// root - a - b - c (main), a - x - y (other), and a merge of y into b whose first parent is b.
+	build := func(t *testing.T) (*clone, map[string]string) {
+		c := newClone(t)
+		names := map[string]string{}
+		at := func(name, id string) string { names[id] = name; return id }
+		at("root", c.commit("README.md", "r"))
+		a := at("a", c.commit(pathA, "a"))
+		b := at("b", c.commit(pathB, "b"))
+		at("c", c.commit(pathC, "c"))
+		c.git("checkout", "-q", "-b", "other", a)
+		at("x", c.commit(pathB, "another b"))
+		at("y", c.commit("revocations/x.json", "x"))
+		c.git("checkout", "-q", "-b", "merged", b)
+		c.git("merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", "other")
+		at("m", c.git("rev-parse", "HEAD"))
+		c.git("checkout", "-q", "--orphan", "strange")
+		at("s", c.commit("implementations/s.json", "s"))
+		c.git("checkout", "-q", "--orphan", "rewritten", "main")
+		at("w", c.commit())
+		names[""] = "nothing"
+		return c, names
+	}
+	tests := []struct{ name, own, peer, want string }{
+		{"same", "main", "main", "same at c, common c, own 0, peer 0"},
+		{"behind", "main", "main~2", "behind at a, common a, own 2, peer 0"},
+		{"behind at the root", "main", "main~3", "behind at root, common root, own 3, peer 0"},
+		{"ahead", "main~1", "main", "ahead at c, common b, own 0, peer 1"},
+		{"ahead by a merge", "main~1", "merged", "ahead at m, common b, own 0, peer 1"},
+		{"split", "main", "other", "split at y, common a, own 2, peer 2\nM " + pathB + "\nD " + pathC + "\nA revocations/x.json"},
+		{"ancestor by a merge alone", "merged", "other~1", "split at x, common a, own 2, peer 1\nM " + pathB},
+		{"descendant by a merge alone", "other", "merged", "split at m, common a, own 2, peer 2\nM " + pathB + "\nD revocations/x.json"},
+		{"unrelated", "main~2", "strange", "split at s, common nothing, own 2, peer 1\nA " + pathB + "\nA implementations/s.json"},
+		{"other history, same records", "main", "rewritten", "split at w, common nothing, own 4, peer 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, names := build(t)
+			dir := filepath.Join(t.TempDir(), "peer")
+			c.git("clone", "-q", "--bare", "--no-local", c.dir, dir)
+			p := c.at(dir)
+			p.git("update-ref", "refs/heads/peer", p.git("rev-parse", tt.peer))
+			p.git("symbolic-ref", "HEAD", "refs/heads/peer")
+			s, err := c.open().ComparePeer(ctx, "p", dir, tt.own)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := spellPeer(s, names); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			if s.Name != "p" || s.When.IsZero() || (s.Common == "") != s.CommonWhen.IsZero() {
+				t.Errorf("state %+v", s)
+			}
+		})
+	}
+}
+
+// TestComparePeerLimit holds that a split of many records names the first ones.
+func TestComparePeerLimit(t *testing.T) {
+	c := newClone(t)
+	c.commit("README.md", "r")
+	dir := filepath.Join(t.TempDir(), "peer")
+	c.git("clone", "-q", c.dir, dir)
+	p := c.at(dir)
+	var files []string
+	for i := range 30 {
+		files = append(files, fmt.Sprintf("implementations/%02d.json", i), "x")
+	}
+	p.commit(append(files, "revocations/r.json", "r")...)
+	c.commit("workflow-anchors/a.json", "a", "implementations/05.json", "mine")
+	s, err := c.open().ComparePeer(ctx, "p", dir, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Differ) != MaxPeerDiffer || s.Differ[0].Path != "implementations/00.json" || s.Differ[5].Base == nil {
+		t.Errorf("differ\n%s", spellChanges(s.Differ))
+	}
+}
+
+func TestComparePeerErrors(t *testing.T) {
+	c := newClone(t)
+	c.commit("README.md", "r")
+	c.commit("README.md", "s")
+	c.commit("README.md", "t")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	c.git("clone", "-q", "--depth=1", "file://"+c.dir, shallow)
+	c.commit("README.md", "u")
+	empty := newClone(t)
+	sha256 := newClone(t, "--object-format=sha256")
+	sha256.commit("README.md", "r")
+	r := c.open()
+	if _, err := r.ComparePeer(ctx, "p", shallow, "HEAD~1"); err != nil {
+		t.Errorf("a shallow copy of the same tip: %v", err)
+	}
+	wantError(t, second(r.ComparePeer(ctx, "p", shallow, "HEAD~2")), gitstore.ErrShallow)
+	wantError(t, second(r.ComparePeer(ctx, "p", sha256.dir, "HEAD")), ErrOtherHash)
+	wantError(t, second(r.ComparePeer(ctx, "p", t.TempDir(), "HEAD")), gitstore.ErrNotRepository)
+	if _, err := r.ComparePeer(ctx, "p", empty.dir, "HEAD"); err == nil || !strings.Contains(err.Error(), `"p"`) {
+		t.Errorf("an empty copy: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := r.ComparePeer(cancelled, "p", shallow, "HEAD"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestDataTrees(t *testing.T) {
+	c := newClone(t)
+	c.commit(pathA, "a", "revocations/x.json", "x")
+	tree, err := c.open().Tree(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tree.DataTrees()
+	want := [4]string{c.git("rev-parse", "HEAD:implementations"), "-", c.git("rev-parse", "HEAD:revocations"), "-"}
+	if err != nil || got != want {
+		t.Errorf("trees %q, %v, want %q", got, err, want)
+	}
+}
