@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -68,6 +69,10 @@ func (r *Repository) Close() error {
 // Resolve gives the id of the commit that rev names: a ref, an id, HEAD, with suffixes such as ~2.
 func (r *Repository) Resolve(rev string) (string, error) {
 	id, err := r.store.Resolve(rev)
+	if _, hex := gitstore.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
+		return "", &gitstore.Error{Op: "resolving revision", Object: strconv.Quote(rev), Err: gitstore.ErrNotFound,
+			Remedy: "fetch it with `git fetch origin " + rev + "`, or name a commit of this clone"}
+	}
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -152,7 +153,7 @@ func (o *options) failed(sys IO, cause error) error {
 	if err := o.write(sys, rep); err != nil {
 		fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(err.Error()))
 	}
-	if o.stdoutFormat(sys) == "text" {
+	if format := o.stdoutFormat(sys); format == "text" || !slices.Contains(report.Formats, format) {
 		return cause
 	}
 	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
@@ -185,8 +186,8 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 	}
 	for _, r := range o.reports {
 		format, file, ok := strings.Cut(r, "=")
-		if !ok {
-			continue
+		if !ok || !slices.Contains(report.Formats, format) {
+			continue // the arguments are refused, which says so
 		}
 		if first == "" {
 			first = file

@@ -123,6 +123,9 @@ func readCapped(path string, most int64) ([]byte, error) {
 // stale and is not used.
 func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
+	if sha == "" || ref == "" {
+		return chosen{}, usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha, ref)
+	}
 	c := chosen{changedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
 	head, err := repo.Resolve("HEAD")
 	if err != nil {
@@ -142,7 +145,7 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)", c.base[:12], head[:12])
 		return c, nil
 	}
-	if head == sha && ref != "" && repo.HasRef(remote) {
+	if head == sha && repo.HasRef(remote) {
 		c.base, err = repo.Resolve(remote)
 		c.how = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", short(c.base), ref, head[:12])
 		return c, err
@@ -157,7 +160,7 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 // onBranch holds that the merge commit is the forge's, where the clone has the base branch: anybody can push a
 // merge of his own, whose first parent would be a judge of his choice.
 func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote string) error {
-	if ref == "" || !repo.HasRef(remote) {
+	if !repo.HasRef(remote) {
 		return nil
 	}
 	on, err := repo.IsAncestor(ctx, base, remote)
