@@ -41,6 +41,11 @@ func TestScript(t *testing.T) {
 		ContinueOnError:     testing.Verbose(), // -v tells all that fails in a script
 		Setup: func(e *testscript.Env) error {
 			e.Values["script"] = &script{}
+			testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+			if err != nil {
+				return err
+			}
+			e.Setenv("TESTDATA", testdata)
 			e.Setenv("GITHUB_ACTIONS", "")
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
