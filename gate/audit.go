@@ -355,6 +355,9 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 		case !inForce:
 			f.Severity = checks.Notice
 		case merged && (f.Severity == checks.Doubt || f.Severity == checks.Error && s.Evidential(j.check.ID, f.Code)):
+			f.Severity, f.Fix = checks.Notice, ""
+			f.Message += "; it was judged when it was merged, and stays in force"
+		case j.check.ID == "peer-witnesses" && f.Severity == checks.Warning:
 			f.Severity = checks.Notice
 		}
 	}

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 //
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
+//	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
 //	failed [ID…]          the checks that failed in the run before, all of them
 //	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
@@ -54,6 +55,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"world":    world,
 			"gate":     runGate,
+			"audit":    runAudit,
 			"failed":   verdictIs("fail"),
 			"doubtful": verdictIs("inconclusive"),
 			"finding":  finding,
@@ -103,16 +105,31 @@ func runGate(ts *testscript.TestScript, neg bool, args []string) {
 	if slices.ContainsFunc(args, names) || ts.Getenv("GITHUB_ACTIONS") == "true" {
 		flags = s.world.Args()
 	}
+	run(ts, args[0], slices.Concat([]string{"check"}, flags, args[1:]))
+}
+
+func runAudit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: audit STATUS [FLAG…]")
+	}
+	flags := state(ts).world.Args()
+	if !slices.Contains(args, "--rev") {
+		flags = append(flags, "--rev", "main")
+	}
+	run(ts, args[0], slices.Concat([]string{"audit"}, flags, args[1:]))
+}
+
+// run runs the program, which leaves its report for the commands that look at it.
+func run(ts *testscript.TestScript, want string, command []string) {
 	report := ts.MkAbs("report.json")
 	os.Remove(report)
-	command := slices.Concat([]string{"check"}, flags, []string{"--report", "json=" + report}, args[1:])
-	err := ts.Exec("oap-gate", command...)
+	err := ts.Exec("oap-gate", append(command, "--report", "json="+report)...)
 	got := "0"
 	if err != nil {
 		got = strings.TrimPrefix(err.Error(), "exit status ")
 	}
-	if got != args[0] {
-		ts.Fatalf("exit status %s, want %s", got, args[0])
+	if got != want {
+		ts.Fatalf("exit status %s, want %s", got, want)
 	}
 }
 
