@@ -376,3 +376,71 @@ func TestHostileLoose(t *testing.T) {
 		}
 	}
 }
+
+// A chain whose deltas are too large to be held until they are applied.
+func TestLargeDeltas(t *testing.T) {
+	c := newClone(t)
+	w := newPackWriter(t)
+	noise := rand.NewChaCha8([32]byte{1})
+	text := make([]byte, 100)
+	_, base := w.object(Blob, text)
+	var ids []ID
+	for range 5 {
+		more := make([]byte, maxHeld/2+1)
+		if _, err := noise.Read(more); err != nil {
+			t.Fatal(err)
+		}
+		next := append(bytes.Clone(text), more...)
+		d := newDelta(int64(len(text)), int64(len(next))).copy(0, len(text)).insert(more).Bytes()
+		ids = append(ids, hashOf(Blob, next))
+		base = w.add(ids[len(ids)-1], offsetDelta, w.offsetTo(base), d, 0)
+		text = next
+	}
+	w.write(c)
+	s := c.open()
+	_, data, err := s.Read(ids[len(ids)-1], maxBase)
+	if err != nil || !bytes.Equal(data, text) {
+		t.Errorf("read %d bytes, %v, want %d", len(data), err, len(text))
+	}
+	for _, id := range ids {
+		if _, _, err := s.Read(id, maxBase); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A pack that is not that of its index, or none.
+func TestHostilePackEnds(t *testing.T) {
+	id := hashOf(Blob, []byte("text"))
+	for name, test := range map[string]struct {
+		edit func(pack []byte) []byte
+		want error
+	}{
+		"as it was":    {func(p []byte) []byte { return p }, nil},
+		"version 3":    {func(p []byte) []byte { p[7] = 3; return p }, nil},
+		"version 4":    {func(p []byte) []byte { p[7] = 4; return p }, ErrUnsupported},
+		"no pack":      {func(p []byte) []byte { p[0] = 'K'; return p }, ErrCorrupt},
+		"other count":  {func(p []byte) []byte { p[11]++; return p }, ErrCorrupt},
+		"other pack":   {func(p []byte) []byte { p[len(p)-1]++; return p }, ErrCorrupt},
+		"empty":        {func([]byte) []byte { return nil }, ErrCorrupt},
+		"head alone":   {func(p []byte) []byte { return p[:12] }, ErrCorrupt},
+		"no checksum":  {func(p []byte) []byte { return p[:len(p)-20] }, ErrCorrupt},
+		"bytes behind": {func(p []byte) []byte { return append(p, 0) }, ErrCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			w := newPackWriter(t)
+			w.object(Blob, []byte("text"))
+			pack, idx := w.bytes()
+			c.write(".git/objects/pack/pack-1.pack", string(test.edit(pack)))
+			c.write(".git/objects/pack/pack-1.idx", string(idx))
+			_, _, err := c.open().Read(id, 100)
+			if test.want == nil && err != nil {
+				t.Error(err)
+			}
+			if test.want != nil {
+				wantError(t, err, test.want, "")
+			}
+		})
+	}
+}
