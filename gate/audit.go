@@ -52,7 +52,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
-	a := &audit{ctx: ctx, repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep, head)}
+	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep, head)}
 	if err := a.walk(); err != nil {
 		return nil, err
 	}
@@ -61,10 +61,20 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	rep.Judge(src)
+	if ctx.Err() != nil {
+		rep.Assumed = append(rep.Assumed, interrupted)
+		if rep.Verdict == Pass {
+			rep.Verdict = Inconclusive
+		}
+	}
 	return rep, nil
 }
 
+// interrupted stands among what a report assumes where the run was asked to end before its time.
+const interrupted = "interrupted"
+
 type audit struct {
+	git    context.Context // of reading the clone: an audit that is asked to end still reports
 	ctx    context.Context
 	repo   *registry.Repository
 	head   string
@@ -81,12 +91,12 @@ func (a *audit) walk() error {
 	var err error
 	if a.cfg.Verified == "" {
 		a.ledger = checks.NewLedger(a.repo)
-	} else if a.ledger, err = checks.LedgerAt(a.ctx, a.repo, a.cfg.Verified); err != nil {
+	} else if a.ledger, err = checks.LedgerAt(a.git, a.repo, a.cfg.Verified); err != nil {
 		return err
 	}
 	h := &History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
 	a.rep.History = h
-	chain, err := a.repo.FirstParents(a.ctx, "", a.head)
+	chain, err := a.repo.FirstParents(a.git, "", a.head)
 	if err != nil {
 		return err
 	}
@@ -94,10 +104,13 @@ func (a *audit) walk() error {
 	judged := a.cfg.Selected(checks.History.ID)
 	var signatures checks.Outcome
 	bySubject := map[string]*checks.Outcome{}
-	err = a.repo.Steps(a.ctx, a.cfg.Verified, a.head, func(s *registry.Step) error {
+	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, func(s *registry.Step) error {
+		if a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
 		h.Walked++
 		h.HeadTime = s.Commit.When
-		faults, err := a.ledger.Step(a.ctx, s)
+		faults, err := a.ledger.Step(a.git, s)
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 		}
@@ -111,11 +124,13 @@ func (a *audit) walk() error {
 		}
 		return a.signature(s, &signatures, &h.Signatures)
 	})
-	if err != nil {
+	if a.ctx.Err() != nil {
+		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
+	} else if err != nil {
 		return err
 	}
 	if h.HeadTime.IsZero() {
-		c, err := a.repo.Commit(a.ctx, a.head)
+		c, err := a.repo.Commit(a.git, a.head)
 		if err != nil {
 			return err
 		}
@@ -163,7 +178,7 @@ func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) 
 	if a.cfg.Signatures == nil || !a.cfg.Selected(checks.CommitSignatures.ID) {
 		return nil
 	}
-	sig, err := a.cfg.Signatures(a.ctx, s.Commit.ID)
+	sig, err := a.cfg.Signatures(a.git, s.Commit.ID)
 	if err != nil {
 		return err
 	}
@@ -219,9 +234,9 @@ func (a *audit) consistency() {
 // records judges every record at the head.
 func (a *audit) records() error {
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
-	run := &checks.Run{Context: a.ctx, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected}
+	run := &checks.Run{Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected}
 	var err error
-	if run.Base, err = checks.NewStanding(a.ctx, a.tree, func(string) bool { return true }); err != nil {
+	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
 	}
 	for _, k := range registry.DataKinds {
@@ -251,7 +266,7 @@ func (a *audit) records() error {
 		}
 		a.join.add(c, checks.RegistrySubject, c.RunRegistry(run))
 	}
-	judged := judgeSubjects(run, a.src, a.cfg.Archive)
+	judged := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
 	for i, s := range run.Subjects {
 		a.rep.Counts.Records++
 		status := a.status(run, s)
@@ -301,7 +316,7 @@ func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject
 	if a.cfg.Offline && !high && s.Revocation == nil {
 		return s, nil // neither its age nor its witnesses will be judged
 	}
-	brought, err := a.ledger.Brought(a.ctx, e.Path, a.head)
+	brought, err := a.ledger.Brought(a.git, e.Path, a.head)
 	if err != nil {
 		return s, err
 	}
@@ -314,10 +329,10 @@ func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject
 		s.Then.Tree = a.repo.EmptyTree()
 		return s, nil
 	}
-	if s.Then.Tree, err = a.repo.Tree(a.ctx, brought.Parent); err != nil {
+	if s.Then.Tree, err = a.repo.Tree(a.git, brought.Parent); err != nil {
 		return nil, err
 	}
-	s.Then.Policy, err = checks.ReadPolicy(a.ctx, s.Then.Tree)
+	s.Then.Policy, err = checks.ReadPolicy(a.git, s.Then.Tree)
 	return s, err
 }
 

@@ -119,7 +119,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		run.Subjects = append(run.Subjects, s)
 	}
 	joined := newJoin(rep, rng.Head.Commit())
-	judged := judgeSubjects(run, src, false)
+	judged := judgeSubjects(ctx, run, src, false)
 	if err := run.Err(); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ type judgement struct {
 
 // judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
 // evidence go: what a web of hostile sites serves must not add up.
-func judgeSubjects(run *checks.Run, src evidence.Source, archive bool) [][]judgement {
+func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) [][]judgement {
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
@@ -204,7 +204,7 @@ func judgeSubjects(run *checks.Run, src evidence.Source, archive bool) [][]judge
 				}
 			}()
 			if !run.Offline {
-				collect(run, s, src, archive)
+				collect(ctx, run, s, src, archive)
 			}
 			judging.Lock()
 			defer judging.Unlock()
@@ -260,7 +260,7 @@ func blame(judged []judgement) {
 }
 
 // collect seeks the evidence that the selected checks want for one subject.
-func collect(run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) {
+func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) {
 	var record any
 	switch {
 	case s.Unchanged():
@@ -290,7 +290,7 @@ func collect(run *checks.Run, s *checks.Subject, src evidence.Source, archive bo
 	if s.Revocation != nil {
 		w.Revoked = run.RevokedListing(s)
 	}
-	s.Facts = evidence.Collect(run.Context, src, record, w)
+	s.Facts = evidence.Collect(ctx, src, record, w)
 }
 
 // Judge counts the results, adds the evidence, and sets the verdict.

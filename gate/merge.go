@@ -36,6 +36,8 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("shard %s is there twice", p.Shard)
 		case p.Mode != "audit" || p.Verdict == Errored:
 			return refuse("shard %s is of the mode %q with the verdict %q", p.Shard, p.Mode, p.Verdict)
+		case slices.Contains(p.Assumed, interrupted):
+			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
 		case p.Tool != whole.Tool:

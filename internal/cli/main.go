@@ -64,6 +64,7 @@ func Main(args []string, sys IO) (code int) {
 	debug.SetGCPercent(50)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	root := newRoot(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)

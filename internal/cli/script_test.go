@@ -16,11 +16,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"oap-gate": func() { os.Exit(Main(os.Args[1:], System())) },
-	})
+// programs are those that tests may run.
+var programs = map[string]func(){
+	"oap-gate": func() { os.Exit(Main(os.Args[1:], System())) },
 }
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. Beside the
 // commands of testscript a script has

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// TestAuditInterrupted holds that an audit which is asked to end still tells what it knows, and says that it
+// did not see all.
+func TestAuditInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM here")
+	}
+	w, err := fixture.Build(t.TempDir(), []byte(`
+base:
+  - {listing: eve, level: L1}
+web:
+  - {url: "https://eve.example/oap-conformance-receipt.json", delay: 1h}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	report := filepath.Join(t.TempDir(), "report.json")
+	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report}, w.Args())
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "OAP_GATE_TEST_MAIN=1")
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The program is at work once the web was asked.
+	for deadline := time.Now().Add(time.Minute); len(w.Web.Requests()) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("the program asked for nothing: %s", out.String())
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit status %d, want 3: %s", code, out.String())
+	}
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"verdict": "inconclusive"`, `"interrupted"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the report lacks %s", want)
+		}
+	}
+}
