@@ -152,7 +152,7 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 			if registry.KindOf(c.Path) != registry.Governance {
 				continue
 			}
-			if e, err := entryAt(r.Range.Base, c.Path); err != nil {
+			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
 				r.Fatal(err)
 				return out
 			} else if !sameEntry(c.Base, e) {
@@ -203,14 +203,6 @@ func keep(path string) bool {
 		}
 	}
 	return false
-}
-
-func entryAt(t *registry.Tree, path string) (*registry.Entry, error) {
-	e, found, err := t.Entry(path)
-	if err != nil || !found {
-		return nil, err
-	}
-	return &e, nil
 }
 
 func sameEntry(a, b *registry.Entry) bool {

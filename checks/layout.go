@@ -258,17 +258,17 @@ func folderFindings(r *Run) Outcome {
 	for _, k := range registry.DataKinds {
 		for _, name := range []string{"README.md", ".gitkeep"} {
 			path := k.Folder() + "/" + name
-			before, err := entryAt(r.Range.Base, path)
+			before, err := r.Range.Base.Leaf(path)
 			if err != nil {
 				r.Fatal(err)
 				return out
 			}
-			e, err := entryAt(r.Range.Result, path)
+			e, err := r.Range.Result.Leaf(path)
 			if err != nil {
 				r.Fatal(err)
 				return out
 			}
-			if e == nil || e.Mode == registry.ModeFile || e.Mode == registry.ModeTree {
+			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a folder of this name are misplaced records
 			}
 			sev := Error

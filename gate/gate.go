@@ -160,20 +160,12 @@ func paths(r *registry.Range) []string {
 }
 
 func changeOf(r *registry.Range, path string) (registry.Change, error) {
-	c := registry.Change{Path: path}
-	for _, side := range []struct {
-		tree *registry.Tree
-		to   **registry.Entry
-	}{{r.Base, &c.Base}, {r.Result, &c.Head}} {
-		e, found, err := side.tree.Entry(path)
-		if err != nil {
-			return c, err
-		}
-		if found {
-			*side.to = &e
-		}
+	base, err := r.Base.Leaf(path)
+	if err != nil {
+		return registry.Change{}, err
 	}
-	return c, nil
+	head, err := r.Result.Leaf(path)
+	return registry.Change{Path: path, Base: base, Head: head}, err
 }
 
 // judgement is what one check made of one subject.

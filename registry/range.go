@@ -154,7 +154,7 @@ func (g *Range) union(landing []Change) ([]Change, error) {
 			}
 			paths[c.Path] = true
 			// The two trees agree here: base already holds what the range brings.
-			same, err := g.Result.leaf(c.Path)
+			same, err := g.Result.Leaf(c.Path)
 			if err != nil {
 				return nil, err
 			}
@@ -167,10 +167,13 @@ func (g *Range) union(landing []Change) ([]Change, error) {
 	return sortChanges(changes), nil
 }
 
-// leaf is the entry of a file, nil where there is none or a folder.
-func (t *Tree) leaf(path string) (*Entry, error) {
+// Leaf is the entry at path as a Change has it: nil where nothing stands there, or a folder of entries.
+func (t *Tree) Leaf(path string) (*Entry, error) {
 	e, ok, err := t.Entry(path)
-	return leafOf(e, ok), err
+	if err != nil {
+		return nil, err
+	}
+	return leafOf(e, ok), nil
 }
 
 func leafOf(e Entry, ok bool) *Entry {
