@@ -45,10 +45,6 @@ type Outcome struct {
 
 func skip(format string, args ...any) Outcome { return Outcome{Skipped: fmt.Sprintf(format, args...)} }
 
-func passed(format string, args ...any) Outcome {
-	return Outcome{Verified: fmt.Sprintf(format, args...)}
-}
-
 // add appends a finding at a member of the subject's file and gives it for a fix to be set.
 func (o *Outcome) add(s *Subject, sev Severity, pointer, code, format string, args ...any) *Finding {
 	o.Findings = append(o.Findings, Finding{Severity: sev, Code: code, Pos: s.Pos(pointer), Pointer: pointer,
