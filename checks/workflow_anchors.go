@@ -61,6 +61,10 @@ func (o *Outcome) coordinator(s *Subject, pointer, text string, doc evidence.Res
 		o.warnf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).fix("use a did:web or a did:key")
 		return
 	}
+	if doc.Code == evidence.CodeDIDSyntax {
+		o.errorf(s, pointer, doc.Code, "%s", doc.Message).fix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
+		return
+	}
 	o.report(s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message), "serve its DID Document with status 200 over https")
 }
 
