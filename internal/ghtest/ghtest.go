@@ -1,5 +1,6 @@
 // Package ghtest is a forge on loopback that answers as GitHub's REST API does, for one repository: pull requests,
 // comments, rulesets, classic branch protection, and the failures it has: 401, 403, 404, 422, rate limits, paging.
+// It also reads logs as the forge's runner does.
 package ghtest
 
 import (

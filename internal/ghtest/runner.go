@@ -1,4 +1,4 @@
-package report
+package ghtest
 
 import (
 	"regexp"
@@ -6,20 +6,20 @@ import (
 	"unicode"
 )
 
-// command is what the GitHub runner would execute.
-type command struct {
-	name  string
-	props map[string]string
-	text  string
+// Command is a workflow command that the runner would execute.
+type Command struct {
+	Name  string
+	Props map[string]string
+	Text  string
 }
 
-// commands reads a log as the runner does: lines end at CR and LF, and each is tried by two grammars.
+// Commands reads a log as the runner does: lines end at CR and LF, and each is tried by two grammars.
 //
 // It finds more than the runner. The runner compares strings by culture, in which controls, format
 // characters and variation selectors count for nothing, so they are taken out first; and it knows a set of
 // names, in place of which any word will do.
-func commands(log string) []command {
-	var found []command
+func Commands(log string) []Command {
+	var found []Command
 	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\r' || r == '\n' }) {
 		line = strings.Map(significant, line)
 		if c, ok := parseV2(line); ok {
@@ -40,20 +40,20 @@ func significant(r rune) rune {
 }
 
 // parseV2 is "::name key=value,key=value::text" after white space at the start of a line.
-func parseV2(line string) (command, bool) {
+func parseV2(line string) (Command, bool) {
 	line, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::")
 	if !ok {
-		return command{}, false
+		return Command{}, false
 	}
 	info, text, ok := strings.Cut(line, "::")
 	return parseInfo(info, text, ",", ok)
 }
 
 // parseV1 is "##[name key=value;key=value]text" anywhere in a line.
-func parseV1(line string) (command, bool) {
+func parseV1(line string) (Command, bool) {
 	_, line, ok := strings.Cut(line, "##[")
 	if !ok {
-		return command{}, false
+		return Command{}, false
 	}
 	info, text, ok := strings.Cut(line, "]")
 	return parseInfo(info, text, ";", ok)
@@ -61,15 +61,15 @@ func parseV1(line string) (command, bool) {
 
 var commandName = regexp.MustCompile(`^[A-Za-z_-]+$`)
 
-func parseInfo(info, text, separator string, ok bool) (command, bool) {
+func parseInfo(info, text, separator string, ok bool) (Command, bool) {
 	name, rest, _ := strings.Cut(info, " ")
 	if !ok || !commandName.MatchString(name) {
-		return command{}, false
+		return Command{}, false
 	}
-	c := command{name, map[string]string{}, unescape.Replace(text)}
+	c := Command{name, map[string]string{}, unescape.Replace(text)}
 	for _, pair := range strings.Split(rest, separator) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(pair), "="); ok {
-			c.props[key] = unescape.Replace(value)
+			c.Props[key] = unescape.Replace(value)
 		}
 	}
 	return c, true

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 // faulty has n findings of each severity, notices first.
@@ -27,8 +28,8 @@ func faulty(n int) *gate.Report {
 
 func annotationTexts(log string) map[string][]string {
 	texts := map[string][]string{}
-	for _, c := range commands(log) {
-		texts[c.name] = append(texts[c.name], c.text)
+	for _, c := range ghtest.Commands(log) {
+		texts[c.Name] = append(texts[c.Name], c.Text)
 	}
 	return texts
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 // fill sets every string in v to s, makes slices of two, and leaves the rest as fits.
@@ -87,7 +88,7 @@ func FuzzLog(f *testing.F) {
 				log := written(t, format, r, o)
 				if format == "github" {
 					checkAnnotations(t, log, r, o.MaxAnnotations)
-				} else if found := commands(log); found != nil {
+				} else if found := ghtest.Commands(log); found != nil {
 					t.Errorf("%s with %q in it: the runner finds %v", format, s, found)
 				}
 			}
@@ -122,18 +123,18 @@ func checkAnnotations(t *testing.T, log string, r *gate.Report, limit int) {
 	}
 	want["group"], want["endgroup"] = 1, 1
 	got := map[string]int{}
-	for _, c := range commands(log) {
-		got[c.name]++
-		for key, value := range c.props {
+	for _, c := range ghtest.Commands(log) {
+		got[c.Name]++
+		for key, value := range c.Props {
 			if !strings.Contains(" file line col title ", " "+key+" ") || Line(value) != value {
 				t.Errorf("property %s=%q", key, value)
 			}
 		}
-		if found := commands(c.text); found != nil {
+		if found := ghtest.Commands(c.Text); found != nil {
 			t.Errorf("the text of %v holds %v", c, found)
 		}
-		if len([]rune(c.text)) > maxField {
-			t.Errorf("a text of %d characters", len([]rune(c.text)))
+		if len([]rune(c.Text)) > maxField {
+			t.Errorf("a text of %d characters", len([]rune(c.Text)))
 		}
 	}
 	if !reflect.DeepEqual(got, want) {

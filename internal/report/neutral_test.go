@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 func TestLine(t *testing.T) {
@@ -99,7 +101,7 @@ func FuzzLine(f *testing.F) {
 			t.Errorf("Line(%q) = %q, and again %q", s, got, again)
 		}
 		for _, prefix := range []string{"", " ", "fix: ", "    "} {
-			if found := commands(prefix + got); found != nil {
+			if found := ghtest.Commands(prefix + got); found != nil {
 				t.Errorf("%q before Line(%q) = %q: the runner finds %v", prefix, s, got, found)
 			}
 		}
