@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,8 +122,9 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.AuditConfig{Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
-		Signatures: o.commitSignature(repo, keys), Verified: state.tip, Consistency: append(state.findings, old...),
+	peers, apart := o.comparePeers(ctx, repo, head)
+	cfg := gate.AuditConfig{Peers: peers, Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
+		Signatures: o.commitSignature(repo, keys), Verified: state.tip, Consistency: slices.Concat(state.findings, old, apart),
 		Config: gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
 			Offline: o.offline, Assumed: o.assumed()}}
 	if state.last != nil {

@@ -32,8 +32,7 @@ web:
 	defer w.Close()
 	report := filepath.Join(t.TempDir(), "report.json")
 	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report}, w.Args())
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "OAP_GATE_TEST_MAIN=1")
+	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

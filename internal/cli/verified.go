@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -83,8 +86,12 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 			return nil, usagef("name the registry with --origin", "the checkpoint needs an origin, and the clone has no remote")
 		}
 	}
-	if keys == nil {
-		keys, _ = commitsig.New(nil, nil)
+	if keys == nil || !o.requireSigned {
+		// What no signature was demanded of must not count as judged once one is.
+		var err error
+		if keys, err = commitsig.New(nil, nil); err != nil {
+			return nil, err
+		}
 	}
 	v.signers = keys.SignersSHA256()
 	var verifier note.Verifier
@@ -135,22 +142,11 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 
 // treesOf are the ids of the four data folders in a commit.
 func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]string, error) {
-	var out [4]string
 	t, err := repo.Tree(ctx, commit)
 	if err != nil {
-		return out, err
+		return [4]string{}, err
 	}
-	for i, k := range registry.DataKinds {
-		e, found, err := t.Entry(k.Folder())
-		if err != nil {
-			return out, err
-		}
-		out[i] = checkpoint.Absent
-		if found {
-			out[i] = e.ID.String()
-		}
-	}
-	return out, nil
+	return t.DataTrees()
 }
 
 // move writes the new checkpoint, if this run verified the whole way to it.
@@ -190,4 +186,70 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 			Fix:     "fetch the registry again, from more than one place"}}, nil
 	}
 	return nil, nil
+}
+
+// comparePeers compares the head with other copies of the registry, which never touch the clone.
+func (o *auditOptions) comparePeers(ctx context.Context, repo *registry.Repository, head string) ([]gate.Peer, []checks.Finding) {
+	var peers []gate.Peer
+	var findings []checks.Finding
+	for _, name := range o.peers {
+		state, err := o.comparePeer(ctx, repo, name, head)
+		if err != nil {
+			findings = append(findings, checks.Finding{Severity: checks.Doubt, Code: "peer-unavailable",
+				Message: fmt.Sprintf("the peer %q could not be compared with: %v", name, err), Fix: "try again, or name another copy"})
+			continue
+		}
+		peers = append(peers, gate.Peer{Name: state.Name, Tip: state.Tip, Time: state.When, State: string(state.Relation)})
+		when := state.When.Format("2006-01-02T15:04:05Z")
+		switch state.Relation {
+		case registry.PeerSplit:
+			findings = append(findings, checks.Finding{Severity: checks.Error, Code: "split-view", Commit: head,
+				Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, name, state.Tip, when, common(state)),
+				Fix:     "keep both copies, and tell the maintainers and the other mirrors: somebody shows different histories"})
+		case registry.PeerBehind:
+			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-behind",
+				Message: fmt.Sprintf("the peer %q is %d commits behind; its tip is of %s", name, state.OwnOnly, when)})
+		case registry.PeerAhead:
+			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-ahead",
+				Message: fmt.Sprintf("the peer %q is %d commits ahead; its tip is of %s", name, state.PeerOnly, when), Fix: "fetch the registry again"})
+		}
+	}
+	return peers, findings
+}
+
+// common says what two histories share, and the first records in which their tips differ.
+func common(s *registry.PeerState) string {
+	text := "they share no commit"
+	if s.Common != "" {
+		text = fmt.Sprintf("the last common commit is %s (%s)", s.Common, s.CommonWhen.Format("2006-01-02T15:04:05Z"))
+	}
+	var paths []string
+	for _, c := range s.Differ {
+		paths = append(paths, c.Path)
+	}
+	if len(paths) == 0 {
+		return text + "; both hold the same records"
+	}
+	return text + "; the first records that differ: " + strings.Join(paths, ", ")
+}
+
+// peerTime bounds the fetch of one peer.
+const peerTime = 30 * time.Minute
+
+func (o *auditOptions) comparePeer(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
+	ctx, cancel := context.WithTimeout(ctx, peerTime)
+	defer cancel()
+	dir, local := peer.Dir(name)
+	if !local {
+		if o.offline {
+			return nil, errors.New("--offline forbids to fetch it")
+		}
+		copied, err := peer.Fetch(ctx, peer.Source{URL: name, Clone: o.repo, Tip: head, Proxy: o.proxy})
+		if err != nil {
+			return nil, err
+		}
+		defer copied.Close()
+		dir = copied.Dir
+	}
+	return repo.ComparePeer(ctx, name, dir, head)
 }
