@@ -64,7 +64,7 @@ func runReceiptClaims(s *Subject) Outcome {
 // receiptSchema reports what the receipt schema refuses, but for placeholders: see placeholders.
 func (o *Outcome) receiptSchema(s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_receipt_uri"
-	violations := slices.DeleteFunc(jsonschema.Builtin("receipt").Validate(r.Document.Root), isPlaceholder)
+	violations := slices.DeleteFunc(jsonschema.Builtin("receipt").Validate(r.Root()), isPlaceholder)
 	for i, v := range violations {
 		if i == maxViolations {
 			o.errorf(s, at, "receipt-schema", "the Receipt violates its schema in %s", plural(len(violations)-i, "more place", "more places"))

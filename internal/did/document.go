@@ -271,7 +271,7 @@ func (r *reader) method(at string, method map[string]any) error {
 		}
 		return nil
 	}
-	return r.keep(at, Key{ID: id, Public: public})
+	return r.keep(at, Key{ID: strings.Clone(id), Public: public}) // not to keep the whole text for an id
 }
 
 func (r *reader) keep(at string, k Key) error {

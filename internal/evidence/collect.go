@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -227,6 +228,7 @@ func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receip
 	if text.State != Obtained {
 		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
 	}
+	defer decode()()
 	r, err := receipt.Parse(l.ReceiptURI, text.Value.Body)
 	if err != nil {
 		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
@@ -284,6 +286,7 @@ func (c *collector) registration(r Request, parse func(string, []byte) (domainag
 	if o.State != Obtained {
 		return fault[domainage.Registration](o)
 	}
+	defer decode()()
 	reg, err := parse(r.Target, o.Body)
 	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
 	if err != nil {
@@ -300,11 +303,21 @@ func decoded[T any](o Observation, parse func() (T, string, error)) Result[T] {
 	if o.State != Obtained {
 		return fault[T](o)
 	}
+	defer decode()()
 	v, code, err := parse()
 	if err != nil {
 		return Result[T]{State: Invalid, Code: code, Message: err.Error(), From: []Observation{o}}
 	}
 	return Result[T]{State: Obtained, Value: v, From: []Observation{o}}
+}
+
+var decoding = make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))
+
+// decode waits for a place to decode a document, and gives what leaves it. A text of a megabyte can take ten of
+// memory while it is read, so that few are read at once.
+func decode() (leave func()) {
+	decoding <- struct{}{}
+	return func() { <-decoding }
 }
 
 // documentCode is the code of an error that a document's decoder gave.

@@ -50,6 +50,10 @@ func (l *Live) rdap(ctx context.Context, r Request) Observation {
 	if o.State == Absent && o.Status == http.StatusNotFound {
 		o.Code, o.Message = CodeNoRegistration, "the RDAP server knows no such domain"
 	}
+	if l.cache == nil {
+		return o
+	}
+	defer decode()()
 	if _, err := domainage.FromRDAP(domain, o.Body); err == nil {
 		l.cache.store(r, o)
 	}

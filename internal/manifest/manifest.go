@@ -60,26 +60,29 @@ func Parse(url string, data []byte) (*Manifest, error) {
 	}
 	publisher := strict.Member(root, "tool", "publisher")
 	m := &Manifest{
-		ToolDID: strict.String(root, "tool", "did"),
+		ToolDID: member(root, "tool", "did"),
 		Publisher: Publisher{
-			DID:       strict.String(publisher, "did"),
-			LegalName: strict.String(publisher, "legal_name"),
+			DID:       member(publisher, "did"),
+			LegalName: member(publisher, "legal_name"),
 			Registry: Registry{
-				Type:    strict.String(publisher, "registry", "type"),
-				ID:      strict.String(publisher, "registry", "id"),
-				Country: strict.String(publisher, "registry", "country"),
+				Type:    member(publisher, "registry", "type"),
+				ID:      member(publisher, "registry", "id"),
+				Country: member(publisher, "registry", "country"),
 			},
 		},
-		ReceiptURI:     strict.String(root, "conformance", "receipt_uri"),
+		ReceiptURI:     member(root, "conformance", "receipt_uri"),
 		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
 	}
 	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
 	return m, nil
 }
 
+// member is a text of its own, so that the whole is not kept for a part.
+func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
+
 func policyOf(teamwork any) FallbackPolicy {
 	policy := strict.Member(teamwork, "aht_fallback_policy")
-	p := FallbackPolicy{Class: strict.String(policy, "policy_class")}
+	p := FallbackPolicy{Class: member(policy, "policy_class")}
 	_, p.Present = policy.(map[string]any)
 	assumptions, _ := strict.Member(policy, "assumptions").([]any)
 	p.Assumptions = len(assumptions)

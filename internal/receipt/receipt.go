@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
@@ -18,8 +19,7 @@ import (
 // MaxBytes is how large a Receipt may be.
 const MaxBytes = 1 << 20
 
-// maxValues is how many JSON values a Receipt may hold. It is kept decoded while it is judged, and has some
-// fifty of them.
+// maxValues is how many JSON values a Receipt may hold; it has some fifty of them.
 const maxValues = 1 << 14
 
 // CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
@@ -28,8 +28,10 @@ const CodeShape = "receipt-no-object"
 // Receipt is a Conformance Receipt, as far as its members have the right types: one that is missing or of
 // another type is empty here, and the receipt schema says so.
 type Receipt struct {
-	Document *strict.Document
-	SHA256   string // hex, of the exact text
+	SHA256 string // hex, of the exact text
+
+	url  string
+	text []byte
 
 	ImplementationDID  string
 	ImplementationName string
@@ -77,29 +79,24 @@ type ExternalAudit struct {
 	Until time.Time
 }
 
-// Parse reads the Receipt that was served at url. The error is always a *strict.Error.
+// Parse reads the Receipt that was served at url, and keeps data. The error is always a *strict.Error.
 func Parse(url string, data []byte) (*Receipt, error) {
-	limits := strict.Remote(MaxBytes)
-	limits.Values = maxValues
-	doc, err := strict.Parse(url, data, limits)
+	root, err := decode(url, data)
 	if err != nil {
 		return nil, err
 	}
-	root, ok := doc.Root.(map[string]any)
-	if !ok {
-		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape, Message: "text is no JSON object, a Receipt is one"}
-	}
 	sum := sha256.Sum256(data)
 	r := &Receipt{
-		Document:           doc,
 		SHA256:             hex.EncodeToString(sum[:]),
-		ImplementationDID:  strict.String(root, "implementation", "did"),
-		ImplementationName: strict.String(root, "implementation", "name"),
-		TargetURI:          strict.String(root, "target", "uri"),
-		Profile:            strict.String(root, "profile"),
-		RevenueSource:      strict.String(root, "revenue", "source"),
-		NotBefore:          timeOf(strict.String(root, "validity", "not_before")),
-		NotAfter:           timeOf(strict.String(root, "validity", "not_after")),
+		url:                url,
+		text:               data,
+		ImplementationDID:  member(root, "implementation", "did"),
+		ImplementationName: member(root, "implementation", "name"),
+		TargetURI:          member(root, "target", "uri"),
+		Profile:            member(root, "profile"),
+		RevenueSource:      member(root, "revenue", "source"),
+		NotBefore:          timeOf(member(root, "validity", "not_before")),
+		NotAfter:           timeOf(member(root, "validity", "not_after")),
 		ExternalAudit:      auditOf(root["external_audit"]),
 		Rounded:            signature.Rounded(root),
 	}
@@ -110,22 +107,49 @@ func Parse(url string, data []byte) (*Receipt, error) {
 	return r, nil
 }
 
+func decode(url string, data []byte) (map[string]any, error) {
+	limits := strict.Remote(MaxBytes)
+	limits.Values = maxValues
+	doc, err := strict.Parse(url, data, limits)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := doc.Root.(map[string]any)
+	if !ok {
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape, Message: "text is no JSON object, a Receipt is one"}
+	}
+	return root, nil
+}
+
+// member is a text of its own, so that the whole is not kept for a part.
+func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
+
+// Root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take
+// several times its size when it is decoded.
+func (r *Receipt) Root() map[string]any {
+	root, err := decode(r.url, r.text)
+	if err != nil {
+		panic(err) // Parse has read the same text
+	}
+	return root
+}
+
 func (r *Receipt) entries(root map[string]any) {
 	levels, _ := root["claimed_levels"].([]any)
 	for _, l := range levels {
 		if s, ok := l.(string); ok {
-			r.ClaimedLevels = append(r.ClaimedLevels, registry.Level(s))
+			r.ClaimedLevels = append(r.ClaimedLevels, registry.Level(strings.Clone(s)))
 		}
 	}
 	signatures, _ := root["signatures"].([]any)
 	for _, s := range signatures {
-		r.Signatures = append(r.Signatures, Signature{strict.String(s, "by"), strict.String(s, "alg"), strict.String(s, "value")})
+		r.Signatures = append(r.Signatures, Signature{member(s, "by"), member(s, "alg"), member(s, "value")})
 	}
 	witnesses, _ := root["peer_witnesses"].([]any)
 	r.PeerWitnessCount = len(witnesses)
 	for _, w := range witnesses {
 		if _, ok := w.(map[string]any); ok {
-			r.PeerWitnesses = append(r.PeerWitnesses, PeerWitness{strict.String(w, "witness_did"), strict.String(w, "alg"), strict.String(w, "signature")})
+			r.PeerWitnesses = append(r.PeerWitnesses, PeerWitness{member(w, "witness_did"), member(w, "alg"), member(w, "signature")})
 		}
 	}
 }
@@ -141,9 +165,9 @@ func auditOf(v any) ExternalAudit {
 	}
 	a := ExternalAudit{
 		Present:    true,
-		Framework:  strict.String(v, "framework"),
-		AuditorDID: strict.String(v, "auditor_did"),
-		ValidUntil: strict.String(v, "valid_until"),
+		Framework:  member(v, "framework"),
+		AuditorDID: member(v, "auditor_did"),
+		ValidUntil: member(v, "valid_until"),
 	}
 	if t, ok := strict.Time(a.ValidUntil); ok {
 		a.Until = t
@@ -177,17 +201,17 @@ func whole(v any) (int64, bool) {
 // SignedBytes is what the implementation and its co-signers sign: the canonical JSON without signatures and
 // peer_witnesses.
 func (r *Receipt) SignedBytes() ([]byte, error) {
-	return signature.CanonicalWithout(r.Document.Root, "signatures", "peer_witnesses")
+	return signature.CanonicalWithout(r.Root(), "signatures", "peer_witnesses")
 }
 
 // SignedBytesWithoutAnchor is SignedBytes without registry_anchor too, which an implementation may have
 // added when its signed Receipt was merged.
 func (r *Receipt) SignedBytesWithoutAnchor() ([]byte, error) {
-	return signature.CanonicalWithout(r.Document.Root, "signatures", "peer_witnesses", "registry_anchor")
+	return signature.CanonicalWithout(r.Root(), "signatures", "peer_witnesses", "registry_anchor")
 }
 
 // WitnessedBytes is what a peer witness signs: the canonical JSON without peer_witnesses, the signatures
 // included (RFC 0019 section 7.1).
 func (r *Receipt) WitnessedBytes() ([]byte, error) {
-	return signature.CanonicalWithout(r.Document.Root, "peer_witnesses")
+	return signature.CanonicalWithout(r.Root(), "peer_witnesses")
 }
