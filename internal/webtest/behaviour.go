@@ -184,8 +184,12 @@ func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
 		}
 		return
 	}
-	for range max(b.Repeat, 1) {
-		if !w.piecewise(ctx, out, b.Body, b) {
+	left, batch := max(b.Repeat, 1), 1
+	if b.Drip == 0 && len(b.Body) > 0 {
+		batch = 16<<10/len(b.Body) + 1
+	}
+	for piece := bytes.Repeat(b.Body, min(left, batch)); left > 0; left -= batch {
+		if !w.piecewise(ctx, out, piece[:min(left, batch)*len(b.Body)], b) {
 			return
 		}
 	}
