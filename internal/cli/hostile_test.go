@@ -1,0 +1,103 @@
+//go:build (linux || darwin) && !race
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+// maxMemory is what a run may take, whatever the web serves. The race detector takes several times as much.
+const maxMemory = 256 << 20
+
+// peak runs a program and writes to stderr how many bytes it had resident at most. It stands between a test and
+// the program because the kernel counts for a child what its parent had resident when it was started.
+func peak() {
+	run := exec.Command(os.Args[1], os.Args[2:]...)
+	run.Stdout = os.Stdout
+	if _, ok := errors.AsType[*exec.ExitError](run.Run()); run.ProcessState == nil || !ok && run.ProcessState.ExitCode() != 0 {
+		os.Exit(125)
+	}
+	most := run.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS == "linux" { // which counts in KiB
+		most <<= 10
+	}
+	fmt.Fprintln(os.Stderr, most)
+	os.Exit(run.ProcessState.ExitCode())
+}
+
+func init() { programs["peak"] = peak }
+
+// TestHostileWebInMemory gates eighty listings whose sites serve what costs most, all at once.
+func TestHostileWebInMemory(t *testing.T) {
+	filled := func(element string) string {
+		return `{"a":[` + strings.TrimSuffix(strings.Repeat(element+",", (1<<20-20)/(len(element)+1)), ",") + "]}"
+	}
+	page := func(body string) webtest.Behaviour { return webtest.Behaviour{Body: []byte(body)} }
+	cases := map[string]struct{ document, manifest, receipt webtest.Behaviour }{
+		"endless": {webtest.Behaviour{Bomb: 1 << 32}, webtest.Behaviour{HugeHeaders: 10 << 20}, webtest.Behaviour{Endless: true}},
+		"nested":  {page(strings.Repeat("[", 256<<10)), page(strings.Repeat("[", 1<<20)), page(strings.Repeat(`{"a":`, 200<<10))},
+		"numbers": {page(filled("0")[:256<<10]), page(filled("0")), page(filled("0"))},
+		"objects": {page(filled(`{"a":0}`)[:256<<10]), page(filled(`{"a":0}`)), page(filled(`{"a":0}`))},
+		"kept":    {page(filled("[]")[:256<<10]), page(`{"tool":{"did":"x"},"b":"` + strings.Repeat("b", 1<<20-100) + `"}`), page(`{"b":"` + strings.Repeat("b", 900<<10) + `","a":[` + strings.Repeat(`{"a":0},`, 8100) + "0]}")},
+		"text":    {page(`"` + strings.Repeat("a", 250<<10) + `"`), page(filled(strings.Repeat(" ", 1<<15) + "0")), page(filled(`"` + strings.Repeat("a", 1<<15) + `"`))},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			w.Skeleton()
+			w.Commit("Begin")
+			w.Pull("pr")
+			receipt := string(c.receipt.Body)
+			for n := range 80 {
+				i := fixture.Implementation{Slug: fmt.Sprintf("nova-%d", n)}
+				if receipt != "" { // pinned, so that it is decoded
+					i.Tampered = func(d *fixture.Doc) { d.Text(receipt) }
+				}
+				w.Add(i)
+				if err := w.List(i.Slug); err != nil {
+					t.Fatal(err)
+				}
+				host := "https://" + i.Slug + ".example/"
+				w.Web.Set(host+".well-known/did.json", c.document)
+				w.Web.Set(host+".well-known/oap-tool.json", c.manifest)
+				w.Web.Set(host+"oap-conformance-receipt.json", c.receipt)
+			}
+			w.Commit("Propose")
+			if err := w.Repo.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			var usage bytes.Buffer
+			run := exec.CommandContext(t.Context(), "peak", slices.Concat([]string{"oap-gate", "check"}, w.Args(), w.RangeArgs())...)
+			run.Stderr = &usage
+			out, err := run.Output()
+			if run.ProcessState == nil || run.ProcessState.ExitCode() != 1 {
+				t.Fatalf("%v, want exit status 1\n%s%s", err, out, &usage)
+			}
+			most, err := strconv.Atoi(strings.TrimSpace(usage.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d MiB", most>>20)
+			if most > maxMemory {
+				t.Errorf("the run took %d MiB, want at most %d", most>>20, maxMemory>>20)
+			}
+		})
+	}
+}
