@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Builds the image twice and tries it as GitHub's runner runs it; runs the Action in a composite one under act; has
+# GitHub's own parser read action.yml. What this machine cannot do is said in a line that begins with NOT TRIED.
+#
+# GO_IMAGE names the image to build with. Where it is empty, one is made of this machine's own Go and the modules that
+# it has downloaded, so that nothing is pulled.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+ACT=github.com/nektos/act@v0.2.89
+PARSER=@actions/workflow-parser@0.3.61
+ESBUILD=esbuild@0.28.2
+
+temp=$(mktemp -d)
+chmod 755 "$temp"
+skipped=0
+
+not_tried() {
+  printf '\n*** NOT TRIED: %s\n' "$*" >&2
+  skipped=$((skipped + 1))
+}
+
+finish() {
+  local status=$?
+  if [ -f "$temp/docker/pid" ]; then
+    kill "$(cat "$temp/docker/pid")" && while [ -f "$temp/docker/pid" ]; do sleep 0.2; done
+  fi
+  chmod -R u+w "$temp"
+  rm -rf "$temp"
+  exit $status
+}
+trap finish EXIT
+
+install_missing() {
+  local missing=()
+  command -v buildah >/dev/null || missing+=(buildah)
+  command -v dockerd >/dev/null || missing+=(docker.io)
+  [ -n "$(command -v busybox)" ] || missing+=(busybox-static)
+  [ ${#missing[@]} -eq 0 ] && return
+  if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$temp/apt.log" 2>&1 ||
+      { tail -5 "$temp/apt.log"; echo "NOT INSTALLED: ${missing[*]}"; }
+  else
+    echo "NOT INSTALLED: ${missing[*]}"
+  fi
+}
+
+# go_tree makes a root file system with Go, a shell, the modules of go.mod and certificates.
+go_tree() {
+  local root=$1 go
+  go=$(go env GOROOT)
+  mkdir -p "$root"/{bin,tmp,root,etc/ssl/certs,usr/local/go/pkg,go/pkg/mod}
+  chmod 1777 "$root/tmp"
+  cp "$(command -v busybox)" "$root/bin/busybox"
+  for name in sh cp mkdir cat ls rm; do ln -s busybox "$root/bin/$name"; done
+  cp -r "$go"/{bin,src,VERSION,go.env} "$root/usr/local/go/"
+  cp -r "$go"/pkg/{include,tool} "$root/usr/local/go/pkg/"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  GOMODCACHE="$root/go/pkg/mod" GOPROXY="file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)" GOFLAGS=-modcacherw go mod download
+}
+
+buildah_here() { buildah --storage-driver vfs --root "$temp/buildah" --runroot "$temp/buildah-run" "$@"; }
+
+# build makes the image and prints its digest; $1 names it and its archive.
+build() {
+  buildah_here bud -q --isolation chroot --timestamp 0 --no-cache --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t "$1" . >/dev/null
+  buildah_here push -q --digestfile "$temp/$1.digest" "$1" "docker-archive:$temp/$1.tar:$1:test"
+  cat "$temp/$1.digest"
+}
+
+can_build() {
+  if ! buildah_here from --name probe scratch >/dev/null 2>"$temp/probe.log"; then
+    not_tried "the image: buildah does not work here: $(tail -1 "$temp/probe.log")"
+    return 1
+  fi
+  if [ -z "${GO_IMAGE:-}" ] && ! command -v busybox >/dev/null; then
+    not_tried "the image: no GO_IMAGE is given, and there is no busybox to make one with"
+    return 1
+  fi
+}
+
+make_image() {
+  local first second
+  if [ -z "${GO_IMAGE:-}" ]; then
+    GO_IMAGE=localhost/oap-gate-go
+    mkdir "$temp/stand-in"
+    go_tree "$temp/stand-in/root"
+    printf 'FROM scratch\nCOPY root /\nENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOTOOLCHAIN=local GOPROXY=off\n' >"$temp/stand-in/Dockerfile"
+    buildah_here bud -q --isolation chroot -t "$GO_IMAGE" "$temp/stand-in" >/dev/null
+    rm -rf "$temp/stand-in"
+  fi
+  first=$(build oap-gate)
+  second=$(build oap-gate-again)
+  echo "image $first"
+  [ "$first" = "$second" ] || { echo "the image is not reproducible: $first, then $second"; exit 1; }
+}
+
+start_docker() {
+  docker info >/dev/null 2>&1 && return
+  command -v dockerd >/dev/null || { not_tried "running the image: no docker daemon"; return 1; }
+  mkdir "$temp/docker"
+  export DOCKER_HOST=unix://$temp/docker/socket
+  dockerd --host "$DOCKER_HOST" --data-root "$temp/docker/data" --exec-root "$temp/docker/exec" --pidfile "$temp/docker/pid" \
+    --storage-driver vfs --iptables=false --ip6tables=false --bridge=none >"$temp/docker.log" 2>&1 &
+  for _ in $(seq 100); do
+    docker info >/dev/null 2>&1 && return
+    sleep 0.3
+  done
+  not_tried "running the image: the docker daemon does not start: $(tail -1 "$temp/docker.log")"
+  return 1
+}
+
+printf '\n== the image, built twice\n'
+install_missing
+if can_build; then
+  make_image
+  printf '\n== the image as the runner runs it\n'
+  if start_docker; then
+    docker load -q -i "$temp/oap-gate.tar"
+    OAP_GATE_IMAGE=localhost/oap-gate:test go test -count=1 ./test/action
+  fi
+fi
