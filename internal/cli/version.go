@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/net/publicsuffix"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 )
@@ -38,20 +39,6 @@ func version() gate.Tool {
 	return t
 }
 
-// suffixListModule is where the public suffix list comes from: its version dates the list.
-const suffixListModule = "golang.org/x/net"
-
-func suffixList() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == suffixListModule {
-				return m.Path + " " + m.Version
-			}
-		}
-	}
-	return suffixListModule
-}
-
 func newVersion(sys IO) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -60,8 +47,8 @@ func newVersion(sys IO) *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			t := version()
-			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\npublic suffix list of %s\n",
-				t.Version, t.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, suffixList())
+			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n%s\n",
+				t.Version, t.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, publicsuffix.List)
 			return nil
 		},
 	}
