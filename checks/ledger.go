@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/text/cases"
@@ -181,17 +180,8 @@ func (st *Standing) drop(f scanned) {
 	}
 	if l := f.listed; l != nil {
 		delete(st.byPath, l.Path)
-		for _, at := range []struct {
-			index map[string][]*Listed
-			key   string
-		}{{st.slugs, strings.ToLower(l.Slug)}, {st.byDID, strings.ToLower(l.ToolDID)}} {
-			left := slices.DeleteFunc(slices.Clone(at.index[at.key]), func(o *Listed) bool { return o == l })
-			if len(left) == 0 {
-				delete(at.index, at.key)
-			} else {
-				at.index[at.key] = left
-			}
-		}
+		st.slugs.drop(l.Slug, l)
+		st.byDID.drop(l.ToolDID, l)
 	}
 }
 

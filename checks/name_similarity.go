@@ -151,10 +151,27 @@ func isPlain(s string) bool {
 	return true
 }
 
-// alike maps letters to the one that they are taken for: digits and the Cyrillic and Greek letters whose
-// usual shapes are Latin ones. rn and vv are unified apart.
+// unify is the letter that a letter or digit is taken for. rn and vv are unified apart.
+func unify(r rune) rune {
+	switch r {
+	case '0':
+		return 'o'
+	case '1', 'i':
+		return 'l'
+	case '5':
+		return 's'
+	}
+	if r < utf8.RuneSelf {
+		return r
+	}
+	if to, found := alike[r]; found {
+		return to
+	}
+	return r
+}
+
+// alike are the Cyrillic and Greek letters whose usual shapes are Latin ones.
 var alike = map[rune]rune{
-	'0': 'o', '1': 'l', 'i': 'l', '5': 's',
 	'а': 'a', 'в': 'b', 'е': 'e', 'ё': 'e', 'һ': 'h', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h',
 	'о': 'o', 'р': 'p', 'с': 'c', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'г': 'r', 'п': 'n',
 	'α': 'a', 'β': 'b', 'γ': 'y', 'ε': 'e', 'η': 'n', 'ι': 'l', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'σ': 'o', 'τ': 't',
@@ -172,10 +189,7 @@ func skeleton(seen string) string {
 		case '-', '.', ' ', '_':
 			continue
 		}
-		if to, found := alike[r]; found {
-			r = to
-		}
-		all = utf8.AppendRune(all, r)
+		all = utf8.AppendRune(all, unify(r))
 	}
 	unified := all[:0]
 	for len(all) > 0 {

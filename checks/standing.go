@@ -22,11 +22,11 @@ type Standing struct {
 	Faults []Fault
 
 	byPath  map[string]*Listed
-	slugs   map[string][]*Listed // by the slug in the text, folded
-	byDID   map[string][]*Listed // folded
-	revoked map[pin]string       // path of the revocation
-	anchors map[string]string    // workflow id -> path
-	names   []lookAlike          // made on first use
+	slugs   index // by the slug in the text
+	byDID   index
+	revoked map[pin]string    // path of the revocation
+	anchors map[string]string // workflow id -> path
+	names   []lookAlike       // made on first use
 	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
 	pins map[pin]*registry.Listing
 }
@@ -62,10 +62,10 @@ func (st *Standing) RevokedBy(slug, sha256 string) string { return st.revoked[pi
 func (st *Standing) BySlug(slug string) *Listed { return st.byPath["implementations/"+slug+".json"] }
 
 // BySlugText are the listings whose text has this slug, in any letter case.
-func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs[strings.ToLower(slug)] }
+func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs.all(slug) }
 
 // ByDID are the listings of a DID in any letter case.
-func (st *Standing) ByDID(text string) []*Listed { return st.byDID[strings.ToLower(text)] }
+func (st *Standing) ByDID(text string) []*Listed { return st.byDID.all(text) }
 
 // Witness is the one listing of exactly this DID at L4 or L5; nil where there is none or more than one.
 func (st *Standing) Witness(text string) *Listed {
@@ -115,6 +115,9 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 		if err != nil {
 			return nil, err
 		}
+		if k == registry.KindListing {
+			st.reserve(len(found))
+		}
 		for _, f := range found {
 			st.keep(f)
 			if f.listed != nil {
@@ -128,8 +131,16 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	return &Standing{Tree: t, byPath: map[string]*Listed{}, slugs: map[string][]*Listed{}, byDID: map[string][]*Listed{},
-		revoked: map[pin]string{}, anchors: map[string]string{}}
+	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{}}
+	st.reserve(0)
+	return st
+}
+
+// reserve makes room for n listings.
+func (st *Standing) reserve(n int) {
+	st.Listings = make([]*Listed, 0, n)
+	st.byPath = make(map[string]*Listed, n)
+	st.slugs, st.byDID = newIndex(n), newIndex(n)
 }
 
 // scan judges and condenses one file; it runs on several goroutines at once.
@@ -187,17 +198,19 @@ func (st *Standing) keep(f scanned) {
 	}
 	if l := f.listed; l != nil {
 		st.byPath[l.Path] = l
-		slug, tool := strings.ToLower(l.Slug), strings.ToLower(l.ToolDID)
-		st.slugs[slug] = append(st.slugs[slug], l)
-		st.byDID[tool] = append(st.byDID[tool], l)
+		st.slugs.add(l.Slug, l)
+		st.byDID.add(l.ToolDID, l)
 	}
 }
 
 // duplicates finds DIDs that more than one untouched listing claims.
 func (st *Standing) duplicates(touched func(string) bool) {
+	if len(st.byDID.more) == 0 {
+		return
+	}
 	for _, l := range st.Listings {
 		same := st.ByDID(l.ToolDID)
-		if len(same) < 2 || same[0] == l || l.ToolDID == "" || touched(l.Path) {
+		if same[0] == l || l.ToolDID == "" || touched(l.Path) {
 			continue
 		}
 		st.Faults = append(st.Faults, Fault{layout.ID, l.Path, Finding{Severity: Error, Code: "duplicate-did",
