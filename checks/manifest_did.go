@@ -19,7 +19,7 @@ var manifestDID = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
 	Needs: needs(evidence.Manifest),
-	Uses:  []evidence.Kind{evidence.Receipt},
+	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
 }
 
 func init() { manifestDID.Run = runManifestDID }

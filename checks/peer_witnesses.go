@@ -64,6 +64,7 @@ func runPeerWitnesses(s *Subject) Outcome {
 	for _, p := range r.PeerWitnesses {
 		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
 	}
+	s.vouched = nil
 	for _, w := range all {
 		if w.weight == counts {
 			s.vouched = append(s.vouched, w.slug)

@@ -16,7 +16,7 @@ var receiptValidity = &Check{
 	Fix:   "copy issued_at and expires_at from the Receipt's validity, at most 90 days apart",
 	Kinds: []registry.Kind{registry.KindListing},
 	Reads: []string{"/issued_at", "/expires_at"},
-	Uses:  []evidence.Kind{evidence.Receipt},
+	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
 }
 
 func init() { receiptValidity.Run = runReceiptValidity }

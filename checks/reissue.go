@@ -19,7 +19,7 @@ var reissue = &Check{
 	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
 	Fix:   "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal",
 	Kinds: []registry.Kind{registry.KindListing},
-	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.Receipt, evidence.DomainAge},
+	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.ReceiptText, evidence.Receipt, evidence.DomainAge},
 	Applies: func(s *Subject) string {
 		if s.Run.Audit {
 			return "judged in the history"
