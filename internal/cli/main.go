@@ -109,6 +109,8 @@ func describe(err error) (message, fix string) {
 func newRoot(sys IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "oap-gate",
+		Args:          knownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		Short:         "the gate of an OAP registry: checks pull requests, revalidates clones",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -129,6 +131,18 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	})
 	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	return root
+}
+
+// knownCommand refuses a first word that names no command, and says which may have been meant.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	fix := "see: oap-gate --help"
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		fix = "did you mean: oap-gate " + strings.Join(like, ", oap-gate ")
+	}
+	return usagef(fix, "no command is called %q", args[0])
 }
 
 // noArgs refuses arguments in the program's own words.
