@@ -124,6 +124,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
   oap-gate check --worktree
   oap-gate explain receipt-fetch`,
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
