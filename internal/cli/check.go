@@ -80,7 +80,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 		return nil, err
 	}
 	if o.record != "" {
-		if err := o.bundle(c, cfg, src).WriteFile(o.record); err != nil {
+		if err := o.bundle(c, cfg, src, rep.MergeBase).WriteFile(o.record); err != nil {
 			return nil, err
 		}
 	}

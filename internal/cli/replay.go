@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,11 +14,11 @@ import (
 )
 
 // bundle is what a run saw, and what it was told, so that replay gives the same report.
-func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source) *evidence.Bundle {
+func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBase string) *evidence.Bundle {
 	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
-		"sequence": strconv.FormatBool(c.sequence), "chosen": c.how, "assumed": strings.Join(cfg.Assumed, "\n"),
+		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "assumed": strings.Join(cfg.Assumed, "\n"),
 		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
-	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, Now: src.Now(), Flags: flags, Observations: src.Observations()}
+	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags, Observations: src.Observations()}
 }
 
 // recall sets what a bundle says that its run was told.
@@ -29,11 +30,11 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config) {
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Chosen: b.Flags["chosen"], Selected: o.selected,
 		DenyGovernance: o.governance == "deny", Assumed: split("assumed", "\n")}
-	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true"}, cfg
+	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg
 }
 
 func newReplay(sys IO) *cobra.Command {
-	o := options{mode: "check"}
+	o := options{mode: "check", timeout: 1, jobs: 1, maxAnnotations: 9}
 	c := &cobra.Command{
 		Use:     "replay BUNDLE",
 		Short:   "run a recorded evidence bundle again",
@@ -52,33 +53,41 @@ func newReplay(sys IO) *cobra.Command {
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		b, err := evidence.ReadBundle(args[0])
+		rep, err := o.judgeAgain(cmd.Context(), args[0])
 		if err != nil {
-			return err
-		}
-		if b.Mode != "check" {
-			return usagef("record it with oap-gate check --record", "bundle %s is of the mode %q", args[0], b.Mode)
-		}
-		c, cfg := o.recall(b)
-		o.timeout, o.jobs, o.maxAnnotations = 1, 1, 9
-		if err := o.check(); err != nil {
-			return err
-		}
-		repo, err := registry.Open(o.repo)
-		if err != nil {
-			return err
-		}
-		defer repo.Close()
-		for _, commit := range slices.DeleteFunc([]string{b.Base, b.Head}, func(s string) bool { return s == "" }) {
-			if _, err := repo.Commit(cmd.Context(), commit); err != nil {
-				return err
-			}
-		}
-		rep, err := judgeChosen(cmd.Context(), repo, c, evidence.NewRecorded(b), cfg)
-		if err != nil {
-			return err
+			return o.failed(sys, err)
 		}
 		return o.verdict(sys, rep)
 	}
 	return c
+}
+
+// judgeAgain judges what the bundle names by what it holds.
+func (o *options) judgeAgain(ctx context.Context, bundle string) (*gate.Report, error) {
+	b, err := evidence.ReadBundle(bundle)
+	if err != nil {
+		return nil, err
+	}
+	if b.Mode != "check" {
+		return nil, usagef("record it with oap-gate check --record", "bundle %s is of the mode %q", bundle, b.Mode)
+	}
+	c, cfg := o.recall(b)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	need := []string{b.Base, b.Head}
+	if c.rewritten {
+		need = need[1:] // the base is gone, which is what its report says
+	}
+	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
+		if _, err := repo.Commit(ctx, commit); err != nil {
+			return nil, err
+		}
+	}
+	return judgeChosen(ctx, repo, c, evidence.NewRecorded(b), cfg)
 }
