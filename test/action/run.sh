@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 ACT=github.com/nektos/act@v0.2.89
+ACTIONLINT=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 PARSER=@actions/workflow-parser@0.3.61
 ESBUILD=esbuild@0.28.2
 
@@ -110,6 +111,39 @@ start_docker() {
   return 1
 }
 
+install_act() {
+  if command -v act >/dev/null; then
+    OAP_GATE_ACT=$(command -v act)
+  else
+    GOBIN="$temp/bin" go install "$ACT" 2>"$temp/act.log" && OAP_GATE_ACT=$temp/bin/act
+  fi
+}
+
+install_parser() {
+  command -v npm >/dev/null || { echo "no npm"; return 1; }
+  mkdir "$temp/npm"
+  cp test/action/parse.mjs "$temp/npm/"
+  (cd "$temp/npm" && npm install --ignore-scripts --no-save "$PARSER" "$ESBUILD" &&
+    npx esbuild parse.mjs --bundle --platform=node --format=cjs --outfile=parse.cjs) >"$temp/npm.log" 2>&1 || { tail -1 "$temp/npm.log"; return 1; }
+}
+
+printf '\n== action.yml and the workflows, by GitHub'"'"'s parser\n'
+if install_parser; then
+  node "$temp/npm/parse.cjs" action.yml test/action/composite/action.yml test/action/*.yml .github/workflows/*.yml docs/workflows/*.yml
+else
+  not_tried "GitHub's own parser of action.yml and of the workflows"
+fi
+
+printf '\n== a use of the Action, by actionlint\n'
+go run "$ACTIONLINT" test/action/uses.yml
+
+printf '\n== a job with the Action in it, by act\n'
+if install_act; then
+  OAP_GATE_ACT=$OAP_GATE_ACT go test -count=1 -run Act ./test/action
+else
+  not_tried "act: $(tail -1 "$temp/act.log")"
+fi
+
 printf '\n== the image, built twice\n'
 install_missing
 if can_build; then
@@ -119,4 +153,8 @@ if can_build; then
     docker load -q -i "$temp/oap-gate.tar"
     OAP_GATE_IMAGE=localhost/oap-gate:test go test -count=1 ./test/action
   fi
+fi
+
+if [ "$skipped" -gt 0 ]; then
+  printf '\n*** the Action: %s of its trials were NOT MADE, see above\n' "$skipped" >&2
 fi
