@@ -60,39 +60,47 @@ func parsePolicy(text []byte) (Policy, error) {
 	if err != nil {
 		return p, err
 	}
-	var f struct {
-		Version   int `yaml:"version"`
-		Reference struct {
-			DID string `yaml:"tool_did"`
-		} `yaml:"reference_server"`
-		Maintainers []string `yaml:"maintainers"`
-	}
 	if err := onlyKeys(root, "version", "reference_server", "maintainers"); err != nil {
 		return p, err
 	}
-	if err := root.Decode(&f); err != nil {
-		return p, fmt.Errorf("reading %s: %w", PolicyFile, err)
+	if _, version := strictyaml.Member(root, "version"); version == nil || version.Tag != "!!int" || version.Value != "1" {
+		return p, errors.New("version is not the number 1, which is the only one")
 	}
-	if f.Version != 1 {
-		return p, fmt.Errorf("version is %d, 1 is the only one", f.Version)
+	_, reference := strictyaml.Member(root, "reference_server")
+	_, server := strictyaml.Member(reference, "tool_did")
+	if p.ReferenceServer, err = policyDID("reference_server.tool_did", server); err != nil {
+		return p, err
 	}
-	if n := len(f.Maintainers); n < 1 || n > maxMaintainers {
-		return p, fmt.Errorf("maintainers has %d DIDs, 1 to %d are needed", n, maxMaintainers)
+	_, list := strictyaml.Member(root, "maintainers")
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) < 1 || len(list.Content) > maxMaintainers {
+		return p, fmt.Errorf("maintainers is no list of 1 to %d DIDs", maxMaintainers)
 	}
-	for i, m := range append([]string{f.Reference.DID}, f.Maintainers...) {
-		d, err := did.Parse(m)
+	for _, n := range list.Content {
+		m, err := policyDID("a maintainer", n)
 		if err != nil {
 			return p, err
 		}
-		if want, ok := d.Spelling(); !ok {
-			return p, fmt.Errorf("%q is not in its one spelling %q", m, want)
-		}
-		if i > 0 && slices.ContainsFunc(f.Maintainers[:i-1], func(o string) bool { return same(o, m) }) {
+		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return same(o, m) }) {
 			return p, fmt.Errorf("maintainer %q stands there twice", m)
 		}
+		p.Maintainers = append(p.Maintainers, m)
 	}
-	p.ReferenceServer, p.Maintainers = f.Reference.DID, f.Maintainers
 	return p, nil
+}
+
+// policyDID reads a DID in its one spelling. Decoding into strings would pass over what is null.
+func policyDID(what string, n *yaml.Node) (string, error) {
+	if n == nil || n.Tag != "!!str" {
+		return "", fmt.Errorf("%s is no text, a DID is needed", what)
+	}
+	d, err := did.Parse(n.Value)
+	if err != nil {
+		return "", err
+	}
+	if want, ok := d.Spelling(); !ok {
+		return "", fmt.Errorf("%q is not in its one spelling %q", n.Value, want)
+	}
+	return d.Text, nil
 }
 
 // onlyKeys holds that a mapping, and the one below reference_server, has no other keys than these.
