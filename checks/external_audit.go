@@ -19,7 +19,7 @@ var externalAudit = &Check{
 	Needs: needs(evidence.ReceiptText, evidence.Receipt),
 	Reads: []string{"/conformance_level"},
 	Applies: func(s *Subject) string {
-		if s.Listing != nil && s.Listing.Level.Base() == 5 {
+		if level := s.Listing.Level.Base(); level < 0 || level == 5 {
 			return ""
 		}
 		return "only L5 needs an external audit"
@@ -33,6 +33,9 @@ var auditFrameworks = []string{"SOC2-Type-II", "ISO-27001", "ISO-42001", "equiva
 func runExternalAudit(s *Subject) Outcome {
 	var out Outcome
 	const at = "/conformance_level"
+	if s.Listing.Level.Base() < 0 {
+		return externalAudit.noSuchLevel(s)
+	}
 	r := s.Facts.Receipt.Value
 	a := r.ExternalAudit
 	if !a.Present {

@@ -30,7 +30,7 @@ var peerWitnesses = &Check{
 		return all
 	},
 	Applies: func(s *Subject) string {
-		if s.Listing != nil && s.Listing.Level.Base() >= 4 {
+		if level := s.Listing.Level.Base(); level < 0 || level >= 4 {
 			return ""
 		}
 		return "L0 to L3 need no witness"
@@ -48,6 +48,9 @@ var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 func runPeerWitnesses(s *Subject) Outcome {
 	var out Outcome
 	const at = "/conformance_level"
+	if s.Listing.Level.Base() < 0 {
+		return peerWitnesses.noSuchLevel(s)
+	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		out.errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
@@ -74,6 +77,12 @@ func runPeerWitnesses(s *Subject) Outcome {
 		return out.level5(s, all)
 	}
 	return out.level4(s, all)
+}
+
+// noSuchLevel leaves a level that does not exist, such as L5-NC, to receipt-claims: its duties are not known.
+func (c *Check) noSuchLevel(s *Subject) Outcome {
+	return c.standIn(s, receiptClaims.ID, "/conformance_level", "no-such-level",
+		fmt.Sprintf("conformance_level is %q, which does not exist", s.Listing.Level))
 }
 
 func (o Outcome) level4(s *Subject, all []witness) Outcome {
