@@ -91,6 +91,9 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
+	if own.ImplementationDID != id {
+		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", cutRunes(own.ImplementationDID, 200))
+	}
 	verified := receipt.VerifyImplementation(own, doc, id)
 	if !verified.Verified() {
 		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")

@@ -1,0 +1,90 @@
+package checks
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+)
+
+// web5 is a witness that counts for L5, on a domain of its own, of a publisher.
+func web5(name, publisher string) witness {
+	m := &manifest.Manifest{}
+	m.Publisher.DID, m.Publisher.LegalName = "did:web:"+publisher+".example", publisher
+	return witness{did: "did:web:" + name + ".example", domain: domainage.Domain{ICANN: name + ".example"}, publisher: m}
+}
+
+func TestTally(t *testing.T) {
+	a, b, c := web5("a", "one"), web5("b", "two"), web5("c", "three")
+	like := func(w witness, edit func(*witness)) witness {
+		edit(&w)
+		return w
+	}
+	twin := func(w witness, name string) witness { // of one publisher
+		return like(w, func(w *witness) { w.did, w.domain.ICANN = "did:web:"+name+".example", name+".example" })
+	}
+	open := func(w witness) witness {
+		return like(w, func(w *witness) { w.weight, w.publisher = unsure, nil })
+	}
+	doubted := func(w witness) witness {
+		return like(w, func(w *witness) { w.doubt, w.publisher = "no Manifest", nil })
+	}
+	path := like(web5("d", "four"), func(w *witness) { w.alone = "a path" })
+	bad := like(web5("d", "four"), func(w *witness) { w.weight = broken })
+	idle := like(web5("d", "four"), func(w *witness) { w.weight = ignored })
+	for _, test := range []struct {
+		name           string
+		all            []witness
+		sure, possible int
+	}{
+		{"none", nil, 0, 0},
+		{"one", []witness{a}, 1, 1},
+		{"three", []witness{a, b, c}, 3, 3},
+		{"one DID three times", []witness{a, a, a}, 1, 1},
+		{"what does not count", []witness{a, b, path, bad, idle}, 2, 2},
+		{"the first is the one to leave out", []witness{twin(a, "x"), a, b, c}, 3, 3},
+		{"two that block one another, with two others", []witness{a, twin(a, "x"), b, c}, 3, 3},
+		{"the hub of a star", []witness{a, twin(a, "x"), twin(a, "y"), b, c}, 3, 3},
+		{"two pairs", []witness{a, twin(a, "x"), b, twin(b, "y")}, 2, 2},
+		{"one open", []witness{a, b, open(c)}, 2, 3},
+		{"one of unknown publisher", []witness{a, b, doubted(c)}, 2, 3},
+		{"an open one on a domain that is there", []witness{a, b, like(open(c), func(w *witness) { w.domain = b.domain })}, 2, 2},
+		{"open ones of one DID", []witness{open(a), open(a), open(a)}, 0, 1},
+	} {
+		if sure, possible := tally(test.all); sure != test.sure || possible != test.possible {
+			t.Errorf("%s: %d count and %d may, want %d and %d", test.name, sure, possible, test.sure, test.possible)
+		}
+	}
+}
+
+// TestIndependentSet holds the search against one that tries all subsets.
+func TestIndependentSet(t *testing.T) {
+	for seed := range 300 {
+		var all []*witness
+		for i := range seed % 7 {
+			w := web5(fmt.Sprintf("w%d", i), fmt.Sprintf("p%d", (seed*7+i*i*3+seed/7)%4))
+			all = append(all, &w)
+		}
+		want := 0
+		for set := range 1 << len(all) {
+			var chosen []*witness
+			independent := true
+			for i, w := range all {
+				if set&(1<<i) == 0 {
+					continue
+				}
+				for _, other := range chosen {
+					independent = independent && dependent(w, other) == ""
+				}
+				chosen = append(chosen, w)
+			}
+			if independent {
+				want = max(want, min(len(chosen), quorum))
+			}
+		}
+		if got := independentSet(all); got != want {
+			t.Errorf("seed %d: %d are independent, want %d", seed, got, want)
+		}
+	}
+}
