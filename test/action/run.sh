@@ -64,7 +64,7 @@ buildah_here() { buildah --storage-driver vfs --root "$temp/buildah" --runroot "
 
 # build makes the image and prints its digest; $1 names it and its archive.
 build() {
-  buildah_here bud -q --isolation chroot --timestamp 0 --no-cache --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t "$1" . >/dev/null
+  buildah_here bud -q --isolation chroot --timestamp 0 --no-cache --identity-label=false --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t "$1" . >/dev/null
   buildah_here push -q --digestfile "$temp/$1.digest" "$1" "docker-archive:$temp/$1.tar:$1:test"
   cat "$temp/$1.digest"
 }
