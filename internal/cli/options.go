@@ -29,6 +29,7 @@ type options struct {
 	reports          []string
 	record, replay   string
 	timeout, budget  time.Duration
+	retryWait        time.Duration
 	jobs             int
 	archive          string
 	cache            string
@@ -69,6 +70,7 @@ func (o *options) bind(c *cobra.Command) {
 		budget = 0
 	}
 	f.DurationVar(&o.budget, "budget", budget, "for the whole run's requests; 0: no end")
+	f.DurationVar(&o.retryWait, "retry-wait", time.Second, "before the second attempt of a request; three times as long before the third")
 	f.IntVar(&o.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
 	f.StringVar(&o.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -138,6 +140,8 @@ func (o *options) check() error {
 		return usagef("give a positive duration such as 10s", "--timeout %s leaves no time", o.timeout)
 	case o.budget < 0:
 		return usagef("give a positive duration such as 5m, or 0 for none", "--budget %s is negative", o.budget)
+	case o.retryWait < 0:
+		return usagef("give a duration such as 1s", "--retry-wait %s is negative", o.retryWait)
 	case o.jobs < 1 || o.jobs > 1024:
 		return usagef("give a number from 1 to 1024", "--jobs %d is out of range", o.jobs)
 	case o.maxAnnotations < 0 || o.maxAnnotations > 9:
@@ -216,7 +220,7 @@ func (o *options) now() time.Time {
 // live is the source that asks the world.
 func (o *options) live(progress func(done, total int)) (evidence.Source, error) {
 	live := evidence.LiveOptions{Now: o.now(), Timeout: o.timeout, Budget: o.budget, Jobs: o.jobs, Proxy: o.proxy, RDAPURL: o.rdapURL,
-		WHOISServer: o.whoisServer, CacheDir: o.cache, ArchiveDir: o.archive, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		WHOISServer: o.whoisServer, CacheDir: o.cache, ArchiveDir: o.archive, RetryWait: o.retryWait, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range o.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {

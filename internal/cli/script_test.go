@@ -124,7 +124,7 @@ func runAudit(ts *testscript.TestScript, neg bool, args []string) {
 func run(ts *testscript.TestScript, want string, command []string) {
 	report := ts.MkAbs("report.json")
 	os.Remove(report)
-	err := ts.Exec("oap-gate", append(command, "--report", "json="+report)...)
+	err := ts.Exec("oap-gate", slices.Concat(command[:1], []string{"--retry-wait", "1ms"}, command[1:], []string{"--report", "json=" + report})...)
 	got := "0"
 	if err != nil {
 		got = strings.TrimPrefix(err.Error(), "exit status ")

@@ -43,6 +43,8 @@ type LiveOptions struct {
 	// Progress is told of requests done and begun, by one goroutine at a time.
 	Progress func(done, total int)
 	Resolver *net.Resolver // nil: the system's
+	// RetryWait is the wait before a second attempt; the one before the third is three times as long.
+	RetryWait time.Duration // 0: 1 s
 	// Wait waits before another attempt; nil: by the real clock.
 	Wait func(context.Context, time.Duration) error
 }
@@ -65,6 +67,7 @@ type Live struct {
 	deadline time.Time // zero: none
 	agent    string
 	wait     func(context.Context, time.Duration) error
+	waits    []time.Duration // before the second and the third attempt, without jitter, so that runs are alike
 
 	dialer      *dialer
 	routes      *routes
@@ -104,6 +107,8 @@ func NewLive(o LiveOptions) (*Live, error) {
 		dialer: d, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2),
 		entries: make(map[Request]*entry), progress: o.Progress,
 	}
+	retry := cmp.Or(o.RetryWait, time.Second)
+	l.waits = []time.Duration{retry, 3 * retry}
 	l.quota.left.Store(cmp.Or(o.MaxTotal, 64<<20))
 	if l.wait == nil {
 		l.wait = sleep
@@ -117,7 +122,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if l.routes, err = newRoutes(o, d, l.rdapURL); err != nil {
 		return nil, err
 	}
-	if l.cache, err = openCache(o.CacheDir); err != nil {
+	if l.cache, err = openCache(o); err != nil {
 		return nil, err
 	}
 	if l.archive, err = openArchive(o.ArchiveDir); err != nil {
@@ -219,7 +224,7 @@ func (l *Live) https(ctx context.Context, r Request) Observation {
 		return refused.observation(r)
 	}
 	cached := l.cache.document(r)
-	if r.Target == bootstrapURL && cached.fresh(bootstrapFresh) {
+	if r.Target == bootstrapURL && cached.fresh() {
 		return l.recall(r, cached)
 	}
 	q := query{url: u, accept: acceptJSON, cached: cached}
@@ -239,9 +244,6 @@ func (a attempt) failed(r *refusal, again bool) attempt {
 	return a
 }
 
-// waits are those before the second and the third attempt, without jitter, so that runs are alike.
-var waits = []time.Duration{time.Second, 3 * time.Second}
-
 // maxRetryAfter caps what a server may ask for by Retry-After.
 const maxRetryAfter = 30 * time.Second
 
@@ -254,10 +256,10 @@ func (l *Live) persist(ctx context.Context, r Request, try func() attempt) Obser
 		spent += a.observation.Milliseconds
 		o := a.observation
 		o.Request, o.Attempts, o.Milliseconds = r, n, spent
-		if !a.again || n > len(waits) {
+		if !a.again || n > len(l.waits) {
 			return o
 		}
-		wait := max(waits[n-1], min(a.after, maxRetryAfter))
+		wait := max(l.waits[n-1], min(a.after, maxRetryAfter))
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
 			return o
 		}
