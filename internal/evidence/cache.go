@@ -14,21 +14,26 @@ import (
 	"time"
 )
 
-// creationFresh is for how long the reply that gave a domain's registration date is not asked for again.
-const creationFresh = 7 * 24 * time.Hour
+// fresh is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
+// not asked for again.
+const fresh = 7 * 24 * time.Hour
 
 // cache keeps answers on disk between runs: bodies by their SHA-256 in documents/, and in requests/ what
-// gave them. A document is asked for again with its entity tag, a registration date after creationFresh,
-// IANA's list of RDAP servers after bootstrapFresh. The methods of a nil cache find and keep nothing.
+// gave them. A document is asked for again with its entity tag, a registration date and IANA's list of RDAP
+// servers once they are not fresh any more. The methods of a nil cache find and keep nothing.
+//
+// An answer counts for runs alone that ask the same world: what a web that an operator named said of a host
+// says nothing about that host.
 //
 // Who can write to the folder decides what these answers are: it must not be shared with the jobs of pull
 // requests. What does not read back, or has another hash, is asked for anew; what cannot be written is let
 // go, since the run has its answer.
-type cache struct{ dir string }
+type cache struct{ dir, world string }
 
 // cached is an answer of an earlier run.
 type cached struct {
 	Request   Request   `json:"request"`
+	World     string    `json:"world"`
 	URL       string    `json:"url"`       // that served it
 	ETag      string    `json:"etag"`      // strong, or empty
 	SHA256    string    `json:"sha256"`    // of the body
@@ -37,7 +42,8 @@ type cached struct {
 	body      []byte
 }
 
-func openCache(dir string) (*cache, error) {
+func openCache(o LiveOptions) (*cache, error) {
+	dir := o.CacheDir
 	if dir == "" {
 		return nil, nil
 	}
@@ -46,13 +52,22 @@ func openCache(dir string) (*cache, error) {
 			return nil, fmt.Errorf("making cache: %w", err)
 		}
 	}
-	return &cache{dir}, nil
+	return &cache{dir, world(o)}, nil
+}
+
+// world stands for what takes the place of the public web, empty where nothing does.
+func world(o LiveOptions) string {
+	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", o.ConnectTo, o.CACert, o.Proxy, o.RDAPURL, o.WHOISServer))
+	return hex.EncodeToString(sum[:])
 }
 
 func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
 
 func (c *cache) requestPath(r Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", r.Protocol, r.MaxBytes, r.Target))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", c.world, r.Protocol, r.MaxBytes, r.Target))
 	return filepath.Join(c.dir, "requests", hex.EncodeToString(sum[:])+".json")
 }
 
@@ -66,7 +81,7 @@ func (c *cache) document(r Request) *cached {
 		return nil
 	}
 	var found cached
-	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || !isSHA256(found.SHA256) {
+	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || found.World != c.world || !isSHA256(found.SHA256) {
 		return nil
 	}
 	found.body, err = readUpTo(c.documentPath(found.SHA256), r.MaxBytes)
@@ -121,6 +136,7 @@ func (c *cache) store(r Request, o Observation) {
 
 func (c *cache) write(answer cached) {
 	sum := sha256.Sum256(answer.body)
+	answer.World = c.world
 	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
 	if err != nil || writeFile(c.documentPath(answer.SHA256), answer.body, false) != nil {
@@ -129,12 +145,12 @@ func (c *cache) write(answer cached) {
 	_ = writeFile(c.requestPath(answer.Request), text, false)
 }
 
-func (a *cached) fresh(d time.Duration) bool {
+func (a *cached) fresh() bool {
 	if a == nil {
 		return false
 	}
 	age := time.Since(a.Confirmed)
-	return age >= 0 && age < d
+	return age >= 0 && age < fresh
 }
 
 // recall makes an observation of a cached answer.

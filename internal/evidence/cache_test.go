@@ -81,7 +81,7 @@ func TestCacheOfDomains(t *testing.T) {
 	w.SetDomain("nodate.example", webtest.Domain{})
 	dir := t.TempDir()
 	cached := func(o *LiveOptions) { o.CacheDir = dir }
-	c := &cache{dir}
+	c := onWeb(t, w, cached).cache
 	for _, protocol := range []Protocol{RDAP, WHOIS} {
 		r := Request{protocol, "example.com", MaxWHOIS}
 		for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
@@ -109,12 +109,13 @@ func TestCacheOfBootstrap(t *testing.T) {
 	w.Page(bootstrapURL, []byte(`{"services":[]}`))
 	dir := t.TempDir()
 	r := Request{HTTPS, bootstrapURL, MaxBootstrap}
-	for i, age := range []time.Duration{0, time.Hour, 24 * time.Hour} {
+	for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
+		l := onWeb(t, w, func(o *LiveOptions) { o.CacheDir, o.RDAPURL = dir, "" })
 		if age > 0 {
-			aged(t, &cache{dir}, r, age)
+			aged(t, l.cache, r, age)
 		}
-		o := onWeb(t, w, func(o *LiveOptions) { o.CacheDir, o.RDAPURL = dir, "" }).Observe(t.Context(), r)
-		if o.State != Obtained || o.CachedAt.IsZero() == (i == 1) {
+		o := l.Observe(t.Context(), r)
+		if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache {
 			t.Errorf("run %d gives %s, cached at %v", i+1, outcome(o), o.CachedAt)
 		}
 	}
@@ -122,14 +123,14 @@ func TestCacheOfBootstrap(t *testing.T) {
 
 func TestCacheOfFuture(t *testing.T) {
 	dir := t.TempDir()
-	c, err := openCache(dir)
+	c, err := openCache(LiveOptions{CacheDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Request{RDAP, "example.com", MaxRDAP}
 	c.store(r, Observation{State: Obtained, Body: []byte("{}")})
 	aged(t, c, r, -time.Hour)
-	if c.document(r).fresh(creationFresh) {
+	if c.document(r).fresh() {
 		t.Error("an answer of the future is fresh")
 	}
 	for _, text := range []string{"", "{", `{"sha256":"../../x"}`, `[]`} {
@@ -138,6 +139,31 @@ func TestCacheOfFuture(t *testing.T) {
 		}
 		if c.document(r) != nil {
 			t.Errorf("%q is an answer", text)
+		}
+	}
+}
+
+// TestCacheOfOtherWorlds holds that no run believes what was answered in another web than its own.
+func TestCacheOfOtherWorlds(t *testing.T) {
+	dir := t.TempDir()
+	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	one, other := startWeb(t), startWeb(t)
+	domain, page := Request{RDAP, "example.com", MaxRDAP}, get("https://example.com/", 100)
+	for i, w := range []*webtest.Web{one, other} {
+		body := strings.Repeat("x", i+1)
+		w.SetDomain("example.com", webtest.Domain{Registered: []string{"2001-01-01T00:00:00Z", "2026-01-01T00:00:00Z"}[i]})
+		w.Set(page.Target, webtest.Behaviour{Body: []byte(body), ETag: `"same"`})
+		for range 2 {
+			l := onWeb(t, w, cached)
+			if o := l.Observe(t.Context(), page); outcome(o) != `obtained 200 "`+body+`"` {
+				t.Errorf("web %d gives %s", i, outcome(o))
+			}
+			if o := l.Observe(t.Context(), domain); !strings.Contains(string(o.Body), []string{"2001-01-01", "2026-01-01"}[i]) {
+				t.Errorf("web %d gives %s", i, o.Body)
+			}
+		}
+		if n := w.Hits("rdap example.com"); n != 1 {
+			t.Errorf("web %d is asked for the domain %d times, want once", i, n)
 		}
 	}
 }

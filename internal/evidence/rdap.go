@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/openrdap/rdap/bootstrap"
 
@@ -14,8 +13,7 @@ import (
 
 // IANA's list of the RDAP servers of top-level domains (RFC 9224).
 const (
-	bootstrapURL   = "https://data.iana.org/rdap/dns.json"
-	bootstrapFresh = 24 * time.Hour
+	bootstrapURL = "https://data.iana.org/rdap/dns.json"
 
 	// MaxBootstrap caps that list; it has about 100 KiB.
 	MaxBootstrap = 4 << 20
@@ -32,7 +30,7 @@ func (l *Live) rdap(ctx context.Context, r Request) Observation {
 	if err != nil {
 		return refuse(Invalid, CodeURL, "%v", err).observation(r)
 	}
-	if cached := l.cache.document(r); cached.fresh(creationFresh) {
+	if cached := l.cache.document(r); cached.fresh() {
 		return l.recall(r, cached)
 	}
 	servers, refused := l.rdapServers(ctx, domain)

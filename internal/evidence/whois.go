@@ -42,7 +42,7 @@ func (l *Live) whois(ctx context.Context, r Request) Observation {
 	if err != nil {
 		return refuse(Invalid, CodeURL, "%v", err).observation(r)
 	}
-	if cached := l.cache.document(r); cached.fresh(creationFresh) {
+	if cached := l.cache.document(r); cached.fresh() {
 		return l.recall(r, cached)
 	}
 	server, refused := l.whoisServerOf(ctx, domain)
