@@ -21,6 +21,16 @@ type Ledger struct {
 	files map[string]scanned  // by path, of the data folders
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 	last  map[string]Brought  // by path, of the data folders
+
+	verified string             // the commit after which this ledger was begun; empty: with the root
+	before   map[string]brought // what brought the paths up to then; made on first use
+}
+
+// brought is what the history up to a verified commit says of a path.
+type brought struct {
+	Brought
+	did  string
+	read bool // the listing could be read
 }
 
 // Brought says which commit gave a path its present content.
@@ -42,6 +52,7 @@ func NewLedger(repo *registry.Repository) *Ledger {
 func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*Ledger, error) {
 	l := NewLedger(repo)
 	l.state.pins = nil // what was pinned before is looked up in the history
+	l.verified = commit
 	t, err := repo.Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -69,27 +80,60 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 	return l, err
 }
 
-// Brought says which commit gave a path of the data folders its present content.
-func (l *Ledger) Brought(ctx context.Context, path, head string) (Brought, error) {
-	if b, found := l.last[path]; found {
-		return b, nil
+// Brought says which commit gave a path of the data folders its present content, as of the commit judged last.
+func (l *Ledger) Brought(ctx context.Context, path string) (Brought, error) {
+	b, found := l.last[path]
+	if l.verified != "" && (!found || b.First.IsZero()) {
+		if err := l.recall(ctx); err != nil {
+			return Brought{}, err
+		}
+		switch old, known := l.before[path]; {
+		case !found:
+			b, found = old.Brought, known
+		default:
+			b.First = old.First
+		}
 	}
-	versions, err := l.repo.FileHistory(ctx, head, path)
-	if err != nil {
-		return Brought{}, err
-	}
-	if len(versions) == 0 {
+	if !found {
 		return Brought{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
-	c, err := l.repo.Commit(ctx, versions[0].Commit)
-	if err != nil {
-		return Brought{}, err
-	}
-	b := Brought{Commit: c.ID, When: versions[0].When, First: versions[len(versions)-1].When}
-	if len(c.Parents) > 0 {
-		b.Parent = c.Parents[0]
-	}
 	return b, nil
+}
+
+// recall reads what brought each path up to the verified commit. One walk for all paths: the history of each
+// would be as long.
+func (l *Ledger) recall(ctx context.Context) error {
+	if l.before != nil {
+		return nil
+	}
+	l.before = map[string]brought{}
+	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
+		for _, c := range step.Changes {
+			if registry.KindOf(c.Path) == registry.Governance {
+				continue
+			}
+			old := l.before[c.Path]
+			delete(l.before, c.Path)
+			if c.Head == nil {
+				continue
+			}
+			now := brought{Brought: Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, step.Commit.When}}
+			if registry.KindOf(c.Path) == registry.KindListing {
+				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
+				if err != nil {
+					return err
+				}
+				if rec.Document != nil {
+					now.did, now.read = registry.ParseListing(rec).ToolDID, true
+				}
+				if old.read && now.read && old.did == now.did {
+					now.First = old.First
+				}
+			}
+			l.before[c.Path] = now
+		}
+		return nil
+	})
 }
 
 // historical are the checks by which each commit of the history is judged, as far as Git alone shows it.

@@ -3,6 +3,8 @@ package checks
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -206,11 +208,8 @@ func firstDependence(all []witness) string {
 // BootstrapMaintainers are the DIDs whose co-signatures a listing needs under the bootstrap rule; empty
 // where the rule does not cover it.
 func (s *Subject) BootstrapMaintainers() []string {
-	l, p, now := s.Listing, s.Run.Base.Policy, s.Run.Now
-	if s.Then != nil {
-		p, now = s.Then.Policy, s.Then.When
-	}
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !now.Before(BootstrapEnd) {
+	l, p := s.Listing, s.Policy()
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !s.judged().Before(BootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -237,13 +236,28 @@ func (o *Outcome) bootstrap(s *Subject) {
 		case doc.State != evidence.Obtained:
 			o.errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).fix("have the maintainer serve a DID Document")
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.errorf(s, at, "cosignature-missing", "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+			o.errorf(s, at, s.cosignature(m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
 				fix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
 	if !o.has(Error) && !o.has(Doubt) {
 		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer", "maintainers")
 	}
+}
+
+// cosignatureStale is a maintainer's signature which, in an audit, may have verified under an earlier key.
+const cosignatureStale = "cosignature-stale"
+
+// cosignature is the code for a maintainer's signature that does not verify.
+func (s *Subject) cosignature(maintainer string) string {
+	signed := func(e receipt.Signature) bool {
+		by, _, _ := strings.Cut(e.By, "#")
+		return by == maintainer && readable(e.Alg, e.Value)
+	}
+	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
+		return cosignatureStale
+	}
+	return "cosignature-missing"
 }
 
 // ownDomain is the domain of the candidate's did:web; for another DID the host of its Manifest stands in, as

@@ -64,8 +64,8 @@ func runRevocations(s *Subject) Outcome {
 	out.reason(s)
 	if v.Revoked.IsZero() {
 		out.errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).fix("write it like 2026-05-12T13:24:00Z")
-	} else if v.Revoked.After(s.Run.Now.Add(Skew)) {
-		out.errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.Run.Now), Skew).
+	} else if v.Revoked.After(s.judged().Add(Skew)) {
+		out.errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), Skew).
 			fix("set revoked_at to now")
 	} else if pinned && v.Revoked.Before(issued.Issued) {
 		out.warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -140,19 +141,44 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 // Vouched are the slugs of the peer witnesses whose signatures verified.
 func (s *Subject) Vouched() []string { return s.vouched }
 
-// Evidential tells whether an error hangs on what documents say today, which in an audit is not what they
-// said when the record was merged.
-func (s *Subject) Evidential(check, code string) bool {
+// Policy is that of the tree by which the record is judged.
+func (s *Subject) Policy() Policy {
+	if s.Then != nil {
+		return s.Then.Policy
+	}
+	return s.Run.Base.Policy
+}
+
+// judged is the time at which the record was proposed: that of its merge in an audit, else now.
+func (s *Subject) judged() time.Time {
+	if s.Then != nil {
+		return s.Then.When
+	}
+	return s.Run.Now
+}
+
+// Merged tells whether, in an audit, an error or doubt of a check hangs on what documents say today, which need not be
+// what they said when the record was merged. What the record and its pinned Receipt say themselves is no such
+// thing, nor is a document of a listing itself.
+func (s *Subject) Merged(check, code string, severity Severity) bool {
 	switch check {
 	case workflowAnchors.ID:
-		return code != "workflow-anchored-twice" && code != "anchored-in-future"
+		text := code == "workflow-anchored-twice" || code == "anchored-in-future" || code == "anchor-host" || code == evidence.CodeDIDSyntax
+		return severity == Doubt || severity == Error && !text
 	case peerWitnesses.ID:
-		return code == "cosigner-document" || code == "cosignature-missing"
+		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
 		l := s.Run.revokedListing(s)
-		return code == "not-authorised" && l != nil && s.Revocation.RevokedByDID == l.ToolDID
+		own := code == "not-authorised" && l != nil && s.Revocation.RevokedByDID == l.ToolDID && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
+		return severity == Doubt || severity == Error && own
 	}
 	return false
+}
+
+// readable tells whether a signature can ever have verified.
+func readable(alg, value string) bool {
+	_, err := signature.Text(value)
+	return alg == "EdDSA" && err == nil
 }
 
 // History is what the path held along the base branch's first parents, newest first.

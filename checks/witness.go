@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -78,6 +79,9 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
 	}
+	if _, err := signature.Text(text); s.Run.Audit && err != nil {
+		return worth(broken, "witness-signature", "its signature can never have verified: %v", err)
+	}
 	w.slug = v.listed.Slug
 	known := st.facts[id]
 	if known == nil {
@@ -108,7 +112,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !receipt.VerifyBy(verified.Keys, st.bytes, text) {
 		return worth(broken, "witness-signature", "its signature does not verify by a key that verifies its own Receipt")
 	}
-	s.Run.independence(&w, known, id)
+	s.independence(&w, known, id)
 	if s.Run.Audit && w.alone != "" && !w.path {
 		w.alone, w.doubt = "", w.alone
 	}
@@ -241,7 +245,7 @@ func oddStatus(from []evidence.Observation) bool {
 
 // independence finds what L5 asks of a witness beyond L4: a domain of its own, a declared publisher, and for
 // the reference server a witness of its own.
-func (r *Run) independence(w *witness, known *evidence.Witness, id string) {
+func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 	m := known.Manifest
 	switch {
 	case w.alone != "":
@@ -256,8 +260,8 @@ func (r *Run) independence(w *witness, known *evidence.Witness, id string) {
 	default:
 		w.publisher = m.Value
 	}
-	if w.alone == "" && id == r.Base.Policy.ReferenceServer {
-		w.witnessed(r, known)
+	if w.alone == "" && id == s.Policy().ReferenceServer {
+		w.witnessed(known)
 	}
 }
 
@@ -267,7 +271,7 @@ func named(m *manifest.Manifest) bool {
 }
 
 // witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
-func (w *witness) witnessed(r *Run, known *evidence.Witness) {
+func (w *witness) witnessed(known *evidence.Witness) {
 	own := known.Receipt.Value
 	bytes, err := own.WitnessedBytes()
 	if err != nil {
@@ -303,6 +307,9 @@ func (r *Run) revoked(path, sha256 string) string {
 	slug := slugOf(path)
 	if path := r.Base.RevokedBy(slug, sha256); path != "" {
 		return path
+	}
+	if r.Audit { // what would land is what stands
+		return ""
 	}
 	for _, s := range r.Subjects {
 		if s.Kind == registry.KindRevocation && s.Added() {

@@ -32,8 +32,8 @@ func runWorkflowAnchors(s *Subject) Outcome {
 		out.errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
 			fix("leave this anchor out: a workflow has one, which never changes")
 	}
-	if a.Anchored.After(s.Run.Now.Add(Skew)) {
-		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.Run.Now), Skew).
+	if a.Anchored.After(s.judged().Add(Skew)) {
+		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), Skew).
 			fix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch

@@ -22,6 +22,7 @@ type AuditConfig struct {
 	Verified      string // tip that an earlier audit verified; empty: the history is judged from its root
 	Shard, Of     int    // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
 	Signatures    func(ctx context.Context, commit string) (CommitSignature, error)
+	Keys          bool // there are keys to judge signatures by; else they are counted only
 	RequireSigned bool
 	Consistency   []checks.Finding // what comparing with a checkpoint and with peers gave
 	Peers         []Peer
@@ -48,7 +49,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	rep := NewReport("audit", src, cfg.Config)
-	rep.Head = head
+	rep.Head, rep.Strict, rep.RequireSigned = head, cfg.Strict, cfg.RequireSigned
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
@@ -101,15 +102,20 @@ func (a *audit) walk() error {
 		return err
 	}
 	h.Commits = len(chain)
+	tip, err := a.repo.Commit(a.git, a.head)
+	if err != nil {
+		return err
+	}
+	h.HeadTime = tip.When
 	judged := a.cfg.Selected(checks.History.ID)
 	var signatures checks.Outcome
 	bySubject := map[string]*checks.Outcome{}
+	first := ""
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, func(s *registry.Step) error {
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
 		}
 		h.Walked++
-		h.HeadTime = s.Commit.When
 		faults, err := a.ledger.Step(a.git, s)
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
@@ -121,6 +127,9 @@ func (a *audit) walk() error {
 				bySubject[f.Path] = out
 			}
 			out.Findings = append(out.Findings, historical(f))
+			if first == "" && out.Findings[len(out.Findings)-1].Severity == checks.Error {
+				first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format("2006-01-02T15:04:05Z"), f.Path)
+			}
 		}
 		return a.signature(s, &signatures, &h.Signatures)
 	})
@@ -129,31 +138,25 @@ func (a *audit) walk() error {
 	} else if err != nil {
 		return err
 	}
-	if h.HeadTime.IsZero() {
-		c, err := a.repo.Commit(a.git, a.head)
-		if err != nil {
-			return err
-		}
-		h.HeadTime = c.When
-	}
 	if !judged {
 		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
 	} else {
 		if bySubject[checks.RegistrySubject] == nil {
-			bySubject[checks.RegistrySubject] = &checks.Outcome{Verified: fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits)}
+			bySubject[checks.RegistrySubject] = &checks.Outcome{}
 		}
+		bySubject[checks.RegistrySubject].Verified = fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits) + first
 		for _, path := range slices.Sorted(maps.Keys(bySubject)) {
 			a.join.add(checks.History, path, *bySubject[path])
 		}
 	}
+	counted := h.Signatures.String()
 	switch {
 	case !a.cfg.Selected(checks.CommitSignatures.ID):
 		signatures = checks.Outcome{Skipped: "left out by --only or --skip"}
-	case a.cfg.Signatures == nil:
-		signatures = checks.Outcome{Skipped: "no --keyring and no --allowed-signers"}
-	case len(signatures.Findings) == 0:
-		n := h.Signatures
-		signatures.Verified = fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad, n.Unsigned, n.UnknownKey, n.ExpiredKey)
+	case !a.cfg.Keys:
+		signatures = checks.Outcome{Skipped: "no --keyring and no --allowed-signers: " + counted}
+	default:
+		signatures.Verified = counted
 	}
 	a.join.add(checks.CommitSignatures, checks.RegistrySubject, signatures)
 	return nil
@@ -201,7 +204,7 @@ func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) 
 	default:
 		return fmt.Errorf("verifying commit %s: unexpected verdict %q", s.Commit.ID, sig.Verdict)
 	}
-	if len(out.Findings) < maxSignatureFindings {
+	if a.cfg.Keys && len(out.Findings) < maxSignatureFindings {
 		message := "the commit's signature is " + sig.Verdict
 		switch sig.Verdict {
 		case "unsigned":
@@ -310,18 +313,19 @@ func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject
 		return nil, err
 	}
 	high := s.Listing != nil && s.Listing.Level.Base() >= 4
-	if s.Revocation == nil && s.Listing == nil {
+	merged := s.Revocation != nil || s.Anchor != nil
+	if s.Listing == nil && !merged {
 		return s, nil
 	}
-	if a.cfg.Offline && !high && s.Revocation == nil {
+	if a.cfg.Offline && !high && !merged {
 		return s, nil // neither its age nor its witnesses will be judged
 	}
-	brought, err := a.ledger.Brought(a.git, e.Path, a.head)
+	brought, err := a.ledger.Brought(a.git, e.Path)
 	if err != nil {
 		return s, err
 	}
 	s.Stood = brought.First
-	if !high && s.Revocation == nil {
+	if !high && !merged {
 		return s, nil
 	}
 	s.Then = &checks.Then{When: brought.When}
@@ -343,7 +347,7 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 		return ""
 	case run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256) != "":
 		return StatusRevoked
-	case !run.Now.Before(s.Listing.Expires):
+	case !s.Listing.Expires.IsZero() && !run.Now.Before(s.Listing.Expires):
 		return StatusExpired
 	}
 	return StatusValid
@@ -354,10 +358,10 @@ var lapsed = map[string]bool{"expired": true, "receipt-revoked": true}
 
 // soften makes of a check's outcome what it means in an audit. What was judged when it was merged stays in
 // force, so that a document which is gone since is worth a notice; a listing that is no longer in force needs
-// no evidence any more.
+// no evidence any more. The listing's own documents are no such evidence: peer-witnesses stays undecided
+// without them.
 func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	inForce := status == StatusValid || status == ""
-	merged := s.Kind == registry.KindRevocation || s.Kind == registry.KindWorkflowAnchor || j.check.ID == "peer-witnesses"
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		switch {
@@ -369,18 +373,18 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 		case f.Severity == checks.Notice || j.check.First():
 		case !inForce:
 			f.Severity = checks.Notice
-		case merged && (f.Severity == checks.Doubt || f.Severity == checks.Error && s.Evidential(j.check.ID, f.Code)):
+		case s.Merged(j.check.ID, f.Code, f.Severity):
 			f.Severity, f.Fix = checks.Notice, ""
 			f.Message += "; it was judged when it was merged, and stays in force"
-		case j.check.ID == "peer-witnesses" && f.Severity == checks.Warning:
+		case s.Then != nil && f.Severity == checks.Warning && strings.HasPrefix(f.Code, "witness-"):
 			f.Severity = checks.Notice
 		}
 	}
-	if j.Doubtful != "" && (!inForce || merged) {
-		j.Outcome = checks.Outcome{Skipped: j.Doubtful, Findings: j.Findings}
-	}
-	if j.Blames != "" && !inForce {
+	if !inForce {
 		j.Blames = ""
+		if j.Doubtful != "" {
+			j.Outcome = checks.Outcome{Skipped: j.Doubtful, Findings: j.Findings}
+		}
 	}
 }
 

@@ -275,7 +275,7 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if kinds == 0 {
 		return
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: run.Base.Policy.ReferenceServer}
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.Policy().ReferenceServer}
 	if s.Listing != nil {
 		w.Maintainers = s.BootstrapMaintainers()
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ func Merge(parts []*Report) (*Report, error) {
 	of := 0
 	for _, p := range parts {
 		i, n := 0, 0
+		if p.Mode != "audit" || p.Verdict == Errored {
+			return refuse("one is of the mode %q with the verdict %q", p.Mode, p.Verdict)
+		}
 		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n || p.Shard != fmt.Sprintf("%d/%d", i, n) {
 			return refuse("one is of the shard %q, I/N is needed", p.Shard)
 		}
@@ -34,8 +38,6 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
-		case p.Mode != "audit" || p.Verdict == Errored:
-			return refuse("shard %s is of the mode %q with the verdict %q", p.Shard, p.Mode, p.Verdict)
 		case slices.Contains(p.Assumed, interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
@@ -44,6 +46,11 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit, p.Tool.Version, p.Tool.Commit)
 		case !slices.Equal(p.Assumed, whole.Assumed) || !slices.Equal(p.NotRun, whole.NotRun):
 			return refuse("shard %s was run with other flags: %q, not %q", p.Shard, p.Assumed, whole.Assumed)
+		case p.Strict != whole.Strict || p.RequireSigned != whole.RequireSigned:
+			return refuse("shard %s was run with other flags: --strict %t and --require-signed %t, not %t and %t", p.Shard,
+				p.Strict, p.RequireSigned, whole.Strict, whole.RequireSigned)
+		case !sameHistory(p.History, whole.History):
+			return refuse("shard %s judged another part of the history, or by other keys", p.Shard)
 		}
 		of, seen[i] = n, true
 	}
@@ -80,4 +87,14 @@ func Merge(parts []*Report) (*Report, error) {
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
 	whole.settle()
 	return &whole, nil
+}
+
+// sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.
+func sameHistory(a, b *History) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := *a, *b
+	x.Peers, y.Peers = nil, nil
+	return reflect.DeepEqual(x, y)
 }

@@ -1,7 +1,10 @@
 // Package gate collects the evidence for a range or a whole registry, runs the checks on it, and judges.
 package gate
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Verdict is the outcome of a run.
 type Verdict string
@@ -49,6 +52,8 @@ type Report struct {
 	EvidenceSHA256 string     `json:"evidence_sha256"`
 	History        *History   `json:"history,omitempty"`
 	Shard          string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
+	Strict         bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
+	RequireSigned  bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
 	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
@@ -132,6 +137,10 @@ type Signatures struct {
 	Unsigned   int `json:"unsigned"`
 	UnknownKey int `json:"unknown_key"`
 	ExpiredKey int `json:"expired_key"`
+}
+
+func (n Signatures) String() string {
+	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad, n.Unsigned, n.UnknownKey, n.ExpiredKey)
 }
 
 // Peer is another copy of the registry, as it was found.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -23,6 +24,7 @@ type auditOptions struct {
 
 	requireSigned           bool
 	keyring, allowedSigners string
+	keys                    struct{ keyring, signers []byte } // what these files hold; nil where they are not named
 	checkpoint, origin      string
 	signKey, verifyKey      string
 	peers                   []string
@@ -123,10 +125,10 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 		return nil, err
 	}
 	peers, apart := o.comparePeers(ctx, repo, head)
-	cfg := gate.AuditConfig{Peers: peers, Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
-		Signatures: o.commitSignature(repo, keys), Verified: state.tip, Consistency: slices.Concat(state.findings, old, apart),
-		Config: gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
-			Offline: o.offline, Assumed: o.assumed()}}
+	cfg := o.config(repo, keys, src.Now())
+	cfg.Config = gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
+		Offline: o.offline, Assumed: o.assumed()}
+	cfg.Peers, cfg.Verified, cfg.Consistency = peers, state.tip, slices.Concat(state.findings, old, apart)
 	if state.last != nil {
 		cfg.Checkpoint = state.last.Tip
 	}
@@ -134,5 +136,20 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.record != "" {
+		b, err := o.auditBundle(cfg, head, src)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.WriteFile(o.record); err != nil {
+			return nil, err
+		}
+	}
 	return rep, o.move(ctx, repo, state, rep)
+}
+
+// config is what the flags alone say of an audit.
+func (o *auditOptions) config(repo *registry.Repository, keys *commitsig.Verifier, now time.Time) gate.AuditConfig {
+	return gate.AuditConfig{Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
+		Keys: keys != nil, Signatures: commitSignature(repo, keys, now)}
 }

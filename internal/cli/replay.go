@@ -39,7 +39,7 @@ func newReplay(sys IO) *cobra.Command {
 		Use:     "replay BUNDLE",
 		Short:   "run a recorded evidence bundle again",
 		Long:    "replay judges the commits that a bundle names by the evidence, the time and the check selection in it.",
-		Example: "  oap-gate check --record bundle.json\n  oap-gate replay bundle.json --repo registry",
+		Example: "  oap-gate check --record bundle.json\n  oap-gate audit --record bundle.json\n  oap-gate replay bundle.json --repo registry",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle, %d arguments were given", len(args))
@@ -68,8 +68,13 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*gate.Report, 
 	if err != nil {
 		return nil, err
 	}
-	if b.Mode != "check" {
-		return nil, usagef("record it with oap-gate check --record", "bundle %s is of the mode %q", bundle, b.Mode)
+	switch b.Mode {
+	case "audit":
+		o.mode = b.Mode
+		return auditAgain(ctx, *o, b)
+	case "check":
+	default:
+		return nil, usagef("record it with oap-gate check --record or oap-gate audit --record", "bundle %s is of the mode %q", bundle, b.Mode)
 	}
 	c, cfg := o.recall(b)
 	if err := o.check(); err != nil {

@@ -48,29 +48,27 @@ func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 		}
 		return readCapped(path, most)
 	}
-	keys, err := read(o.keyring, commitsig.MaxKeyring)
-	if err != nil {
+	var err error
+	if o.keys.keyring, err = read(o.keyring, commitsig.MaxKeyring); err != nil {
 		return nil, usagef("name a file of OpenPGP public keys", "reading --keyring: %v", err)
 	}
-	signers, err := read(o.allowedSigners, commitsig.MaxAllowedSigners)
-	if err != nil {
+	if o.keys.signers, err = read(o.allowedSigners, commitsig.MaxAllowedSigners); err != nil {
 		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it", "reading --allowed-signers: %v", err)
 	}
-	return commitsig.New(keys, signers)
+	return commitsig.New(o.keys.keyring, o.keys.signers)
 }
 
-// commitSignature judges the signature of one commit.
-func (o *auditOptions) commitSignature(repo *registry.Repository, v *commitsig.Verifier) func(context.Context, string) (gate.CommitSignature, error) {
+// commitSignature judges the signature of one commit; without keys it tells signed from unsigned.
+func commitSignature(repo *registry.Repository, v *commitsig.Verifier, now time.Time) func(context.Context, string) (gate.CommitSignature, error) {
 	if v == nil {
-		return nil
+		v = &commitsig.Verifier{}
 	}
-	at := o.now()
 	return func(_ context.Context, id string) (gate.CommitSignature, error) {
 		c, err := repo.CommitObject(id)
 		if err != nil {
 			return gate.CommitSignature{}, err
 		}
-		r := v.Verify(c, at)
+		r := v.Verify(c, now)
 		return gate.CommitSignature{Verdict: string(r.Verdict), Detail: r.Detail}, nil
 	}
 }
