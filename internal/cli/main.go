@@ -69,7 +69,7 @@ func Main(args []string, sys IO) (code int) {
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)
 	}
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
 	err := root.ExecuteContext(ctx)
 	var s status
 	switch {
