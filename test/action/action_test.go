@@ -35,8 +35,8 @@ func build(t *testing.T, parts ...string) *fixture.World {
 	w, err := fixture.Build(dir, []byte("clock: "+now+"\n"+base+strings.Join(parts, "")))
 	check(t, err)
 	t.Cleanup(func() { w.Close() })
-	for ; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
-		_ = os.Chmod(dir, 0o755) // of the folders of a test, so that any user reads the registry
+	for _, d := range []string{dir, filepath.Dir(dir)} { // the test's folders, so that any user reads the registry
+		check(t, os.Chmod(d, 0o755))
 	}
 	return w
 }
