@@ -2,6 +2,7 @@ package checks
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type Run struct {
 	Selected func(id string) bool
 	// Subjects are the data paths that the range touches, in path order.
 	Subjects []*Subject
+
+	once     sync.Once
+	landings landings
 
 	mu  sync.Mutex
 	err error
@@ -163,7 +167,8 @@ func (s *Subject) judged() time.Time {
 func (s *Subject) Merged(check, code string, severity Severity) bool {
 	switch check {
 	case workflowAnchors.ID:
-		text := code == "workflow-anchored-twice" || code == "anchored-in-future" || code == "anchor-host" || code == evidence.CodeDIDSyntax
+		text := code == "workflow-anchored-twice" || code == "anchored-in-future" || code == "anchor-host" || code == evidence.CodeDIDSyntax ||
+			code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
 		return severity == Doubt || severity == Error && !text
 	case peerWitnesses.ID:
 		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
