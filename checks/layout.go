@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
@@ -124,42 +125,77 @@ func runLayout(s *Subject) Outcome {
 	return out
 }
 
-// unique holds that no other listing that would stand beside this one has its slug or DID.
+// unique holds that no other listing that would stand beside this one has its slug or DID. Of several that have it
+// the first is named: in a range of many, naming all in each would fill the memory.
 func (o *Outcome) unique(s *Subject) {
-	report := func(pointer, code, path, format string, value string) {
-		o.errorf(s, pointer, code, format, value, path).fix("choose another one, or update %s: one implementation has one listing", path)
-	}
-	const slugTwice, didTwice = "slug %q is that of %s too", "tool_did %q is listed by %s too"
-	gone := map[string]bool{s.Path: true}
-	for _, t := range s.Run.Subjects {
-		if s.Run.Audit {
-			break // all stand in the base tree
-		}
-		if t.Kind != registry.KindListing || t == s {
+	l := s.Run.landed()
+	for _, m := range []struct {
+		pointer, code, format, value string
+		landing                      []*Subject
+		standing                     []*Listed
+	}{
+		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
+		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID, l.dids[strings.ToLower(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+	} {
+		if m.value == "" {
 			continue
 		}
-		gone[t.Path] = true // what lands in its place is looked at here
-		if t.Listing == nil || t.Unchanged() {
-			gone[t.Path] = t.Record == nil
+		first, count := "", 0
+		note := func(path string) {
+			if count++; first == "" {
+				first = path
+			}
+		}
+		for _, t := range m.landing {
+			if t != s {
+				note(t.Path)
+			}
+		}
+		for _, t := range m.standing {
+			if t.Path != s.Path && !l.replaced[t.Path] {
+				note(t.Path)
+			}
+		}
+		if count == 0 {
 			continue
 		}
-		if s.Listing.Slug != "" && same(t.Listing.Slug, s.Listing.Slug) {
-			report("/slug", "duplicate-slug", t.Path, slugTwice, s.Listing.Slug)
+		f := o.errorf(s, m.pointer, m.code, m.format, m.value, first)
+		if count > 1 {
+			f.Message += fmt.Sprintf(", and of %s", plural(count-1, "more listing", "more listings"))
 		}
-		if s.Listing.ToolDID != "" && same(t.Listing.ToolDID, s.Listing.ToolDID) {
-			report("/tool_did", "duplicate-did", t.Path, didTwice, s.Listing.ToolDID)
-		}
+		f.fix("choose another one, or update %s: one implementation has one listing", first)
 	}
-	for _, l := range s.Run.Base.BySlugText(s.Listing.Slug) {
-		if !gone[l.Path] && l.Slug != "" {
-			report("/slug", "duplicate-slug", l.Path, slugTwice, s.Listing.Slug)
+}
+
+// landings are the listings that the range brings or changes, by slug and DID in lower case, and the paths of those
+// that it changes or takes away.
+type landings struct {
+	slugs, dids map[string][]*Subject
+	replaced    map[string]bool
+}
+
+// landed looks through the subjects once: a pull request may bring many.
+func (r *Run) landed() *landings {
+	r.once.Do(func() {
+		r.landings = landings{map[string][]*Subject{}, map[string][]*Subject{}, map[string]bool{}}
+		for _, t := range r.Subjects {
+			if r.Audit { // all stand in the base tree
+				return
+			}
+			if t.Kind != registry.KindListing {
+				continue
+			}
+			if t.Listing == nil || t.Unchanged() {
+				r.landings.replaced[t.Path] = t.Record == nil
+				continue
+			}
+			r.landings.replaced[t.Path] = true
+			slug, tool := strings.ToLower(t.Listing.Slug), strings.ToLower(t.Listing.ToolDID)
+			r.landings.slugs[slug] = append(r.landings.slugs[slug], t)
+			r.landings.dids[tool] = append(r.landings.dids[tool], t)
 		}
-	}
-	for _, l := range s.Run.Base.ByDID(s.Listing.ToolDID) {
-		if !gone[l.Path] && l.ToolDID != "" {
-			report("/tool_did", "duplicate-did", l.Path, didTwice, s.Listing.ToolDID)
-		}
-	}
+	})
+	return &r.landings
 }
 
 // directoryEntry holds that a new entry of peer-witnesses/ is a copy of a listing that may witness.

@@ -99,7 +99,11 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected}
 	touched := paths(rng)
-	var err error
+	room := room{records: len(touched)}
+	err := room.full()
+	if err != nil {
+		return err
+	}
 	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool {
 		_, found := slices.BinarySearch(touched, p)
 		return found
@@ -114,6 +118,9 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		}
 		s, err := checks.NewSubject(run, c)
 		if err != nil {
+			return err
+		}
+		if err := room.take(s); err != nil {
 			return err
 		}
 		run.Subjects = append(run.Subjects, s)

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// What one range may bring, since all its records are held at once: a Git object of a few bytes can stand under any
+// number of names. A listing has some twenty values in a kilobyte; a value takes some 120 bytes of memory.
+const (
+	maxRecords = 10_000
+	maxText    = 32 << 20 // bytes
+	maxValues  = 1 << 20
+)
+
+// room counts what the records of a range take.
+type room struct{ records, text, values int }
+
+// take makes room for a record's texts, or is the error that there is none.
+func (m *room) take(s *checks.Subject) error {
+	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
+		if r != nil && r.Document != nil {
+			m.text += len(r.Document.Data)
+			m.values += values(r.Document.Root)
+		}
+	}
+	return m.full()
+}
+
+func (m *room) full() error {
+	problem := ""
+	switch {
+	case m.records > maxRecords:
+		problem = fmt.Sprintf("more than %d records", maxRecords)
+	case m.text > maxText:
+		problem = fmt.Sprintf("records of more than %d MiB", maxText>>20)
+	case m.values > maxValues:
+		problem = fmt.Sprintf("records of more than %d JSON values", maxValues)
+	default:
+		return nil
+	}
+	return &gitstore.Error{Op: "reading the records that the range changes", Remedy: "split the change",
+		Err: fmt.Errorf("%w: %s", registry.ErrLimit, problem)}
+}
+
+func values(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, m := range v {
+			n += values(m)
+		}
+	case []any:
+		for _, e := range v {
+			n += values(e)
+		}
+	}
+	return n
+}
