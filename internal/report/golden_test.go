@@ -25,6 +25,7 @@ var samples = []struct {
 	{"many", many(5)},
 	{"empty", counted(frame())},
 	{"failed", failed()},
+	{"audited", audited()},
 }
 
 func TestGolden(t *testing.T) {

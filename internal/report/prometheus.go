@@ -2,15 +2,21 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 )
 
+// maxExpiries is how many listings have a series of their own, by their slug: those that end first.
+const maxExpiries = 500
+
 // writePrometheus writes the Prometheus text format, for a collector of text files. Its labels are few
-// whatever the registry holds: no subject and no URL is among them.
+// whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries.
 func writePrometheus(b *bytes.Buffer, r *gate.Report, o Options) error {
 	m := metrics{b}
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
@@ -21,10 +27,21 @@ func writePrometheus(b *bytes.Buffer, r *gate.Report, o Options) error {
 	m.sample("oap_gate_complete", truth(isComplete(r)))
 	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
 	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
+	if r.Verdict == gate.Pass {
+		// Without a pass there is none, rather than a zero: what the time series holds of earlier runs stands.
+		m.family("oap_gate_last_success_timestamp_seconds", "Time as of which the last run judged, where it passed.")
+		m.sample("oap_gate_last_success_timestamp_seconds", int(r.EvaluatedAt.Unix()))
+	}
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)
 	m.documents(r)
+	if r.Mode == "audit" && r.Verdict != gate.Errored {
+		m.listings(r)
+	}
+	if r.History != nil {
+		m.history(r.History)
+	}
 	return nil
 }
 
@@ -73,6 +90,62 @@ func (m metrics) documents(r *gate.Report) {
 	m.family("oap_gate_documents", "Documents that the last run sought, by how that ended.")
 	for _, state := range []string{"obtained", "absent", "invalid", "unavailable"} {
 		m.sample("oap_gate_documents", n[state], "state", state)
+	}
+}
+
+func (m metrics) listings(r *gate.Report) {
+	n := map[string]int{}
+	var current []gate.Listing
+	for _, l := range r.Listings {
+		n[l.Status]++
+		if l.ExpiresAt != nil && l.Status != gate.StatusExpired && l.Status != gate.StatusRevoked {
+			current = append(current, l)
+		}
+	}
+	m.family("oap_gate_listings", "Listings at the head by status.")
+	for _, s := range statuses {
+		if s.word != "" {
+			m.sample("oap_gate_listings", n[s.word], "status", s.word)
+		}
+	}
+	slices.SortFunc(current, func(a, b gate.Listing) int {
+		return cmp.Or(a.ExpiresAt.Compare(*b.ExpiresAt), strings.Compare(a.Slug, b.Slug))
+	})
+	m.family("oap_gate_listing_seconds_to_expiry",
+		fmt.Sprintf("Seconds that a listing neither expired nor revoked had left as of the last run, for the %d that end first.", maxExpiries))
+	seen := map[string]bool{}
+	for _, l := range current {
+		if slug := line(l.Slug); !seen[slug] && len(seen) < maxExpiries {
+			seen[slug] = true
+			m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug", l.Slug)
+		}
+	}
+}
+
+func (m metrics) history(h *gate.History) {
+	m.family("oap_gate_commits", "First-parent commits of the head.")
+	m.sample("oap_gate_commits", h.Commits)
+	m.family("oap_gate_commits_judged", "First-parent commits that the last run judged.")
+	m.sample("oap_gate_commits_judged", h.Walked)
+	m.family("oap_gate_head_timestamp_seconds", "Committer date of the head.")
+	m.sample("oap_gate_head_timestamp_seconds", int(h.HeadTime.Unix()))
+	m.family("oap_gate_commit_signatures", "Commits judged in the last run by what their signature is.")
+	for _, s := range []struct {
+		word string
+		n    int
+	}{
+		{"good", h.Signatures.Good}, {"bad", h.Signatures.Bad}, {"unsigned", h.Signatures.Unsigned},
+		{"unknown key", h.Signatures.UnknownKey}, {"expired key", h.Signatures.ExpiredKey},
+	} {
+		m.sample("oap_gate_commit_signatures", s.n, "signature", s.word)
+	}
+	n := map[string]int{}
+	for _, p := range h.Peers {
+		n[p.State]++
+	}
+	m.family("oap_gate_peers", "Other copies that the last run compared with, by where their tip lies.")
+	for _, state := range []string{"same", "behind", "ahead", "split"} {
+		m.sample("oap_gate_peers", n[state], "state", state)
 	}
 }
 

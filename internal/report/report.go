@@ -43,6 +43,7 @@ var writers = []struct {
 	{"markdown", writeMarkdown},
 	{"sarif", writeSARIF},
 	{"junit", writeJUnit},
+	{"html", writeHTML},
 	{"prometheus", writePrometheus},
 }
 

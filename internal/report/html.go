@@ -1,0 +1,213 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's template and style
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+var (
+	//go:embed html.tmpl
+	pageText string
+	//go:embed html.css
+	pageStyle string
+)
+
+// maxPage bounds the html format, in bytes. Each part of the page has a room of its own, so that many findings
+// do not push the listings out; what does not fit is counted.
+const maxPage = 8 << 20
+
+const (
+	headRoom     room = 192 << 10 // flags, governance files, reasons
+	findingsRoom room = 1536 << 10
+	historyRoom  room = 256 << 10
+	listingsRoom room = 3840 << 10
+	impactRoom   room = 512 << 10
+	resultsRoom  room = 512 << 10
+	evidenceRoom room = 256 << 10
+)
+
+// room is what is left of the bytes of a part.
+type room int
+
+// take says whether markup of so many bytes and the texts still fit, and takes them if so.
+func (r *room) take(markup int, texts ...string) bool {
+	for _, t := range texts {
+		t = line(t)
+		markup += len(t) + 4*strings.Count(t, "&") // an entity has at most five bytes
+		for _, c := range `<>"'+` {
+			markup += 4 * strings.Count(t, string(c))
+		}
+	}
+	if room(markup) > *r {
+		*r = 0 // nothing later in the order may slip in
+		return false
+	}
+	*r -= room(markup)
+	return true
+}
+
+// maxRows is how many rows of a table stand in one collapsible part: closed ones cost a browser nothing.
+const maxRows = 500
+
+// maxOpen is up to how many rows parts of a table are open when the page is opened.
+const maxOpen = 60
+
+var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
+	"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": count, "short": abbreviated,
+}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
+
+// style is the whole style element. The width of each bar is a class, since the policy forbids style attributes.
+var style = func() template.CSS {
+	var b strings.Builder
+	b.WriteString(pageStyle)
+	for d := range validity + 1 {
+		fmt.Fprintf(&b, ".d%d{--n:%[1]d}", d)
+	}
+	return template.CSS(b.String())
+}()
+
+func styleHash() string {
+	sum := sha256.Sum256([]byte(style))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// view is what the template shows of a report.
+type view struct {
+	*gate.Report
+	Style       template.CSS
+	Heading     string
+	Examined    string
+	Outcomes    string
+	Assumed     capped
+	NotRun      capped
+	Governance  capped
+	Checks      []checkRow
+	Findings    []severityGroup
+	History     *historyView
+	Listings    *listingsView
+	Witnesses   *witnessView
+	Subjects    [][]titled
+	Matrix      *matrix
+	Documents   []evidenceGroup
+	DocumentCut int
+}
+
+// writeHTML writes one page that needs nothing beside it: no script, no request.
+func writeHTML(b *bytes.Buffer, r *gate.Report, o Options) error {
+	head := headRoom
+	v := &view{Report: r, Style: style, Heading: heading(r), Examined: examined(r), Outcomes: outcomes(r),
+		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
+		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
+	if r.Mode == "audit" && r.Verdict != gate.Errored {
+		v.Listings, v.Witnesses = newListings(r), newWitnesses(r)
+	}
+	v.Subjects, v.Matrix = results(r, o.Rules)
+	v.Documents, v.DocumentCut = documents(r)
+	if err := htmlPage.Execute(b, v); err != nil {
+		return fmt.Errorf("writing page: %w", err)
+	}
+	return nil
+}
+
+func heading(r *gate.Report) string {
+	switch {
+	case r.Mode == "audit" && r.Shard != "":
+		return "Audit of a registry, part " + line(r.Shard)
+	case r.Mode == "audit":
+		return "Audit of a registry"
+	}
+	return "Check of a change to a registry"
+}
+
+// capped is a list of foreign texts, and how many more there are.
+type capped struct {
+	Items []string
+	More  int
+}
+
+func fit(left *room, items []string) capped {
+	for i, item := range items {
+		if !left.take(32, item) {
+			return capped{items[:i], len(items) - i}
+		}
+	}
+	return capped{Items: items}
+}
+
+// class is the colour of a verdict, a severity or a status; symbol says the same without colour.
+func class(word string) string {
+	switch word {
+	case "pass", gate.StatusValid:
+		return "p"
+	case "fail", "error", gate.StatusInvalid, gate.StatusRevoked, "bad", "split":
+		return "f"
+	case "inconclusive", gate.StatusUnreachable:
+		return "q"
+	case "warn", "warning", gate.StatusExpiring, gate.StatusExpired:
+		return "w"
+	}
+	return "n"
+}
+
+func symbol(word string) string {
+	switch word {
+	case "skip", "notice", gate.StatusProvisional:
+		return "–"
+	}
+	switch class(word) {
+	case "p":
+		return "✓"
+	case "f":
+		return "✗"
+	case "q":
+		return "?"
+	case "w":
+		return "!"
+	}
+	return "·"
+}
+
+// linked is a URL that may become a link, or empty.
+func linked(url string) string {
+	if len(url) > 2000 || !linkable.MatchString(url) {
+		return ""
+	}
+	return url
+}
+
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
+
+// abbreviated is the start of a hash, enough to tell it from others.
+func abbreviated(hash string) string {
+	if len(hash) > 16 && isHex(hash) {
+		return hash[:16]
+	}
+	return line(hash)
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+// chunks cuts rows into parts of maxRows. Those within the first maxOpen rows of a table are open.
+func chunks[T any](rows []T, shown *int) []chunk[T] {
+	var all []chunk[T]
+	for from := 0; from < len(rows); from += maxRows {
+		part := rows[from:min(from+maxRows, len(rows))]
+		all = append(all, chunk[T]{From: from + 1, To: from + len(part), Open: *shown+len(part) <= maxOpen, Rows: part})
+		*shown += len(part)
+	}
+	return all
+}
+
+type chunk[T any] struct {
+	From, To int
+	Open     bool
+	Rows     []T
+}

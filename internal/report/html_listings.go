@@ -1,0 +1,152 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// validity is the longest life of a listing, in days: the line that its days left are drawn on.
+const validity = 90
+
+const day = 24 * time.Hour
+
+type listingsView struct {
+	Count  int
+	Groups []statusGroup
+	Weeks  []week
+	InDate int
+}
+
+type statusGroup struct {
+	Status, About string
+	Count, More   int
+	Chunks        []chunk[listingRow]
+}
+
+type listingRow struct {
+	gate.Listing
+	Days  int    // whole days left, 0 to validity; -1: no bar
+	Left  string // in words
+	Until string
+}
+
+// statuses in the order of the page: what wants somebody's attention first.
+var statuses = []struct{ word, about string }{
+	{gate.StatusInvalid, "claims to be current, and its evidence is broken"},
+	{gate.StatusUnreachable, "claims to be current, and some of its evidence could not be had"},
+	{gate.StatusExpiring, "ends within 14 days"},
+	{gate.StatusExpired, "has ended and was not renewed"},
+	{gate.StatusRevoked, "was revoked by its owner or by three witnesses"},
+	{gate.StatusProvisional, "its domain is young, or its age is not known"},
+	{gate.StatusValid, "in date, with all its evidence"},
+	{"", "a status that this page does not know"},
+}
+
+func newListings(r *gate.Report) *listingsView {
+	byStatus := map[string][]listingRow{}
+	v := &listingsView{Count: len(r.Listings), Weeks: weeks()}
+	for _, l := range r.Listings {
+		row := rowOf(l, r.EvaluatedAt)
+		status := knownStatus(l.Status)
+		byStatus[status] = append(byStatus[status], row)
+		if row.Days >= 0 {
+			v.InDate++
+			v.Weeks[min(row.Days/7, len(v.Weeks)-1)].Count++
+		}
+	}
+	v.draw()
+	left, shown := listingsRoom, 0
+	for _, s := range statuses {
+		rows := byStatus[s.word]
+		if s.word == gate.StatusExpiring {
+			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Until, b.Until) })
+		}
+		kept := rows
+		for i, row := range rows {
+			markup := 130 + 2*len(row.Witnesses)
+			texts := append([]string{row.Slug, row.Name, row.ToolDID, row.Level, row.Status, row.RevokedBy}, row.Witnesses...)
+			if !left.take(markup, texts...) {
+				kept = rows[:i]
+				break
+			}
+		}
+		if len(rows) > 0 || s.word != "" {
+			v.Groups = append(v.Groups, statusGroup{s.word, s.about, len(rows), len(rows) - len(kept), chunks(kept, &shown)})
+		}
+	}
+	return v
+}
+
+func knownStatus(status string) string {
+	for _, s := range statuses {
+		if s.word == status {
+			return status
+		}
+	}
+	return ""
+}
+
+func rowOf(l gate.Listing, now time.Time) listingRow {
+	row := listingRow{Listing: l, Days: -1, Left: "not known"}
+	if l.ExpiresAt == nil {
+		return row
+	}
+	row.Until = l.ExpiresAt.UTC().Format("2006-01-02 15:04")
+	left := l.ExpiresAt.Sub(now)
+	switch {
+	case l.Status == gate.StatusRevoked:
+		row.Left = "revoked"
+	case left <= 0:
+		row.Left = "ended " + duration(-left) + " ago"
+	default:
+		row.Days = min(int(left/day), validity)
+		row.Left = duration(left)
+	}
+	return row
+}
+
+// duration is d in whole days, or hours where it is less than two days.
+func duration(d time.Duration) string {
+	if d >= 2*day || d <= -2*day {
+		return fmt.Sprintf("%d d", d/day)
+	}
+	return fmt.Sprintf("%d h", d/time.Hour)
+}
+
+// week is a column of the picture of what ends when.
+type week struct {
+	From, To, Count int
+	X, Y, Height    int
+	Class           string
+}
+
+func weeks() []week {
+	var all []week
+	for from := 0; from <= validity; from += 7 {
+		w := week{From: from, To: min(from+6, validity), X: 10 + len(all)*45}
+		if from < 14 {
+			w.Class = "w"
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// chart is the height of the picture's columns.
+const chart = 90
+
+func (v *listingsView) draw() {
+	most := 1
+	for _, w := range v.Weeks {
+		most = max(most, w.Count)
+	}
+	for i := range v.Weeks {
+		w := &v.Weeks[i]
+		w.Height = (w.Count*chart + most - 1) / most
+		w.Y = 20 + chart - w.Height
+	}
+}

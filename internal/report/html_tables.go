@@ -1,0 +1,163 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+var resultVerdicts = []gate.Verdict{gate.Pass, gate.Fail, gate.Inconclusive, gate.Warn, gate.Skip}
+
+// checkRow is one check with its results counted, in the order of resultVerdicts.
+type checkRow struct {
+	ID, Title string
+	Counts    []checkCount
+}
+
+type checkCount struct {
+	Verdict gate.Verdict
+	Count   int
+}
+
+func checkRows(left *room, r *gate.Report, rules []Rule) []checkRow {
+	n := map[string]map[gate.Verdict]int{}
+	for _, result := range r.Results {
+		if n[result.Check] == nil {
+			n[result.Check] = map[gate.Verdict]int{}
+		}
+		n[result.Check][result.Verdict]++
+	}
+	title := titles(rules)
+	var rows []checkRow
+	for _, id := range columns(r, rules) {
+		row := checkRow{ID: id, Title: title[id]}
+		for _, v := range resultVerdicts {
+			row.Counts = append(row.Counts, checkCount{v, n[id][v]})
+		}
+		if !left.take(300, id, row.Title) {
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func titles(rules []Rule) map[string]string {
+	all := map[string]string{}
+	for _, rule := range rules {
+		all[rule.ID] = rule.Title
+	}
+	return all
+}
+
+// matrix is a line for each subject with a column for each check.
+type matrix struct {
+	Columns      []string
+	Chunks       []chunk[matrixRow]
+	Quiet, Rest  int // subjects left out: nothing to see, and no room
+	ColumnsShort bool
+}
+
+type matrixRow struct {
+	Subject string
+	Cells   []gate.Verdict
+}
+
+// titled is a result with what its check holds.
+type titled struct {
+	gate.Result
+	Title string
+}
+
+// results are shown with their reasons where the subjects are few, else as a matrix. Where they are many, the
+// matrix leaves out those that passed all that was asked of them.
+func results(r *gate.Report, rules []Rule) ([][]titled, *matrix) {
+	groups := bySubject(r)
+	left := resultsRoom
+	if len(groups) <= maxLists {
+		return lists(&left, groups, titles(rules)), nil
+	}
+	m := &matrix{Columns: columns(r, rules)}
+	if len(m.Columns) > maxColumns {
+		m.Columns, m.ColumnsShort = m.Columns[:maxColumns], true
+	}
+	heads := slices.Clone(m.Columns)
+	for i := range heads {
+		heads[i] = cut(line(heads[i]), 40) // they stand over each part anew
+	}
+	var rows []matrixRow
+	for _, group := range groups {
+		if len(groups) > maxRows && !slices.ContainsFunc(group, loud) {
+			m.Quiet++
+			continue
+		}
+		row := matrixRow{group[0].Subject, make([]gate.Verdict, len(m.Columns))}
+		for _, result := range group {
+			if i := slices.Index(m.Columns, result.Check); i >= 0 {
+				row.Cells[i] = result.Verdict
+			}
+		}
+		if !left.take(60+70*len(row.Cells), row.Subject) {
+			m.Rest++
+			continue
+		}
+		rows = append(rows, row)
+	}
+	shown := 0
+	m.Chunks, m.Columns = chunks(rows, &shown), heads
+	return nil, m
+}
+
+func lists(left *room, groups [][]gate.Result, titles map[string]string) [][]titled {
+	var all [][]titled
+	for _, group := range groups {
+		var rows []titled
+		for _, result := range group {
+			if left.take(200, result.Check, titles[result.Check], result.Subject, result.Reason) {
+				rows = append(rows, titled{result, titles[result.Check]})
+			}
+		}
+		if rows != nil {
+			all = append(all, rows)
+		}
+	}
+	return all
+}
+
+// maxColumns is how many checks the matrix shows; the catalogue has fewer.
+const maxColumns = 32
+
+func loud(r gate.Result) bool { return r.Verdict != gate.Pass && r.Verdict != gate.Skip }
+
+// evidenceGroup is the documents that were obtained, or those that were not.
+type evidenceGroup struct {
+	Title  string
+	Count  int
+	Chunks []chunk[gate.Evidence]
+}
+
+// documents shows what was not obtained first, so that it has room; the second result counts what has none.
+func documents(r *gate.Report) ([]evidenceGroup, int) {
+	missing, got := evidenceGroup{Title: "Not obtained"}, evidenceGroup{Title: "Obtained"}
+	var rows [2][]gate.Evidence
+	for _, e := range r.Evidence {
+		if e.State == "obtained" {
+			rows[1] = append(rows[1], e)
+		} else {
+			rows[0] = append(rows[0], e)
+		}
+	}
+	left, more, shown := evidenceRoom, 0, 0
+	for i, group := range []*evidenceGroup{&missing, &got} {
+		group.Count = len(rows[i])
+		for j, e := range rows[i] {
+			if !left.take(280, e.URL, e.URL, e.FinalURL, e.FinalURL, e.SHA256, e.Address, e.State, e.Code, e.Message) {
+				more += len(rows[i]) - j
+				rows[i] = rows[i][:j]
+				break
+			}
+		}
+		group.Chunks = chunks(rows[i], &shown)
+	}
+	return slices.DeleteFunc([]evidenceGroup{missing, got}, func(g evidenceGroup) bool { return g.Count == 0 }), more
+}

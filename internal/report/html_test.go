@@ -1,0 +1,201 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+)
+
+// audited is an audit that says something in each part of its page.
+func audited() *gate.Report {
+	r := frame()
+	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", gate.Fail, "head 2222222 (HEAD)"
+	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
+	r.History = &gate.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
+		Signatures: gate.Signatures{Good: 3, Unsigned: 1, UnknownKey: 1},
+		Peers: []gate.Peer{
+			{Name: "https://mirror.example.org/registry.git", Tip: "2222222222222222222222222222222222222222", Time: noon.Add(-time.Hour), State: "same"},
+			{Name: "../copy", Tip: "4444444444444444444444444444444444444444", Time: noon.Add(-48 * time.Hour), State: "split"},
+		}}
+	ends := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
+	r.Listings = []gate.Listing{
+		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: gate.StatusValid, ExpiresAt: ends(60 * day), Witnesses: []string{"one", "two", "three"}},
+		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: gate.StatusRevoked, ExpiresAt: ends(3 * day), RevokedBy: "revocations/gone-00.json"},
+		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: gate.StatusExpiring, ExpiresAt: ends(90 * time.Minute)},
+		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: gate.StatusExpired, ExpiresAt: ends(-5 * day), Witnesses: []string{"one"}},
+		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: gate.StatusValid, ExpiresAt: ends(89 * day), Witnesses: []string{"two"}},
+		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: gate.StatusValid, ExpiresAt: ends(20 * day), Witnesses: []string{"one", "two"}, Archived: true},
+		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: gate.StatusValid, Witnesses: []string{"one"}},
+	}
+	for _, l := range r.Listings {
+		r.Results = append(r.Results, onListing("implementations/"+l.Slug+".json")...)
+	}
+	r.Results = append(r.Results,
+		gate.Result{Check: "history", Subject: "implementations/acme.json", Verdict: gate.Fail, Findings: []gate.Finding{{Severity: "error", Code: "path-deleted",
+			Message: "append-only: this commit deletes the path", Fix: "restore it", File: "implementations/acme.json", Commit: "3333333333333333333333333333333333333333"}}},
+		gate.Result{Check: "consistency", Subject: "registry", Verdict: gate.Pass, Reason: "the checkpoint lies on this history"})
+	r.Evidence = append(honest().Evidence, gate.Evidence{URL: "https://gone.example/receipt.json", Attempts: 3, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"})
+	return counted(r)
+}
+
+// elements are those of the page, with the attributes that each may have.
+var elements = map[string]string{
+	"html": "lang", "head": "", "meta": "charset http-equiv content name", "title": "", "style": "", "body": "",
+	"a": "class href rel", "header": "", "nav": "aria-label", "main": "id tabindex", "section": "aria-labelledby", "footer": "",
+	"h1": "", "h2": "id", "h3": "", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
+	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class", "ol": "class start", "li": "class",
+	"dl": "", "dt": "", "dd": "", "details": "open", "summary": "", "table": "", "caption": "class", "thead": "", "tbody": "", "tr": "",
+	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label", "g": "", "path": "class d", "circle": "cx cy r",
+	"rect": "class x y width height", "line": "x1 x2 y1 y2", "text": "class x y dx dy",
+}
+
+// checkPage fails unless page holds our elements and attributes alone, links to https alone, nothing that a
+// reader cannot see, and the policy that its style needs.
+func checkPage(t *testing.T, page string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, style := "", ""
+	for n := range root.Descendants() {
+		switch n.Type {
+		case html.CommentNode:
+			t.Errorf("a comment: %.100q", n.Data)
+		case html.TextNode:
+			for _, c := range n.Data {
+				if c != '\n' && !visible(c) {
+					t.Errorf("%U in the text %.100q", c, n.Data)
+				}
+			}
+		case html.ElementNode:
+			attributes, ok := elements[n.Data]
+			if strings.EqualFold(n.Data, "viewBox") || !ok {
+				t.Errorf("an element %q", n.Data)
+			}
+			for _, a := range n.Attr {
+				if !slices.Contains(strings.Fields(attributes), strings.ToLower(a.Key)) {
+					t.Errorf("%s with the attribute %s=%.100q", n.Data, a.Key, a.Val)
+				}
+				checkAttribute(t, n.Data, a)
+				if a.Key == "content" && strings.HasPrefix(a.Val, "default-src") {
+					policy = a.Val
+				}
+			}
+			if n.Data == "style" {
+				style += n.FirstChild.Data
+			}
+		}
+	}
+	sum := sha256.Sum256([]byte(style))
+	if want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"; policy != want {
+		t.Errorf("the policy is %q, the style needs %q", policy, want)
+	}
+}
+
+func checkAttribute(t *testing.T, element string, a html.Attribute) {
+	t.Helper()
+	switch a.Key {
+	case "href":
+		if !strings.HasPrefix(a.Val, "#") && !linkable.MatchString(a.Val) {
+			t.Errorf("a link to %q", a.Val)
+		}
+	case "class", "id", "role", "scope":
+		if strings.Trim(a.Val, "abcdefghijklmnopqrstuvwxyz0123456789 ") != "" {
+			t.Errorf("%s with %s=%q", element, a.Key, a.Val)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	for _, sample := range samples {
+		checkPage(t, written(t, "html", sample.report, Options{Rules: catalogue}))
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, r := range poisoned(s) {
+			for _, mode := range []string{s, "audit"} {
+				r.Mode = mode
+				checkPage(t, written(t, "html", r, Options{Rules: []Rule{{s, s, s, s, s}}}))
+			}
+		}
+	})
+}
+
+// Whatever a report holds, its page stays small, and says what it leaves out.
+func TestPageIsBounded(t *testing.T) {
+	for _, text := range []string{strings.Repeat("long ", 900), strings.Repeat(`"`, 4000), "x"} {
+		r := frame()
+		r.Mode = "audit"
+		r.History = &gate.History{}
+		for i := range 1000 {
+			name := fmt.Sprint(i, text)
+			r.Assumed = append(r.Assumed, name)
+			r.NotRun = append(r.NotRun, name)
+			r.Governance = append(r.Governance, name)
+			r.History.Peers = append(r.History.Peers, gate.Peer{Name: name, Tip: name, State: name})
+			end := noon.Add(time.Duration(i) * time.Hour)
+			r.Listings = append(r.Listings, gate.Listing{Slug: name, Name: text, ToolDID: text, Level: "L5", Status: gate.StatusValid, ExpiresAt: &end,
+				Witnesses: []string{fmt.Sprint(i+1, text), fmt.Sprint(i+2, text), fmt.Sprint(i%9, text)}})
+			f := gate.Finding{Severity: "error", Code: text, Message: text, Fix: text, Cite: text, File: text, Commit: text, Pointer: text}
+			r.Results = append(r.Results, gate.Result{Check: fmt.Sprint(i%50, text), Subject: name, Verdict: gate.Fail, Reason: text, Findings: []gate.Finding{f}},
+				gate.Result{Check: "history", Subject: wholeRegistry, Verdict: gate.Fail, Reason: text, Findings: []gate.Finding{f}})
+			r.Evidence = append(r.Evidence, gate.Evidence{URL: "https://x.example/" + name, FinalURL: name, Address: text, State: text, Message: text, Code: text, SHA256: text})
+		}
+		page := written(t, "html", r, Options{})
+		if len(page) > maxPage {
+			t.Errorf("with %.10q everywhere the page has %d bytes", text, len(page))
+		}
+		if text != "x" && !strings.Contains(page, "have no room on this page") {
+			t.Errorf("with %.10q everywhere the page leaves nothing out", text)
+		}
+	}
+}
+
+func TestRevocationDrops(t *testing.T) {
+	g := vouchings(audited())
+	for witness, want := range map[string][]string{
+		"one":    {"acme", "two"}, // three has two to spare, late is expired
+		"two":    {"acme", "one"},
+		"three":  {"acme"},
+		"nobody": nil,
+		"acme":   nil,
+		"late":   nil,
+	} {
+		if got := g.falls(witness); !slices.Equal(got, want) {
+			t.Errorf("without %s fall %v, want %v", witness, got, want)
+		}
+	}
+}
+
+func TestPictureIsCapped(t *testing.T) {
+	r := frame()
+	for i := range 1000 {
+		r.Listings = append(r.Listings, gate.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4", Status: gate.StatusValid, Witnesses: []string{fmt.Sprintf("s-%03d", i%10)}})
+	}
+	v := newWitnesses(r)
+	if v.Drawn != maxNodes || v.Nodes != 1000 || len(v.Left) != 10 || v.Edges != 1000 {
+		t.Errorf("%d of %d listings are drawn, %d witnesses, %d signatures", v.Drawn, v.Nodes, len(v.Left), v.Edges)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0 h", 90 * time.Minute: "1 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 d", 90 * day: "90 d"} {
+		if got := duration(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
