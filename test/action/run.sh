@@ -151,7 +151,7 @@ if can_build; then
   printf '\n== the image as the runner runs it\n'
   if start_docker; then
     docker load -q -i "$temp/oap-gate.tar"
-    OAP_GATE_IMAGE=localhost/oap-gate:test go test -count=1 ./test/action
+    OAP_GATE_IMAGE=oap-gate:test go test -count=1 ./test/action
   fi
 fi
 
