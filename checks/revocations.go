@@ -210,12 +210,26 @@ func (r *Run) pinned(l *Listed, sha256 string) (*registry.Listing, bool) {
 		then := r.Base.pins[pin{slugOf(l.Path), sha256}]
 		return then, then != nil
 	}
-	for _, v := range r.History(l.Path) {
-		if then := r.Version(l.Path, v); then != nil && then.ReceiptSHA256 == sha256 {
-			return then, true
+	then := r.pinsOf(l.Path)[sha256]
+	return then, then != nil
+}
+
+// pinsOf are the Receipts that a listing's file ever pinned. Of the listings only the time of issue is kept.
+func (r *Run) pinsOf(path string) map[string]*registry.Listing {
+	if known := r.pins[path]; known != nil {
+		return known
+	}
+	all := map[string]*registry.Listing{}
+	for _, v := range r.History(path) {
+		if l := r.Version(path, v); l != nil && all[l.ReceiptSHA256] == nil {
+			all[strings.Clone(l.ReceiptSHA256)] = &registry.Listing{Issued: l.Issued}
 		}
 	}
-	return nil, false
+	if r.pins == nil {
+		r.pins = map[string]map[string]*registry.Listing{}
+	}
+	r.pins[path] = all
+	return all
 }
 
 // slugOf is the slug in the name of a listing's file.

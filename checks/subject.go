@@ -2,11 +2,13 @@ package checks
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -32,8 +34,10 @@ type Run struct {
 	once     sync.Once
 	landings landings
 
-	mu  sync.Mutex
-	err error
+	mu        sync.Mutex
+	err       error
+	histories map[string][]registry.Version           // by path
+	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
 }
 
 // Fatal keeps the first error that made judging impossible, such as an object that cannot be read. A run
@@ -194,13 +198,34 @@ func (s *Subject) History() []registry.Version {
 	return s.history
 }
 
+// maxHistories is how many paths of one range are followed through the history, which is read whole for each.
+const maxHistories = 100
+
 // History is what a path held along the base branch's first parents, newest first.
 func (r *Run) History(path string) []registry.Version {
+	r.mu.Lock()
+	h, found := r.histories[path]
+	many := len(r.histories) >= maxHistories
+	r.mu.Unlock()
+	if found {
+		return h
+	}
+	if many && !r.Audit {
+		r.Fatal(&gitstore.Error{Op: "following listings through the history", Remedy: "split the change",
+			Err: fmt.Errorf("%w: more than %d listings in one range", registry.ErrLimit, maxHistories)})
+		return nil
+	}
 	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path)
 	if err != nil {
 		r.Fatal(err)
 		return nil
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.histories == nil {
+		r.histories = map[string][]registry.Version{}
+	}
+	r.histories[path] = h
 	return h
 }
 
