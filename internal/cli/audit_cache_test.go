@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+// cachedAudit is an audit with a cache and what it asked of the web.
+type cachedAudit struct {
+	t     *testing.T
+	w     *fixture.World
+	cache string
+}
+
+// run audits, holds the exit status, and gives by URL whether the evidence came from the cache, with its age.
+func (c cachedAudit) run(status int, more ...string) map[string]bool {
+	c.t.Helper()
+	c.w.Web.Forget()
+	report := filepath.Join(c.t.TempDir(), "report.json")
+	args := slices.Concat([]string{"audit", "--rev", "main", "--cache", c.cache, "--report", "json=" + report}, c.w.Args(), more)
+	if code, out := program(c.t, args...); code != status {
+		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
+	}
+	var r gate.Report
+	if err := json.Unmarshal(read(c.t, report), &r); err != nil {
+		c.t.Fatal(err)
+	}
+	cached := map[string]bool{}
+	for _, e := range r.Evidence {
+		cached[e.URL] = e.CachedAt != nil
+		if e.State == "obtained" && e.SHA256 == "" {
+			c.t.Errorf("%s has no hash", e.URL)
+		}
+	}
+	return cached
+}
+
+func (c cachedAudit) asked(request string, n int) {
+	c.t.Helper()
+	if got := c.w.Web.Hits(request); got != n {
+		c.t.Errorf("%s was asked for %d times, want %d", request, got, n)
+	}
+}
+
+// TestAuditCache holds that a second audit asks with entity tags alone, and not at all for what domains' registries
+// said in the last days, and that what it takes from the cache is recorded as such.
+func TestAuditCache(t *testing.T) {
+	w := tagged(t, twoSteps)
+	tag(w, "eve", "fay")
+	a := cachedAudit{t, w, t.TempDir()}
+	for url, cached := range a.run(0) {
+		if cached {
+			t.Errorf("%s comes from an empty cache", url)
+		}
+	}
+	a.asked("rdap eve.example", 1)
+
+	// Nothing changed: each document is confirmed, which needs a reply without a body, and no registry is asked.
+	all := a.run(0)
+	if len(all) != 8 {
+		t.Errorf("%d pieces of evidence, want 8: %v", len(all), all)
+	}
+	for url, cached := range all {
+		if !cached {
+			t.Errorf("%s was fetched anew", url)
+		}
+		if strings.HasPrefix(url, "https:") {
+			a.asked(url, 1)
+		}
+	}
+	a.asked("rdap eve.example", 0)
+	a.asked("rdap fay.example", 0)
+
+	// One Manifest changed: it alone is fetched.
+	const manifest = "https://eve.example/.well-known/oap-tool.json"
+	w.Web.Set(manifest, webtest.Behaviour{Body: append([]byte("\n"), w.Web.Body(manifest)...), ETag: `"2"`})
+	for url, cached := range a.run(0) {
+		if cached == (url == manifest) {
+			t.Errorf("%s: from the cache: %t", url, cached)
+		}
+	}
+	// A Receipt that is served no more is gone, whatever the cache holds.
+	w.Web.Set("https://eve.example/oap-conformance-receipt.json", webtest.Behaviour{Status: 404})
+	a.run(1)
+}
+
+// TestAuditCachePoisoned holds that bytes under another's hash are never believed.
+func TestAuditCachePoisoned(t *testing.T) {
+	w := tagged(t, twoSteps)
+	tag(w, "eve", "fay")
+	a := cachedAudit{t, w, t.TempDir()}
+	a.run(0)
+	documents, err := filepath.Glob(filepath.Join(a.cache, "documents", "*"))
+	if err != nil || len(documents) != 8 {
+		t.Fatalf("the cache holds %q, %v", documents, err)
+	}
+	for i, file := range documents {
+		other := read(t, documents[(i+1)%len(documents)])
+		if i%2 == 0 {
+			other = nil
+		}
+		if err := os.WriteFile(file, other, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetched := 0
+	for _, cached := range a.run(0) {
+		if !cached {
+			fetched++
+		}
+	}
+	if fetched < 7 {
+		t.Errorf("%d pieces of evidence were fetched anew, want all but those that were mended on the way", fetched)
+	}
+	wholeDocuments(t, a.cache)
+	requests, err := filepath.Glob(filepath.Join(a.cache, "requests", "*"))
+	if err != nil || len(requests) != 8 {
+		t.Fatalf("the cache holds %q, %v", requests, err)
+	}
+	for _, file := range requests {
+		if err := os.WriteFile(file, []byte(`{"sha256":"../../../../etc/passwd"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for url, cached := range a.run(0) {
+		if cached {
+			t.Errorf("%s comes from a cache that was overwritten", url)
+		}
+	}
+}
+
+// TestAuditCacheShared holds that two registries may share a cache: of one web, and of two webs with other
+// documents under the same URLs and entity tags.
+func TestAuditCacheShared(t *testing.T) {
+	one := tagged(t, twoSteps)
+	tag(one, "eve", "fay")
+	other := tagged(t, `
+base:
+  - {listing: eve, key: other, registered: "-20d"}
+  - {commit: eve}
+  - {listing: gus}
+`)
+	tag(other, "eve", "gus")
+	a := cachedAudit{t, one, t.TempDir()}
+	b := cachedAudit{t, other, a.cache}
+	a.run(0)
+	for range 2 {
+		b.run(1) // its domain is young, whatever the other web says
+		a.run(0)
+	}
+	// The other registry in the same web finds what it needs.
+	for url, cached := range a.run(0, "--rev", "main^", "--skip", "receipt-fetch,receipt-claims,receipt-signature,receipt-validity,peer-witnesses") {
+		if !cached {
+			t.Errorf("%s was fetched anew", url)
+		}
+	}
+}
