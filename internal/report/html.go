@@ -145,7 +145,7 @@ func fit(left *room, items []string) capped {
 // class is the colour of a verdict, a severity or a status; symbol says the same without colour.
 func class(word string) string {
 	switch word {
-	case "pass", gate.StatusValid:
+	case "pass", gate.StatusValid, "same":
 		return "p"
 	case "fail", "error", gate.StatusInvalid, gate.StatusRevoked, "bad", "split":
 		return "f"
