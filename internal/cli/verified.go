@@ -206,13 +206,20 @@ func (o *auditOptions) comparePeers(ctx context.Context, repo *registry.Reposito
 				Fix:     "keep both copies, and tell the maintainers and the other mirrors: somebody shows different histories"})
 		case registry.PeerBehind:
 			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-behind",
-				Message: fmt.Sprintf("the peer %q is %d commits behind; its tip is of %s", name, state.OwnOnly, when)})
+				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name, commits(state.OwnOnly), when)})
 		case registry.PeerAhead:
 			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-ahead",
-				Message: fmt.Sprintf("the peer %q is %d commits ahead; its tip is of %s", name, state.PeerOnly, when), Fix: "fetch the registry again"})
+				Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", name, commits(state.PeerOnly), when), Fix: "fetch the registry again"})
 		}
 	}
 	return peers, findings
+}
+
+func commits(n int) string {
+	if n == 1 {
+		return "1 commit"
+	}
+	return fmt.Sprintf("%d commits", n)
 }
 
 // common says what two histories share, and the first records in which their tips differ.
