@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,7 @@ func (c cachedAudit) asked(request string, n int) {
 // TestAuditCache holds that a second audit asks with entity tags alone, and not at all for what domains' registries
 // said in the last days, and that what it takes from the cache is recorded as such.
 func TestAuditCache(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
@@ -94,6 +96,7 @@ func TestAuditCache(t *testing.T) {
 
 // TestAuditCachePoisoned holds that bytes under another's hash are never believed.
 func TestAuditCachePoisoned(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
@@ -140,6 +143,7 @@ func TestAuditCachePoisoned(t *testing.T) {
 // TestAuditCacheShared holds that two registries may share a cache: of one web, and of two webs with other
 // documents under the same URLs and entity tags.
 func TestAuditCacheShared(t *testing.T) {
+	t.Parallel()
 	one := tagged(t, twoSteps)
 	tag(one, "eve", "fay")
 	other := tagged(t, `
@@ -161,5 +165,24 @@ base:
 		if !cached {
 			t.Errorf("%s was fetched anew", url)
 		}
+	}
+}
+
+// TestAuditReportSize holds that the JSON report of an online audit of 10,000 listings stays below 64 MiB, by what
+// one listing takes of it.
+func TestAuditReportSize(t *testing.T) {
+	t.Parallel()
+	const listings = 40
+	text := "base:\n  - {listing: ada, level: L4, witness: [bob]}\n  - {listing: bob, level: L4, witness: [ada]}\n  - {commit: Begin}\n"
+	for i := range listings - 2 {
+		text += fmt.Sprintf("  - {listing: implementation-%04d, level: L4, witness: [ada]}\n", i)
+	}
+	w := tagged(t, text)
+	report := filepath.Join(t.TempDir(), "report.json")
+	if code, out := program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report}, w.Args())...); code != 0 {
+		t.Fatalf("exit status %d: %s", code, out)
+	}
+	if size := len(read(t, report)); size/listings > 64<<20/10_000 {
+		t.Errorf("%d bytes for %d listings are more than 64 MiB for 10,000", size, listings)
 	}
 }

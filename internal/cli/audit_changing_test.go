@@ -14,6 +14,7 @@ import (
 // TestAuditOfChangingClone audits a clone while git repacks, prunes and fetches: the verdict is the right one, or
 // there is none.
 func TestAuditOfChangingClone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	upstream, err := fixture.Generate(filepath.Join(dir, "upstream"), fixture.Bulk{Listings: 40, Commits: 120})
 	if err != nil {
@@ -69,7 +70,7 @@ func TestAuditOfChangingClone(t *testing.T) {
 	}()
 	judged := map[int]int{}
 	report := filepath.Join(dir, "report.json")
-	for i := range 24 {
+	for i := range 16 {
 		rev, right := "main", 0
 		if i%2 == 1 {
 			rev, right = "bad", 1

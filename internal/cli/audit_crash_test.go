@@ -66,6 +66,7 @@ base:
 // TestAuditKilled kills audits at many moments: the checkpoint is the old or the new one, no cached document is
 // half of one, and a run after it judges as one without a past.
 func TestAuditKilled(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, twoSteps)
 	tag(w, "eve", "fay")
 	dir := t.TempDir()
@@ -86,7 +87,7 @@ func TestAuditKilled(t *testing.T) {
 	if err := os.RemoveAll(cache); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 24 {
+	for i := range 16 {
 		if err := os.WriteFile(state, before, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -155,6 +156,7 @@ func wholeDocuments(t *testing.T, cache string) {
 // TestAuditKilledFails holds that no earlier run, whenever it was killed, makes one pass that must fail: one whose
 // history is bad, and one whose Receipt is another than the pinned one.
 func TestAuditKilledFails(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, `
 base:
   - {listing: eve}
@@ -182,6 +184,7 @@ base:
 // TestAuditFullDisk holds that on a disk without room the checkpoint stays, that the audit says that it could not
 // run, and that the cache takes no part in a verdict.
 func TestAuditFullDisk(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, twoSteps)
 	tag(w, "eve", "fay")
 	disk := t.TempDir()
@@ -247,6 +250,7 @@ func fill(t *testing.T, path string) {
 
 // TestAuditLeftovers holds that what a killed run leaves beside its files is no part of a later one.
 func TestAuditLeftovers(t *testing.T) {
+	t.Parallel()
 	w := tagged(t, twoSteps)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")

@@ -139,6 +139,7 @@ func (r *signedRegistry) tamper() {
 // TestAuditSignatures holds that the program counts commits by their signatures, with OpenPGP and SSH keys side by
 // side, that only --require-signed makes a failure of them, and that the text tells the counts.
 func TestAuditSignatures(t *testing.T) {
+	t.Parallel()
 	r := newSignedRegistry(t)
 	keyring := r.file("keyring", r.gpgKey("ada", "never")+r.gpgKey("brief", "seconds=2160000")) // 25 days, to 2026-05-26
 	r.gpgKey("stranger", "never")
