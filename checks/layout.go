@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -274,15 +275,33 @@ func runLayoutRegistry(r *Run) Outcome {
 	return out
 }
 
+// maxTwins is how many pairs are named: a pull request can bring any number of them.
+const maxTwins = 100
+
 func twinFindings(r *Run, twins, standing []twin) Outcome {
 	var out Outcome
+	stood := make(map[twin]bool, len(standing))
+	for _, t := range standing {
+		stood[t] = true
+	}
+	hidden := map[Severity]int{}
 	for _, t := range twins {
 		sev := Error
-		if slices.Contains(standing, t) {
+		if stood[t] {
 			sev = Warning
+		}
+		if len(out.Findings) >= maxTwins {
+			hidden[sev]++
+			continue
 		}
 		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case", t.path, t.other).
 			fix("rename the newer of the two")
+	}
+	for _, sev := range []Severity{Error, Warning} {
+		if n := hidden[sev]; n > 0 {
+			out.add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case", n).
+				fix("rename the newer of each two")
+		}
 	}
 	return out
 }
@@ -377,6 +396,8 @@ func caseTwins(t *registry.Tree) ([]twin, error) {
 			out = append(out, twin{p, same[0]})
 		}
 	}
-	slices.SortFunc(out, func(a, b twin) int { return strings.Compare(a.path+"\x00"+a.other, b.path+"\x00"+b.other) })
+	slices.SortFunc(out, func(a, b twin) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.other, b.other))
+	})
 	return out, nil
 }
