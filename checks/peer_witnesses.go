@@ -267,10 +267,9 @@ func ownDomain(s *Subject) domainage.Domain {
 	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {
 		name = d.Host()
 	}
-	domain, err := domainage.Registrable(name)
-	if err != nil {
-		return domainage.Domain{} // domain-age says that there is none
-	}
+	// An error leaves what could be told: a platform's own name is no registrable domain, but its customers stand
+	// under it all the same. domain-age reports it.
+	domain, _ := domainage.Registrable(name)
 	return domain
 }
 
