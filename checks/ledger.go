@@ -261,6 +261,10 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 				}
 				continue
 			}
+			if p == c.Path {
+				brought[p] = c.Base == nil // looking it up would read the whole folder as it was
+				continue
+			}
 			if before, err := there(step.Base, p); err != nil {
 				return nil, err
 			} else if !before {
@@ -275,6 +279,9 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(brought)) {
+		if !brought[p] {
+			continue
+		}
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
 				add(twin{other, p})

@@ -21,33 +21,43 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	if err != nil {
 		return err
 	}
-	before := r.EmptyTree()
+	trees := make([]*Tree, len(chain)+1) // of from, then of each commit
+	trees[0] = r.EmptyTree()
 	if from != "" {
-		if before, err = r.Tree(ctx, from); err != nil {
+		if trees[0], err = r.Tree(ctx, from); err != nil {
 			return err
 		}
 	}
+	commits := make([]*commit, len(chain))
 	for i, id := range chain {
+		if commits[i], err = r.resolve(id); err != nil {
+			return err
+		}
+		trees[i+1] = r.treeOf(commits[i])
+	}
+	// Packs hold the newest tree whole and the older ones as deltas of newer ones, so that comparing newest
+	// first makes each tree by one delta; oldest first it takes several times as long.
+	changes := make([][]Change, len(chain))
+	for i := len(chain) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := r.resolve(id)
-		if err != nil {
+		if changes[i], err = r.compare(ctx, trees[i].root, trees[i+1].root); err != nil {
+			return fmt.Errorf("comparing commit %s with its first parent: %w", chain[i], err)
+		}
+	}
+	for i, c := range commits {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		now := r.treeOf(c)
-		changes, err := r.compare(ctx, before.root, now.root)
-		if err != nil {
-			return fmt.Errorf("comparing commit %s with its first parent: %w", id, err)
-		}
-		step := &Step{Commit: c.public(), Base: before, Result: now, Changes: changes}
+		step := &Step{Commit: c.public(), Base: trees[i], Result: trees[i+1], Changes: changes[i]}
+		changes[i] = nil
 		if from == "" {
 			step.Number = i + 1
 		}
 		if err := f(step); err != nil {
 			return err
 		}
-		before = now
 	}
 	return nil
 }
