@@ -23,11 +23,12 @@ not_tried() {
 
 finish() {
   local status=$?
+  set +e
   if [ -f "$temp/docker/pid" ]; then
     kill "$(cat "$temp/docker/pid")" && while [ -f "$temp/docker/pid" ]; do sleep 0.2; done
+    umount "$temp/docker/exec/netns/default" 2>/dev/null # the daemon leaves it behind
   fi
-  chmod -R u+w "$temp"
-  rm -rf "$temp"
+  rm -rf --one-file-system "$temp"
   exit $status
 }
 trap finish EXIT
