@@ -178,7 +178,10 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return nil, err
 	}
 	keep(layout, RegistrySubject, twinFindings(run, twins, nil))
-	keep(layout, RegistrySubject, folderFindings(run))
+	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool { return !strings.Contains(c.Path, "/") }) {
+		// A data folder that is none is a change of its own name; looking each time would read the folder.
+		keep(layout, RegistrySubject, folderFindings(run))
+	}
 	if err := run.Err(); err != nil {
 		return nil, err
 	}
