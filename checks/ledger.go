@@ -178,7 +178,9 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return nil, err
 	}
 	keep(layout, RegistrySubject, twinFindings(run, twins, nil))
-	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path }) {
+	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
+		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
+	}) {
 		// Looking in each commit would read the data folders as they were.
 		keep(layout, RegistrySubject, folderFindings(run))
 	}
