@@ -70,12 +70,16 @@ func (o *Outcome) change(s *Subject, c registry.Change) bool {
 	return false
 }
 
+// maxVersions is how many versions of one listing are read from a range's commits.
+const maxVersions = 100
+
 // commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
 // fails too: rebase-merged, it would stand in the log.
 func (o *Outcome) commits(s *Subject, reissued bool) {
 	if s.Change.Base == nil {
 		return
 	}
+	versions := 0
 	for _, c := range s.Run.Range.Commits {
 		i, found := slices.BinarySearchFunc(c.Touched, s.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
 		if !found {
@@ -84,6 +88,11 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 		head := c.Touched[i].Head
 		if reissued && sameEntry(head, s.Change.Head) {
 			continue // what the range as a whole makes of it is judged as such
+		}
+		if versions++; versions > maxVersions {
+			o.errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
+				fix("squash the branch into one commit")
+			return
 		}
 		problem := ""
 		switch {

@@ -13,7 +13,7 @@ import (
 const (
 	maxRecords = 10_000
 	maxText    = 32 << 20 // bytes
-	maxValues  = 1 << 20
+	maxValues  = 1 << 19
 )
 
 // room counts what the records of a range take.
