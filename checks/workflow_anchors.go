@@ -32,7 +32,9 @@ func runWorkflowAnchors(s *Subject) Outcome {
 		out.errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
 			fix("leave this anchor out: a workflow has one, which never changes")
 	}
-	if a.Anchored.After(s.judged().Add(Skew)) {
+	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
+		out.errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).fix("write it like 2026-05-12T13:24:00Z")
+	} else if a.Anchored.After(s.judged().Add(Skew)) {
 		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), Skew).
 			fix("set anchored_at to now")
 	}
