@@ -11,18 +11,23 @@ import (
 // compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for
 // renamed: a file that moved is a deletion and an addition, and so is a file that became a folder.
 func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
-	c := comparison{ctx: ctx, repo: r}
+	c := comparison{ctx: ctx, folder: r.folder, middle: differing}
+	return c.trees(base, head)
+}
+
+type comparison struct {
+	ctx     context.Context
+	folder  func(id gitstore.ID, path string) (*folder, error)
+	middle  func(base, head *folder) middle // where two folders differ
+	changes []Change
+}
+
+func (c *comparison) trees(base, head gitstore.ID) ([]Change, error) {
 	if err := c.folders("", base, head, 0); err != nil {
 		return nil, err
 	}
 	sortChanges(c.changes)
 	return c.changes, nil
-}
-
-type comparison struct {
-	ctx     context.Context
-	repo    *Repository
-	changes []Change
 }
 
 // folders compares two tree objects; the zero id stands for a folder that is not there.
@@ -36,11 +41,11 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 	if depth > maxDepth {
 		return errDepth(path)
 	}
-	b, err := c.repo.folder(base, path)
+	b, err := c.folder(base, path)
 	if err != nil {
 		return err
 	}
-	h, err := c.repo.folder(head, path)
+	h, err := c.folder(head, path)
 	if err != nil {
 		return err
 	}
@@ -49,14 +54,14 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 			return err
 		}
 	}
-	first, bEnd, hEnd := differing(b, h)
-	for i, j := first, first; i < bEnd || j < hEnd; {
+	m := c.middle(b, h)
+	for i, j := m.first, m.first; i < m.baseEnd || j < m.headEnd; {
 		var old, new *item
-		if i < bEnd {
+		if i < m.baseEnd {
 			e := b.at(i)
 			old = &e
 		}
-		if j < hEnd {
+		if j < m.headEnd {
 			e := h.at(j)
 			new = &e
 		}
@@ -81,13 +86,15 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 	return nil
 }
 
-// differing finds the part in which two folders differ: it begins with the same entry in both, and ends
-// before bEnd in one and hEnd in the other. What lies outside is equal entry by entry.
-func differing(b, h *folder) (first, bEnd, hEnd int) {
+// middle is the part in which two folders differ: it begins with the same entry in both, and ends before baseEnd in
+// one and headEnd in the other. What lies outside is equal entry by entry.
+type middle struct{ first, baseEnd, headEnd int }
+
+func differing(b, h *folder) middle {
 	same := commonPrefix(b.raw, h.raw)
 	// Entries that end within the common bytes are the same in both.
-	first = sort.Search(min(b.len(), h.len()), func(i int) bool { return int(b.starts[i+1]) > same })
-	bEnd, hEnd = b.len(), h.len()
+	first := sort.Search(min(b.len(), h.len()), func(i int) bool { return int(b.starts[i+1]) > same })
+	bEnd, hEnd := b.len(), h.len()
 	tail := commonSuffix(b.raw, h.raw)
 	from := sort.Search(b.len(), func(i int) bool { return int(b.starts[i]) >= len(b.raw)-tail })
 	// The same bytes are the same entries only from a place on where both have an entry begin.
@@ -95,30 +102,28 @@ func differing(b, h *folder) (first, bEnd, hEnd int) {
 		n = min(n, b.len()-first, h.len()-first)
 		bEnd, hEnd = b.len()-n, h.len()-n
 	}
-	return first, bEnd, hEnd
+	return middle{first, bEnd, hEnd}
 }
 
-// block is how many bytes are compared at a time, by the machine's fast way.
+// block is how many bytes are compared at a time, by the machine's fast way; towards the end fewer, down to one.
 const block = 4096
 
 func commonPrefix(a, b []byte) int {
 	n, end := 0, min(len(a), len(b))
-	for n+block <= end && bytes.Equal(a[n:n+block], b[n:n+block]) {
-		n += block
-	}
-	for n < end && a[n] == b[n] {
-		n++
+	for size := block; size > 0; size /= 8 {
+		for n+size <= end && bytes.Equal(a[n:n+size], b[n:n+size]) {
+			n += size
+		}
 	}
 	return n
 }
 
 func commonSuffix(a, b []byte) int {
 	n, end := 0, min(len(a), len(b))
-	for n+block <= end && bytes.Equal(a[len(a)-n-block:len(a)-n], b[len(b)-n-block:len(b)-n]) {
-		n += block
-	}
-	for n < end && a[len(a)-n-1] == b[len(b)-n-1] {
-		n++
+	for size := block; size > 0; size /= 8 {
+		for n+size <= end && bytes.Equal(a[len(a)-n-size:len(a)-n], b[len(b)-n-size:len(b)-n]) {
+			n += size
+		}
 	}
 	return n
 }
@@ -147,15 +152,21 @@ func (c *comparison) items(path string, old, new *item, depth int) error {
 	}
 	change := Change{Path: join(path, string(either.name))}
 	if old != nil {
-		change.Base = &old.entry
+		change.Base = old.alone()
 	}
 	if new != nil {
-		change.Head = &new.entry
+		change.Head = new.alone()
 	}
 	if either.entry.Mode != ModeTree {
 		return c.add(change)
 	}
 	return c.folders(change.Path, change.Base.id(), change.Head.id(), depth+1)
+}
+
+// alone is the entry without the name beside it, which would keep the folder's bytes in memory.
+func (i *item) alone() *Entry {
+	e := i.entry
+	return &e
 }
 
 func (e *Entry) id() gitstore.ID {

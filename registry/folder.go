@@ -44,14 +44,15 @@ func parseFolder(raw []byte, idSize int) (*folder, error) {
 
 // parseLike is parseFolder for bytes that are mostly those of a folder known to be in order, as one version of
 // a folder and the next. Only what differs is decoded, with the entry before and the entry after it; an
-// audit would else spend most of its time on names that it has seen. Where that does not settle it, nil.
-func parseLike(raw []byte, like *folder) *folder {
+// audit would else spend most of its time on names that it has seen. Where that does not settle it, nil. The
+// middle is where the two differ.
+func parseLike(raw []byte, like *folder) (*folder, middle) {
 	if like == nil || !like.flat || len(like.raw) == 0 {
-		return nil
+		return nil, middle{}
 	}
 	old := like.starts
-	same := commonPrefix(raw, like.raw)
-	first := sort.Search(like.len(), func(i int) bool { return int(old[i+1]) > same })
+	alike := commonPrefix(raw, like.raw)
+	first := sort.Search(like.len(), func(i int) bool { return int(old[i+1]) > alike })
 	grown := len(raw) - len(like.raw)
 	from := max(len(like.raw)-commonSuffix(raw, like.raw), int(old[first]), int(old[first])-grown)
 	last := sort.Search(like.len(), func(i int) bool { return int(old[i]) >= from })
@@ -59,23 +60,24 @@ func parseLike(raw []byte, like *folder) *folder {
 	if last < like.len() {
 		end = int(old[last+1]) + grown
 	}
-	middle, err := parseFolder(raw[begin:end], like.idSize)
-	if err != nil || !middle.flat {
-		return nil
+	part, err := parseFolder(raw[begin:end], like.idSize)
+	if err != nil || !part.flat {
+		return nil, middle{}
 	}
 	f := &folder{raw: raw, idSize: like.idSize, flat: true}
-	f.starts = make([]uint32, 0, max(first-1, 0)+len(middle.starts)+like.len()-last)
+	f.starts = make([]uint32, 0, max(first-1, 0)+len(part.starts)+like.len()-last)
 	f.starts = append(f.starts, old[:max(first-1, 0)]...)
-	for _, at := range middle.starts[:middle.len()] {
+	for _, at := range part.starts[:part.len()] {
 		f.starts = append(f.starts, at+uint32(begin))
 	}
 	if last < like.len() && (len(f.starts) == 0 || int(f.starts[len(f.starts)-1]) != int(old[last])+grown) {
-		return nil // no entry begins where the end that is known does
+		return nil, middle{} // no entry begins where the end that is known does
 	}
 	for _, at := range old[min(last+1, like.len()):] {
 		f.starts = append(f.starts, uint32(int(at)+grown))
 	}
-	return f
+	same := like.len() - min(last+1, like.len())
+	return f, middle{max(first-1, 0), like.len() - same, f.len() - same}
 }
 
 func (f *folder) len() int { return len(f.starts) - 1 }
@@ -202,7 +204,7 @@ func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*fol
 	if err != nil {
 		return nil, fmt.Errorf("reading folder %q: %w", path, err)
 	}
-	f := parseLike(raw, like)
+	f, _ := parseLike(raw, like)
 	if f == nil {
 		if f, err = parseFolder(raw, r.store.IDSize()); err != nil {
 			return nil, malformed(id, path, err)

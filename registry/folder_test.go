@@ -28,7 +28,7 @@ func TestParseLike(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := mutate(rnd, slices.Clone(raw), like)
-		got := parseLike(next, like)
+		got, m := parseLike(next, like)
 		want, err := parseFolder(next, 20)
 		if got == nil {
 			continue
@@ -39,6 +39,19 @@ func TestParseLike(t *testing.T) {
 		}
 		if !slices.Equal(got.starts, want.starts) || got.flat != want.flat {
 			t.Fatalf("%q after %q: entries at %v, want %v", next, raw, got.starts, want.starts)
+		}
+		for i := range m.first {
+			if string(got.span(i)) != string(like.span(i)) {
+				t.Fatalf("%q after %q: entry %d differs, the middle is %v", next, raw, i, m)
+			}
+		}
+		if got.len()-m.headEnd != like.len()-m.baseEnd {
+			t.Fatalf("%q after %q: different ends after the middle %v", next, raw, m)
+		}
+		for i := range got.len() - m.headEnd {
+			if string(got.span(m.headEnd+i)) != string(like.span(m.baseEnd+i)) {
+				t.Fatalf("%q after %q: entry %d differs, the middle is %v", next, raw, m.headEnd+i, m)
+			}
 		}
 	}
 	if used < 500 {
@@ -102,7 +115,7 @@ func FuzzFolder(f *testing.F) {
 			t.Errorf("a folder differs from itself: %v, %v", changes, err)
 		}
 		like, _ := parseFolder(base, 20)
-		if got := parseLike(head, like); got != nil {
+		if got, _ := parseLike(head, like); got != nil {
 			if want, err := parseFolder(head, 20); err != nil || !slices.Equal(got.starts, want.starts) {
 				t.Errorf("entries at %v, want %v (%v)", got.starts, want.starts, err)
 			}

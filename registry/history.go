@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
@@ -11,6 +12,18 @@ import (
 // for the beginning: the list starts with the root commit. The error is ErrNotAncestor where from is not on
 // that chain, as after a rewrite of history.
 func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]string, error) {
+	chain, err := r.firstParents(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(chain))
+	for i, c := range chain {
+		ids[i] = c.id.String()
+	}
+	return ids, nil
+}
+
+func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*commit, error) {
 	tip, err := r.resolve(to)
 	if err != nil {
 		return nil, err
@@ -23,12 +36,12 @@ func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]strin
 		}
 		stop = c.id
 	}
-	var ids []string
+	var chain []*commit
 	for c := tip; c != nil && c.id != stop; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ids = append(ids, c.id.String())
+		chain = append(chain, c)
 		if c, err = r.firstParent(c); err != nil {
 			return nil, err
 		}
@@ -38,10 +51,8 @@ func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]strin
 				Err:    ErrNotAncestor}
 		}
 	}
-	for i, j := 0, len(ids)-1; i < j; i, j = i+1, j-1 {
-		ids[i], ids[j] = ids[j], ids[i]
-	}
-	return ids, nil
+	slices.Reverse(chain)
+	return chain, nil
 }
 
 // firstParent is the first parent of c, nil for a root commit.

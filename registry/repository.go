@@ -174,11 +174,15 @@ func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]
 		return nil, err
 	}
 	if got != want {
-		return nil, &gitstore.Error{Op: "reading object", Object: id.String(),
-			Remedy: "compare with another clone: what names this object is malformed",
-			Err:    fmt.Errorf("%w: a %s stands where a %s is expected", gitstore.ErrMalformed, got, want)}
+		return nil, errWrongType(id, got, want)
 	}
 	return data, nil
+}
+
+func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
+	return &gitstore.Error{Op: "reading object", Object: id.String(),
+		Remedy: "compare with another clone: what names this object is malformed",
+		Err:    fmt.Errorf("%w: a %s stands where a %s is expected", gitstore.ErrMalformed, got, want)}
 }
 
 // blob reads a file's content: of the object store, or of the disk for a file that stands only there.

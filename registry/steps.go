@@ -2,7 +2,11 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
 // Step is one commit of the first-parent history, beside its first parent.
@@ -15,52 +19,264 @@ type Step struct {
 }
 
 // Steps calls f for each commit after from up to to, along first parents, oldest first; an empty from begins
-// with the root commit. Errors are those of FirstParents, of objects that cannot be read, and of f.
+// with the root commit. Commits are compared ahead of f, some hundred at a time. Errors are those of FirstParents,
+// of objects that cannot be read, and of f.
 func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) error) error {
-	chain, err := r.FirstParents(ctx, from, to)
+	chain, err := r.firstParents(ctx, from, to)
 	if err != nil {
 		return err
 	}
-	trees := make([]*Tree, len(chain)+1) // of from, then of each commit
-	trees[0] = r.EmptyTree()
+	before := r.EmptyTree()
 	if from != "" {
-		if trees[0], err = r.Tree(ctx, from); err != nil {
+		if before, err = r.Tree(ctx, from); err != nil {
 			return err
 		}
 	}
-	commits := make([]*commit, len(chain))
-	for i, id := range chain {
-		if commits[i], err = r.resolve(id); err != nil {
-			return err
+	ctx, cancel := context.WithCancel(ctx)
+	compared := make(chan stretch)
+	go func() {
+		defer close(compared)
+		r.compareChain(ctx, before.root, chain, stretches, func(s stretch) bool {
+			select {
+			case compared <- s:
+				return s.err == nil
+			case <-ctx.Done():
+				return false
+			}
+		})
+	}()
+	defer func() {
+		cancel()
+		for range compared { // until the goroutine has ended
 		}
-		trees[i+1] = r.treeOf(commits[i])
+	}()
+	number := 0
+	for s := range compared {
+		if s.err != nil {
+			return s.err
+		}
+		for i, changes := range s.changes {
+			c := s.commits[i]
+			step := &Step{Commit: c.public(), Base: before, Result: r.treeOf(c), Changes: changes}
+			if number++; from == "" {
+				step.Number = number
+			}
+			if err := f(step); err != nil {
+				return err
+			}
+			before = step.Result
+		}
 	}
-	// Packs hold the newest tree whole and the older ones as deltas of newer ones, so that comparing newest
-	// first makes each tree by one delta; oldest first it takes several times as long.
-	changes := make([][]Change, len(chain))
-	for i := len(chain) - 1; i >= 0; i-- {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if changes[i], err = r.compare(ctx, trees[i].root, trees[i+1].root); err != nil {
-			return fmt.Errorf("comparing commit %s with its first parent: %w", chain[i], err)
-		}
-	}
-	for i, c := range commits {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		step := &Step{Commit: c.public(), Base: trees[i], Result: trees[i+1], Changes: changes[i]}
-		changes[i] = nil
-		if from == "" {
-			step.Number = i + 1
-		}
-		if err := f(step); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ctx.Err()
 }
 
 // EmptyTree is the tree before a root commit.
 func (r *Repository) EmptyTree() *Tree { return &Tree{repo: r} }
+
+// stretch is a part of a chain of first parents, and what each commit of it changes.
+type stretch struct {
+	commits []*commit
+	changes [][]Change
+	err     error
+}
+
+// stretchLimits are how many commits are compared before what they change is given on, and how many changes those
+// may be where it is more than one commit.
+type stretchLimits struct{ commits, changes int }
+
+// The more commits, the more the trees of a pack are read in the order in which they are stored.
+var stretches = stretchLimits{512, 1 << 17}
+
+var errHeld = errors.New("the stretch holds too many changes")
+
+// compareChain compares each commit with the one before, the first with the tree base.
+func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits stretchLimits, send func(stretch) bool) {
+	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
+		length = min(length, len(chain))
+		s := stretch{commits: chain[:length]}
+		for {
+			s.changes, s.err = r.compareStretch(ctx, base, s.commits, limits.changes)
+			if s.err != errHeld {
+				break
+			}
+			length = (length + 1) / 2
+			s.commits = chain[:length]
+		}
+		if !send(s) {
+			return
+		}
+		base, chain = s.commits[length-1].tree, chain[length:]
+	}
+}
+
+// compareStretch gives what each commit changes; errHeld where several change more than limit.
+func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commits []*commit, limit int) ([][]Change, error) {
+	trees := make([]dataTree, len(commits)+1)
+	for i := range trees {
+		id := base
+		if i > 0 {
+			id = commits[i-1].tree
+		}
+		var err error
+		if trees[i], err = r.dataTree(id); err != nil {
+			return nil, err
+		}
+	}
+	backwards := r.storedBackwards(trees)
+	if backwards {
+		slices.Reverse(trees)
+	}
+	versions, ids := versionsOf(trees)
+	w := &stretchWalk{ctx: ctx, repo: r, trees: trees, backwards: backwards, near: map[string]*nearby{},
+		changes: make([][]Change, len(commits)), left: limit}
+	err := r.store.Each(ctx, ids, maxTreeBytes, func(i int, t gitstore.Type, raw []byte) error {
+		if err := w.compareBefore(versions[i].tree); err != nil {
+			return err
+		}
+		if t != gitstore.Tree {
+			return errWrongType(ids[i], t, gitstore.Tree)
+		}
+		return w.add(versions[i].path, ids[i], raw)
+	})
+	if err == nil {
+		err = w.compareBefore(len(trees))
+	}
+	return w.changes, err
+}
+
+// dataTree is a tree, and those of its data folders, which grow large and have many versions: zero where one is not
+// there.
+type dataTree struct {
+	root    gitstore.ID
+	folders [4]gitstore.ID
+}
+
+func (r *Repository) dataTree(root gitstore.ID) (dataTree, error) {
+	t := dataTree{root: root}
+	f, err := r.folder(root, "")
+	if err != nil {
+		return t, err
+	}
+	for i, k := range DataKinds {
+		if e, ok := f.find(k.Folder()); ok && e.Mode == ModeTree {
+			t.folders[i] = e.ID
+		}
+	}
+	return t, nil
+}
+
+// storedBackwards tells whether the newer versions of a data folder stand before the older ones, as git packs them, each
+// the base of the next.
+func (r *Repository) storedBackwards(trees []dataTree) bool {
+	for i := range DataKinds {
+		first, last := trees[0].folders[i], trees[len(trees)-1].folders[i]
+		if !first.IsZero() && !last.IsZero() && first != last {
+			return r.store.Order([]gitstore.ID{first, last})[0] == 1
+		}
+	}
+	return false
+}
+
+// version says in which of the trees a data folder first is as it is.
+type version struct {
+	tree int
+	path string
+}
+
+// versionsOf lists the versions of the data folders, and their ids.
+func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
+	var versions []version
+	var ids []gitstore.ID
+	for i, t := range trees {
+		for k, id := range t.folders {
+			if !id.IsZero() && (i == 0 || trees[i-1].folders[k] != id) {
+				versions = append(versions, version{i, DataKinds[k].Folder()})
+				ids = append(ids, id)
+			}
+		}
+	}
+	return versions, ids
+}
+
+// stretchWalk compares each tree with the one before, once the data folders of both have come.
+type stretchWalk struct {
+	ctx       context.Context
+	repo      *Repository
+	trees     []dataTree // in the order in which they are read
+	backwards bool       // newest first
+	next      int        // of the trees
+	near      map[string]*nearby
+	changes   [][]Change // by commit, oldest first
+	left      int        // how many more there may be
+}
+
+// nearby is a data folder in the version that came last and the one before, and where they differ, if that is known.
+type nearby struct {
+	ids     [2]gitstore.ID
+	folders [2]*folder
+	middle  middle
+	known   bool
+}
+
+func (w *stretchWalk) add(path string, id gitstore.ID, raw []byte) error {
+	n := w.near[path]
+	if n == nil {
+		n = &nearby{}
+		w.near[path] = n
+	}
+	f, m := parseLike(raw, n.folders[1])
+	n.known = f != nil
+	if f == nil {
+		var err error
+		if f, err = parseFolder(raw, w.repo.store.IDSize()); err != nil {
+			return malformed(id, path, err)
+		}
+	}
+	n.ids = [2]gitstore.ID{n.ids[1], id}
+	n.folders = [2]*folder{n.folders[1], f}
+	n.middle = m
+	return nil
+}
+
+func (w *stretchWalk) folder(id gitstore.ID, path string) (*folder, error) {
+	if n := w.near[path]; n != nil {
+		if i := slices.Index(n.ids[:], id); i >= 0 && n.folders[i] != nil {
+			return n.folders[i], nil
+		}
+	}
+	return w.repo.folder(id, path)
+}
+
+func (w *stretchWalk) middle(base, head *folder) middle {
+	for _, n := range w.near {
+		switch {
+		case n.known && n.folders == [2]*folder{base, head}:
+			return n.middle
+		case n.known && n.folders == [2]*folder{head, base}:
+			return middle{n.middle.first, n.middle.headEnd, n.middle.baseEnd}
+		}
+	}
+	return differing(base, head)
+}
+
+// compareBefore compares the trees before that subscript which are not yet compared.
+func (w *stretchWalk) compareBefore(end int) error {
+	for ; w.next < end; w.next++ {
+		if w.next == 0 {
+			continue
+		}
+		i, base, head := w.next-1, w.trees[w.next-1].root, w.trees[w.next].root
+		if w.backwards {
+			i, base, head = len(w.changes)-w.next, head, base
+		}
+		c := comparison{ctx: w.ctx, folder: w.folder, middle: w.middle}
+		var err error
+		if w.changes[i], err = c.trees(base, head); err != nil {
+			return fmt.Errorf("comparing tree %s with %s: %w", head, base, err)
+		}
+		if w.left -= len(w.changes[i]); w.left < 0 && len(w.changes) > 1 {
+			return errHeld
+		}
+	}
+	return nil
+}

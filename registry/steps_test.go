@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// TestStretches holds that commits compared in stretches change what each compared by itself changes: loose, packed by
+// git the newest first, and packed the oldest first.
+func TestStretches(t *testing.T) {
+	c := newClone(t)
+	rnd := rand.New(rand.NewPCG(5, 6))
+	var blobs []string
+	for i := range 4 {
+		blobs = append(blobs, c.object("blob", fmt.Sprint(i)))
+	}
+	const count = 80
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("implementations/impl-%03d.json", i)] = "100644 blob " + blobs[i%len(blobs)]
+	}
+	parent := ""
+	for range count {
+		if rnd.IntN(4) == 0 {
+			scramble(rnd, files, blobs)
+		}
+		kind := []string{"implementations", "revocations", "peer-witnesses"}[rnd.IntN(3)]
+		files[fmt.Sprintf("%s/impl-%03d.json", kind, rnd.IntN(400))] = "100644 blob " + blobs[rnd.IntN(len(blobs))]
+		if rnd.IntN(3) == 0 {
+			delete(files, fmt.Sprintf("implementations/impl-%03d.json", rnd.IntN(400)))
+		}
+		tree := c.tree(files)
+		args := []string{"commit-tree", "-m", "x", tree}
+		if parent != "" {
+			args = append(args, "-p", parent)
+		}
+		parent = c.git(args...)
+	}
+	c.git("update-ref", "refs/heads/main", parent)
+	sameStretches(t, "loose", c.open())
+	c.git("repack", "-q", "-a", "-d", "-f", "--window=50")
+	sameStretches(t, "the newest first", c.open())
+
+	dir := t.TempDir()
+	if _, err := fixture.Generate(dir, fixture.Bulk{Listings: 300, Commits: 70}); err != nil {
+		t.Fatal(err)
+	}
+	sameStretches(t, "the oldest first", open(t, dir))
+}
+
+func sameStretches(t *testing.T, name string, r *Repository) {
+	t.Helper()
+	chain, err := r.firstParents(ctx, "", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([][]Change, len(chain))
+	base := r.EmptyTree().root
+	for i, c := range chain {
+		if want[i], err = r.compare(ctx, base, c.tree); err != nil {
+			t.Fatal(err)
+		}
+		base = c.tree
+	}
+	for _, limits := range []stretchLimits{stretches, {1, 1000}, {7, 1 << 20}, {64, 20}} {
+		var got [][]Change
+		r.compareChain(ctx, r.EmptyTree().root, chain, limits, func(s stretch) bool {
+			if s.err != nil || len(s.commits) != len(s.changes) {
+				t.Fatalf("%s, %v: %v", name, limits, s.err)
+			}
+			got = append(got, s.changes...)
+			return true
+		})
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s, %v: got %v, want %v", name, limits, got, want)
+		}
+	}
+}
