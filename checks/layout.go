@@ -168,20 +168,24 @@ func (o *Outcome) unique(s *Subject) {
 	}
 }
 
-// landings are the listings that the range brings or changes, by slug and DID in lower case, and the paths of those
-// that it changes or takes away.
+// landings are the listings that the range brings or changes, by slug and DID in lower case, the paths of those
+// that it changes or takes away, and the revocations that it brings.
 type landings struct {
 	slugs, dids map[string][]*Subject
 	replaced    map[string]bool
+	revoked     map[pin]string // paths of the revocations that it brings
 }
 
 // landed looks through the subjects once: a pull request may bring many.
 func (r *Run) landed() *landings {
 	r.once.Do(func() {
-		r.landings = landings{map[string][]*Subject{}, map[string][]*Subject{}, map[string]bool{}}
+		r.landings = landings{map[string][]*Subject{}, map[string][]*Subject{}, map[string]bool{}, map[pin]string{}}
 		for _, t := range r.Subjects {
 			if r.Audit { // all stand in the base tree
 				return
+			}
+			if named := revocationName(t.Path); named != (pin{}) && t.Added() {
+				r.landings.revoked[named] = t.Path
 			}
 			if t.Kind != registry.KindListing {
 				continue

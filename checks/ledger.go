@@ -250,32 +250,9 @@ func foldPath(path string) string { return cases.Fold().String(norm.NFKC.String(
 // newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the
 // commit's paths known.
 func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
-	there := func(t *registry.Tree, path string) (bool, error) {
-		_, found, err := t.Entry(path)
-		return found, err
-	}
-	brought := map[string]bool{}
-	for _, c := range step.Changes {
-		for _, p := range prefixes(c.Path) {
-			if brought[p] {
-				continue
-			}
-			if c.Head == nil {
-				if err := l.forget(step, p); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			if p == c.Path {
-				brought[p] = c.Base == nil // looking it up would read the whole folder as it was
-				continue
-			}
-			if before, err := there(step.Base, p); err != nil {
-				return nil, err
-			} else if !before {
-				brought[p] = true
-			}
-		}
+	brought, err := l.paths(step)
+	if err != nil {
+		return nil, err
 	}
 	var out []twin
 	add := func(t twin) {
@@ -284,9 +261,6 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(brought)) {
-		if !brought[p] {
-			continue
-		}
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
 				add(twin{other, p})
@@ -298,7 +272,7 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 			add(twin{p, other})
 		}
 		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
-		if found, err := there(step.Result, folded); err != nil {
+		if _, found, err := step.Result.Entry(folded); err != nil {
 			return nil, err
 		} else if isFolder || found {
 			add(twin{p, folded})
@@ -306,6 +280,44 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 		l.odd[folded] = append(l.odd[folded], p)
 	}
 	return out, nil
+}
+
+// paths finds the paths and folders that a commit brings, and forgets those that it takes away. Files are looked up
+// in the changes alone: reading a folder of many versions for each of them takes longer than all else.
+func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
+	lost := map[string]bool{} // something, or itself
+	for _, c := range step.Changes {
+		if c.Head != nil {
+			continue
+		}
+		for _, p := range prefixes(c.Path) {
+			lost[p] = true
+			if err := l.forget(step, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	brought := map[string]bool{}
+	for _, c := range step.Changes {
+		if c.Head == nil {
+			continue
+		}
+		for _, p := range prefixes(c.Path) {
+			if _, known := brought[p]; known {
+				continue
+			}
+			before := c.Base != nil || lost[p]
+			if !before && p != c.Path {
+				var err error
+				if _, before, err = step.Base.Entry(p); err != nil {
+					return nil, err
+				}
+			}
+			brought[p] = !before
+		}
+	}
+	maps.DeleteFunc(brought, func(_ string, isNew bool) bool { return !isNew })
+	return brought, nil
 }
 
 // forget drops a path that a commit took away from the odd ones.

@@ -311,14 +311,7 @@ func (r *Run) revoked(path, sha256 string) string {
 	if r.Audit { // what would land is what stands
 		return ""
 	}
-	for _, s := range r.Subjects {
-		if s.Kind == registry.KindRevocation && s.Added() {
-			if named := revocationName(s.Path); named == (pin{slug, sha256}) && slug != "" {
-				return s.Path
-			}
-		}
-	}
-	return ""
+	return r.landed().revoked[pin{slug, sha256}]
 }
 
 func shareKey(a, b []did.Key) bool {
