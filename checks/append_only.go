@@ -150,6 +150,10 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 		out.add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s", list(governance)).
 			fix("have a maintainer review it; no record changes")
 	}
+	if passing := Passing(r.Range); len(passing) > 0 {
+		out.warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing", "single commits change governance files, and later ones undo it: %s", list(passing)).
+			fix("squash the branch into one commit")
+	}
 	if len(reissues) > 1 {
 		for _, s := range reissues[1:] {
 			out.errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is the first", len(reissues), reissues[0].Path).
@@ -188,6 +192,26 @@ func Governance(r *registry.Range) []string {
 			out = append(out, c.Path)
 		}
 	}
+	return out
+}
+
+// Passing are the governance files that single commits of a range change and the range as a whole does not, in path
+// order: rebase-merged, they would stand on the main branch for a while.
+func Passing(r *registry.Range) []string {
+	known := map[string]bool{}
+	for _, p := range Governance(r) {
+		known[p] = true
+	}
+	var out []string
+	for _, c := range r.Commits {
+		for _, t := range c.Touched {
+			if registry.KindOf(t.Path) == registry.Governance && !known[t.Path] {
+				known[t.Path] = true
+				out = append(out, t.Path)
+			}
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 

@@ -135,7 +135,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	}
 	joined.registry(run)
 	joined.standing(run)
-	rep.Governance = slices.Compact(slices.Sorted(slices.Values(append(rep.Governance, checks.Governance(rng)...))))
+	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return run.Err()
 }
