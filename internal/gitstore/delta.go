@@ -34,11 +34,20 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	if baseSize != int64(len(base)) {
 		return nil, fmt.Errorf("%w: delta for a base of %d bytes, which has %d", ErrCorrupt, baseSize, len(base))
 	}
-	out := make([]byte, 0, size)
+	// A tree of a history mostly has what its base has, where it has it. To begin as a copy of the base spares clearing
+	// the room, and copying what stands in place already.
+	var out []byte
+	begun := size <= baseSize
+	if begun {
+		out = append(out, base[:size]...)[:0:size]
+	} else {
+		out = make([]byte, 0, size)
+	}
 	for len(ops) > 0 {
 		op := ops[0]
 		ops = ops[1:]
 		var piece []byte
+		inPlace := false
 		if op&0x80 == 0 {
 			n := int(op)
 			if n == 0 || n > len(ops) {
@@ -54,11 +63,16 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 				return nil, fmt.Errorf("%w: a delta copies %d bytes at %d of %d", ErrCorrupt, n, from, len(base))
 			}
 			piece = base[from : from+n]
+			inPlace = begun && from == int64(len(out))
 		}
 		if len(piece) > cap(out)-len(out) {
 			return nil, fmt.Errorf("%w: a delta makes more than its %d bytes", ErrCorrupt, size)
 		}
-		out = append(out, piece...)
+		if inPlace {
+			out = out[:len(out)+len(piece)]
+		} else {
+			out = append(out, piece...)
+		}
 	}
 	if int64(len(out)) != size {
 		return nil, fmt.Errorf("%w: a delta makes %d bytes, not its %d", ErrCorrupt, len(out), size)

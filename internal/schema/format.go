@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // format is what a `format` asserts: of strings by text, of numbers by number. The verdicts are those of
@@ -41,7 +42,14 @@ var formats = map[string]format{
 	"int64":                     {number: isInteger, wants: "an integer"},
 }
 
-func matches(re *regexp.Regexp) func(string) bool { return re.MatchString }
+func matches(pattern func() *regexp.Regexp) func(string) bool {
+	return func(s string) bool { return pattern().MatchString(s) }
+}
+
+// atFirstUse compiles a pattern when a schema first asks for it: all of them at start cost more than a small registry.
+func atFirstUse(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 func isPattern(s string) bool {
 	_, err := compilePattern(s)
@@ -162,11 +170,11 @@ func isRelativePointer(s string) bool {
 
 // These are rare enough to be left to package regexp. No (?i), which takes U+017F for an s and U+212A for a k.
 var (
-	pointerFragment = regexp.MustCompile(`\A#(?:/(?:[A-Za-z0-9_\-.!$&'()*+,;:=@]|%[0-9A-Fa-f]{2}|~[01])*)*\z`)
-	uriTemplate     = regexp.MustCompile("\\A(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|%[0-9A-Fa-f]{2}|" +
+	pointerFragment = atFirstUse(`\A#(?:/(?:[A-Za-z0-9_\-.!$&'()*+,;:=@]|%[0-9A-Fa-f]{2}|~[01])*)*\z`)
+	uriTemplate     = atFirstUse("\\A(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|%[0-9A-Fa-f]{2}|" +
 		`\{[+#./;?&=,!@|]?` + templateVariable + `(?:,` + templateVariable + `)*\})*\z`)
 	// ajv-formats matches with the m flag: one line of padded base64 is enough.
-	base64Line = regexp.MustCompile(`(?:\A|[\n\r\x{2028}\x{2029}])(?:[A-Za-z0-9+/]{4})*` +
+	base64Line = atFirstUse(`(?:\A|[\n\r\x{2028}\x{2029}])(?:[A-Za-z0-9+/]{4})*` +
 		`(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?(?:[\n\r\x{2028}\x{2029}]|\z)`)
 )
 

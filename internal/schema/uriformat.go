@@ -2,7 +2,6 @@ package schema
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 )
 
@@ -179,7 +178,7 @@ func isIPv4(s string, inURI bool) bool {
 // isURL gives the verdict of the format url: http, https or ftp, perhaps with a user name, and a public IPv4
 // address or a name with a top-level domain. The case folding is Unicode's, as in ajv-formats.
 func isURL(s string) bool {
-	scheme := urlScheme.FindString(s)
+	scheme := urlScheme().FindString(s)
 	if scheme == "" {
 		return false
 	}
@@ -199,7 +198,7 @@ func isURL(s string) bool {
 }
 
 func isURLHost(s string) bool {
-	return urlName.MatchString(s) || urlAddress.MatchString(s) && !privateAddress.MatchString(s)
+	return urlName().MatchString(s) || urlAddress().MatchString(s) && !privateAddress().MatchString(s)
 }
 
 const (
@@ -209,8 +208,8 @@ const (
 )
 
 var (
-	urlScheme      = regexp.MustCompile(`\A(?i:https?|ftp)://`)
-	urlName        = regexp.MustCompile(`\A(?i:` + urlLabel + `(?:\.` + urlLabel + `)*\.[` + urlLetters + `]{2,})` + urlEnd)
-	urlAddress     = regexp.MustCompile(`\A(?:[1-9][0-9]?|1[0-9]{2}|2[01][0-9]|22[0-3])(?:\.(?:1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])){2}\.(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-4])` + urlEnd)
-	privateAddress = regexp.MustCompile(`\A(?:(?:10|127)(?:\.[0-9]{1,3}){3}|(?:169\.254|192\.168)(?:\.[0-9]{1,3}){2}|172\.(?:1[6-9]|2[0-9]|3[01])(?:\.[0-9]{1,3}){2})`)
+	urlScheme      = atFirstUse(`\A(?i:https?|ftp)://`)
+	urlName        = atFirstUse(`\A(?i:` + urlLabel + `(?:\.` + urlLabel + `)*\.[` + urlLetters + `]{2,})` + urlEnd)
+	urlAddress     = atFirstUse(`\A(?:[1-9][0-9]?|1[0-9]{2}|2[01][0-9]|22[0-3])(?:\.(?:1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])){2}\.(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-4])` + urlEnd)
+	privateAddress = atFirstUse(`\A(?:(?:10|127)(?:\.[0-9]{1,3}){3}|(?:169\.254|192\.168)(?:\.[0-9]{1,3}){2}|172\.(?:1[6-9]|2[0-9]|3[01])(?:\.[0-9]{1,3}){2})`)
 )
