@@ -16,6 +16,8 @@ type command struct {
 	args  []string
 	stdin string // file; empty: none
 	exit  int    // the status that it must end with
+
+	prepare func() error // before each run, not measured; nil: nothing
 }
 
 // String is the command line as a reader would type it.
@@ -45,6 +47,11 @@ type usage struct {
 var plainGit = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_OPTIONAL_LOCKS=0")
 
 func (b *bench) time(c command) (usage, error) {
+	if c.prepare != nil {
+		if err := c.prepare(); err != nil {
+			return usage{}, err
+		}
+	}
 	cmd := exec.CommandContext(b.ctx, c.args[0], c.args[1:]...)
 	cmd.Env = plainGit
 	var stderr bytes.Buffer

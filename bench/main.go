@@ -67,6 +67,9 @@ var rows = []row{
 	{"schema", (*bench).schema},
 	{"witnesses", (*bench).witnesses},
 	{"online", (*bench).online},
+	{"history", (*bench).history},
+	{"checkpoint", (*bench).checkpoint},
+	{"audit", (*bench).auditOnline},
 }
 
 func rowNames() []string {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// auditOffline is the audit of a generated registry's main.
+func (b *bench) auditOffline(dir, rev string, more ...string) command {
+	args := []string{b.gate, "audit", "--repo", dir, "--rev", rev, "--at", fixture.Clock.Format(time.RFC3339), "--offline"}
+	return command{args: append(args, more...)}
+}
+
+// history is the audit of many commits of a flat folder, beside git telling what each of them changed.
+func (b *bench) history() ([]figure, error) {
+	var figures []figure
+	for _, size := range []fixture.Bulk{{Listings: 10_000, Commits: 10_000}, {Listings: 100_000, Commits: 1000}} {
+		if b.quick {
+			size = fixture.Bulk{Listings: size.Listings / 100, Commits: size.Commits / 100}
+		}
+		dir, err := b.registry(size)
+		if err != nil {
+			return nil, err
+		}
+		audit := b.auditOffline(dir, "main", "--only", "history")
+		peer := command{args: []string{"git", "-C", dir, "log", "--first-parent", "-m", "--root", "--raw", "--no-renames", "main"}}
+		used, err := b.inTurn(audit, peer)
+		if err != nil {
+			return nil, err
+		}
+		ratio, peak := median(pairs(used[0], used[1]), wallRatio), median(used[0], memory)
+		figures = append(figures, figure{
+			name: fmt.Sprintf("audit of the history, %d flat listings, %d commits; peer: git log", size.Listings, size.Commits),
+			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
+			must: "<= 0.5x, <= 350 MiB", holds: ratio <= 0.5 && peak <= 350, unjudged: b.quick,
+			commands: []string{audit.String(), peer.String()}})
+	}
+	return figures, nil
+}
+
+// checkpoint is the audit of what is new since a checkpoint.
+func (b *bench) checkpoint() ([]figure, error) {
+	size, fresh := fixture.Bulk{Listings: 1000, Commits: 50_100}, 100
+	if b.quick {
+		size, fresh = fixture.Bulk{Listings: 100, Commits: 510}, 10
+	}
+	dir, err := b.registry(size)
+	if err != nil {
+		return nil, err
+	}
+	verified, state := filepath.Join(b.temporary, "verified"), filepath.Join(b.temporary, "checkpoint")
+	if _, err := b.time(b.auditOffline(dir, "main~"+strconv.Itoa(fresh), "--origin", "bench", "--checkpoint", verified)); err != nil {
+		return nil, err
+	}
+	old, err := os.ReadFile(verified)
+	if err != nil {
+		return nil, err
+	}
+	audit := b.auditOffline(dir, "main", "--origin", "bench", "--checkpoint", state)
+	audit.prepare = func() error { return os.WriteFile(state, old, 0o600) }
+	used, err := b.inTurn(audit)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := os.ReadFile(state)
+	if err != nil {
+		return nil, err
+	}
+	if string(moved) == string(old) {
+		return nil, fmt.Errorf("%s: the checkpoint did not move", audit)
+	}
+	return []figure{{name: fmt.Sprintf("audit from a checkpoint, %d new commits on %d old ones", fresh, size.Commits-fresh),
+		gate: spread(used[0]), memory: mebibytes(used[0]), must: "<= 0.3 s", holds: median(used[0], wall) <= 0.3, unjudged: b.quick,
+		commands: []string{audit.String()}}}, nil
+}
+
+// auditOnline is the audit of many listings as of now, each on a host of its own.
+func (b *bench) auditOnline() ([]figure, error) {
+	w, listings, err := b.many("mirror")
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	audit := command{args: append(append([]string{b.gate, "audit"}, w.Args()...), "--rev", "pr")}
+	return b.besideLeastTime(fmt.Sprintf("audit of %d listings, each on its own host, 50 ms a reply", listings), audit, listings)
+}
