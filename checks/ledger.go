@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/text/cases"
@@ -22,6 +23,7 @@ type Ledger struct {
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 	last  map[string]Brought  // by path, of the data folders
 
+	part     int                // changes of one commit that are in memory together, where they have nothing to do with each other
 	verified string             // the commit after which this ledger was begun; empty: with the root
 	before   map[string]brought // what brought the paths up to then; made on first use
 }
@@ -43,7 +45,7 @@ type Brought struct {
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
 	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]Brought{}}
+		last: map[string]Brought{}, part: defaultPart}
 	l.state.pins = map[pin]*registry.Listing{}
 	return l
 }
@@ -144,77 +146,146 @@ func historical(id string) bool {
 // Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
 // could not be read.
 func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
-	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
-		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Tree: step.Base, Changes: step.Changes}}}
 	l.state.Tree = step.Base
-	run := &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
-	for _, c := range step.Changes {
-		if registry.KindOf(c.Path) == registry.Governance {
-			continue
-		}
-		s, err := NewSubject(run, c)
-		if err != nil {
-			return nil, err
-		}
-		run.Subjects = append(run.Subjects, s)
+	run := l.run(ctx, step)
+	data := slices.DeleteFunc(slices.Clone(step.Changes), func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance })
+	j, err := l.judge(ctx, step, data)
+	if err != nil {
+		return nil, err
 	}
-	var out []Fault
-	keep := func(c *Check, path string, o Outcome) {
-		for _, f := range o.Findings {
-			f.Commit = step.Commit.ID
-			out = append(out, Fault{c.ID, path, f})
-		}
+	for _, c := range data {
+		run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
 	}
-	for _, s := range run.Subjects {
-		for _, c := range All {
-			if historical(c.ID) && c.Judges(s.Kind) {
-				keep(c, s.Path, c.Judge(s))
-			}
-		}
-	}
-	keep(appendOnly, RegistrySubject, runAppendOnlyRegistry(run))
+	j.keep(appendOnly, RegistrySubject, runAppendOnlyRegistry(run))
 	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
 	}
-	keep(layout, RegistrySubject, twinFindings(run, twins, nil))
+	j.keep(layout, RegistrySubject, twinFindings(run, twins, nil))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
 	}) {
 		// Looking in each commit would read the data folders as they were.
-		keep(layout, RegistrySubject, folderFindings(run))
+		j.keep(layout, RegistrySubject, folderFindings(run))
 	}
 	if err := run.Err(); err != nil {
 		return nil, err
 	}
-	l.apply(step, run.Subjects)
-	return out, nil
+	for _, r := range j.results {
+		l.apply(step, r)
+	}
+	return j.faults, nil
 }
 
-// apply makes the changes of a commit stand.
-func (l *Ledger) apply(step *registry.Step, subjects []*Subject) {
-	for _, s := range subjects {
-		if old, found := l.files[s.Path]; found {
-			l.state.drop(old)
-			delete(l.files, s.Path)
-		}
-		first := l.last[s.Path].First
-		if s.BaseListing == nil || s.Listing == nil || s.BaseListing.ToolDID != s.Listing.ToolDID {
-			first = step.Commit.When
-		}
-		delete(l.last, s.Path)
-		if s.Record == nil {
-			continue
-		}
-		now := l.state.scan(s.Record, true)
-		l.files[s.Path] = now
-		l.state.keep(now)
-		l.last[s.Path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, first}
-		if s.Listing != nil && l.state.pins != nil {
-			at := pin{slugOf(s.Path), s.Listing.ReceiptSHA256}
-			if l.state.pins[at] == nil {
-				l.state.pins[at] = &registry.Listing{Issued: s.Listing.Issued}
+func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
+	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
+		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Tree: step.Base, Changes: step.Changes}}}
+	return &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
+}
+
+// judged is what the subjects of one commit gave.
+type judged struct {
+	commit  string
+	faults  []Fault
+	results []result
+}
+
+func (j *judged) keep(c *Check, path string, o Outcome) {
+	for _, f := range o.Findings {
+		f.Commit = j.commit
+		j.faults = append(j.faults, Fault{c.ID, path, f})
+	}
+}
+
+// result is what a commit made of a path, without the text of the record.
+type result struct {
+	path   string
+	now    *scanned // nil where it took the path away
+	sameAs bool     // the listing that stood there had the same tool_did
+	issued time.Time
+}
+
+const defaultPart = 4096
+
+// judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
+// are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
+// is to another.
+func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []registry.Change) (*judged, error) {
+	j := &judged{commit: step.Commit.ID}
+	if len(changes) > l.part && !slices.ContainsFunc(changes, func(c registry.Change) bool { return c.Base != nil || registry.KindOf(c.Path) != registry.KindListing }) {
+		claims := map[string]bool{}
+		apart := true
+		for part := range slices.Chunk(changes, l.part) {
+			if err := l.judgePart(ctx, step, part, j); err != nil {
+				return nil, err
 			}
+			for _, r := range j.results[len(j.results)-len(part):] {
+				if r.now.listed == nil {
+					continue
+				}
+				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + strings.ToLower(r.now.listed.ToolDID)} {
+					apart = apart && !claims[claim]
+					claims[claim] = true
+				}
+			}
+			if !apart {
+				break
+			}
+		}
+		if apart {
+			return j, nil
+		}
+		j = &judged{commit: step.Commit.ID}
+	}
+	return j, l.judgePart(ctx, step, changes, j)
+}
+
+func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change, j *judged) error {
+	run := l.run(ctx, step)
+	var err error
+	if run.Subjects, err = NewSubjects(run, changes); err != nil {
+		return err
+	}
+	for _, s := range run.Subjects {
+		for _, c := range All {
+			if historical(c.ID) && c.Judges(s.Kind) {
+				j.keep(c, s.Path, c.Judge(s))
+			}
+		}
+		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID}
+		if s.Record != nil {
+			now := l.state.scan(s.Record, true)
+			r.now = &now
+		}
+		if s.Listing != nil {
+			r.issued = s.Listing.Issued
+		}
+		j.results = append(j.results, r)
+	}
+	return run.Err()
+}
+
+// apply makes a change of a commit stand.
+func (l *Ledger) apply(step *registry.Step, r result) {
+	if old, found := l.files[r.path]; found {
+		l.state.drop(old)
+		delete(l.files, r.path)
+	}
+	first := l.last[r.path].First
+	if !r.sameAs {
+		first = step.Commit.When
+	}
+	delete(l.last, r.path)
+	if r.now == nil {
+		return
+	}
+	l.files[r.path] = *r.now
+	l.state.keep(*r.now)
+	l.last[r.path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, first}
+	if r.now.listed != nil && l.state.pins != nil {
+		at := pin{slugOf(r.path), r.now.listed.ReceiptSHA256}
+		if l.state.pins[at] == nil {
+			l.state.pins[at] = &registry.Listing{Issued: r.issued}
 		}
 	}
 }

@@ -153,10 +153,10 @@ func runSchema(s *Subject) Outcome {
 			f.Severity, f.Message = Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
 			continue
 		}
-		s.refused[f.Pointer] = true
+		s.refuse(f.Pointer)
 		if f.Pointer == "" {
 			for _, name := range missingMembers(s) {
-				s.refused["/"+name] = true
+				s.refuse("/" + name)
 			}
 		}
 	}

@@ -97,20 +97,33 @@ type Then struct {
 	Policy Policy
 }
 
-// NewSubject is a path that a range touches, its records read from the base tree and from what would land.
+// unsought is the evidence of a subject for which none was collected. Nobody writes to it.
+var unsought = &evidence.Facts{}
+
+// NewSubjects are the paths that changes touch, their records read from the base tree and from what would land.
+func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
+	records, err := r.Repo.Records(r.Context, changes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Subject, len(changes))
+	for i, c := range changes {
+		out[i] = newSubject(r, c, records[i])
+	}
+	return out, nil
+}
+
+// NewSubject is one such path.
 func NewSubject(r *Run, c registry.Change) (*Subject, error) {
-	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, refused: map[string]bool{}, Facts: &evidence.Facts{}}
-	var err error
-	if c.Head != nil {
-		if s.Record, err = r.Repo.Record(r.Context, c.Path, *c.Head); err != nil {
-			return nil, err
-		}
+	s, err := NewSubjects(r, []registry.Change{c})
+	if err != nil {
+		return nil, err
 	}
-	if c.Base != nil {
-		if s.BaseRecord, err = r.Repo.Record(r.Context, c.Path, *c.Base); err != nil {
-			return nil, err
-		}
-	}
+	return s[0], nil
+}
+
+func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
+	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, Record: records.Head, BaseRecord: records.Base, Facts: unsought}
 	if s.Kind == registry.KindListing && s.BaseRecord != nil && s.BaseRecord.Document != nil {
 		s.BaseListing = registry.ParseListing(s.BaseRecord)
 	}
@@ -124,7 +137,15 @@ func NewSubject(r *Run, c registry.Change) (*Subject, error) {
 			s.Anchor = registry.ParseAnchor(s.Record)
 		}
 	}
-	return s, nil
+	return s
+}
+
+// refuse marks a member that `schema` refuses.
+func (s *Subject) refuse(pointer string) {
+	if s.refused == nil {
+		s.refused = map[string]bool{}
+	}
+	s.refused[pointer] = true
 }
 
 // Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.

@@ -128,7 +128,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 	cfg := o.config(repo, keys, src.Now())
 	cfg.Config = gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
 		Offline: o.offline, Assumed: o.assumed()}
-	cfg.Peers, cfg.Verified, cfg.Consistency = peers, state.tip, slices.Concat(state.findings, old, apart)
+	cfg.Peers, cfg.Verified, cfg.VerifiedSize, cfg.Consistency = peers, state.tip, state.size, slices.Concat(state.findings, old, apart)
 	if state.last != nil {
 		cfg.Checkpoint = state.last.Tip
 	}

@@ -19,6 +19,7 @@ import (
 // commits, so that a replay believes what it says of them.
 type compared struct {
 	Verified   string           `json:"verified"`
+	Size       int              `json:"size"`
 	Checkpoint string           `json:"checkpoint"`
 	Findings   []checks.Finding `json:"findings"`
 	Peers      []gate.Peer      `json:"peers"`
@@ -31,7 +32,7 @@ func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src eviden
 	for _, name := range []string{"governance", "sequence", "rewritten"} {
 		delete(b.Flags, name)
 	}
-	text, err := json.Marshal(compared{cfg.Verified, cfg.Checkpoint, cfg.Consistency, cfg.Peers})
+	text, err := json.Marshal(compared{cfg.Verified, cfg.VerifiedSize, cfg.Checkpoint, cfg.Consistency, cfg.Peers})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +93,6 @@ func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*gate.Re
 	}
 	cfg := o.config(repo, keys, b.Now)
 	cfg.Config, cfg.Archive = base, b.Flags["archive"] == "true"
-	cfg.Verified, cfg.Checkpoint, cfg.Consistency, cfg.Peers = was.Verified, was.Checkpoint, was.Findings, was.Peers
+	cfg.Verified, cfg.VerifiedSize, cfg.Checkpoint, cfg.Consistency, cfg.Peers = was.Verified, was.Size, was.Checkpoint, was.Findings, was.Peers
 	return gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), cfg)
 }

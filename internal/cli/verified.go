@@ -32,6 +32,7 @@ type verified struct {
 	last     *checkpoint.Checkpoint // nil where there is none yet
 	findings []checks.Finding
 	tip      string // from which history needs judging; empty: from its root
+	size     int    // first-parent commits up to tip
 }
 
 // signatures reads the keys that may sign commits; nil where none were given.
@@ -114,11 +115,11 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 	if v.last.Origin != v.origin {
 		return nil, usagef("give --origin "+v.last.Origin+", or another file", "the checkpoint is of the registry %q, this one is %q", v.last.Origin, v.origin)
 	}
-	chain, err := repo.FirstParents(ctx, "", head)
+	goOn := v.last.Policy == policy && v.last.Signers == v.signers
+	found, err := onChain(ctx, repo, v.last, head, goOn)
 	if err != nil {
 		return nil, err
 	}
-	found := v.last.Size <= len(chain) && chain[v.last.Size-1] == v.last.Tip
 	if found {
 		trees, err := treesOf(ctx, repo, v.last.Tip)
 		if err != nil {
@@ -132,10 +133,22 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 			Fix:     "keep both copies, and tell the maintainers and the other mirrors; do not remove the checkpoint"})
 		return v, nil
 	}
-	if v.last.Policy == policy && v.last.Signers == v.signers {
-		v.tip = v.last.Tip
+	if goOn {
+		v.tip, v.size = v.last.Tip, v.last.Size
 	}
 	return v, nil
+}
+
+// onChain tells whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
+// on from it, only what is new is read, and its number is believed; else the chain is counted from its root.
+func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string, goOn bool) (bool, error) {
+	if goOn {
+		if _, err := repo.FirstParents(ctx, last.Tip, head); err == nil {
+			return true, nil
+		}
+	}
+	chain, err := repo.FirstParents(ctx, "", head)
+	return err == nil && last.Size <= len(chain) && chain[last.Size-1] == last.Tip, err
 }
 
 // treesOf are the ids of the four data folders in a commit.

@@ -1,0 +1,81 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// TestLedgerInParts holds that a commit with many new listings is judged in parts as it is judged whole, claims of one
+// slug or DID in two parts included.
+func TestLedgerInParts(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		twin string // slug and DID of listing 9
+		want []string
+	}{
+		{"apart", "did:web:nine.example", nil},
+		{"one DID", "did:web:two.example", []string{"layout duplicate-did implementations/agent-2.json", "layout duplicate-did implementations/agent-9.json"}},
+		{"one DID in another spelling", "did:web:TWO.example", []string{"layout duplicate-did implementations/agent-2.json",
+			"layout did-spelling implementations/agent-9.json", "layout duplicate-did implementations/agent-9.json"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := fixture.NewRepo(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight"}
+			for n := range 10 {
+				did := test.twin
+				if n < len(names) {
+					did = "did:web:" + names[n] + ".example"
+				}
+				text := fmt.Sprintf("{\"slug\": \"agent-%d\", \"name\": \"Agent %d\", \"tool_did\": %q}\n", n, n, did)
+				r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(text))
+			}
+			r.Commit("List ten", fixture.Clock.Add(-24*time.Hour))
+			r.Branch("main")
+			if err := r.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []int{3, defaultPart} {
+				if got := faultsInParts(t, r.Dir, part); !slices.Equal(got, test.want) {
+					t.Errorf("in parts of %d: %q, want %q", part, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+func faultsInParts(t *testing.T, dir string, part int) []string {
+	repo, err := registry.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	head, err := repo.Resolve("HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLedger(repo)
+	l.part = part
+	var out []string
+	err = repo.Steps(t.Context(), "", head, func(s *registry.Step) error {
+		faults, err := l.Step(t.Context(), s)
+		for _, f := range faults {
+			out = append(out, f.Check+" "+f.Code+" "+f.Path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.files) != 10 || len(l.last) != 10 {
+		t.Errorf("%d files and %d commits that brought them, want 10", len(l.files), len(l.last))
+	}
+	return out
+}
