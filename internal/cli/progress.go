@@ -30,8 +30,9 @@ func (p *progress) set(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bars == nil {
+		// A bar made with a total is complete, and gone, once that is reached; more requests follow.
 		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40))
-		p.bar = p.bars.AddBar(int64(total), mpb.BarRemoveOnComplete(),
+		p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.Name("fetching "), decor.CountersNoUnit("%d of %d")),
 			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "), decor.AverageETA(decor.ET_STYLE_GO)))
 	}
