@@ -40,12 +40,25 @@ func (v *visit) judgeOwners() {
 			continue
 		}
 		v.examined = append(v.examined, name)
+		if line := exampleOwner(string(data)); line > 0 {
+			v.add(Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1}, "name people or a team who may write to the repository", "@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not know, and %s", why)
+		}
 		for _, gap := range gaps(parseOwners(string(data)), v.guardedFiles()) {
 			v.add(Error, "fork-can-edit-gate", gap.pos(name), "add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s", gap.files, why)
 		}
 		return
 	}
 	v.add(Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, "copy docs/workflows/CODEOWNERS of oap-gate to .github/CODEOWNERS", "there is no CODEOWNERS: %s", why)
+}
+
+// exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
+func exampleOwner(text string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if line, _, _ = strings.Cut(line, "#"); strings.Contains(line, "@example/") {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // gap are files without an owner, by the same rule or by none.

@@ -19,7 +19,7 @@ import (
 const docs = "../../docs/"
 
 // filled stands for a release's SHA in place of the zeros.
-var filled = strings.NewReplacer(strings.Repeat("0", 64), strings.Repeat("ab12", 16), strings.Repeat("0", 40), strings.Repeat("ab12", 10))
+var filled = strings.NewReplacer(strings.Repeat("0", 64), strings.Repeat("ab12", 16), strings.Repeat("0", 40), strings.Repeat("ab12", 10), "@example/", "@acme/")
 
 // tree is an installation as the documentation says it: file name to text.
 type tree map[string]string
@@ -252,7 +252,7 @@ func TestFaults(t *testing.T) {
 		{"any app", config, "      app_id: 15368 ", "      # ", "warning check-from-any-app repo-config.yml <context: oap-gate       # the name of the job>"},
 		{"no code owners' review", config, "code_owner_review: true ", "code_owner_review: false ", "error fork-can-edit-gate repo-config.yml <code_owner_review: false     # with CODEOWNERS on .github/ and schemas/: a fork cannot weaken its own gate>"},
 		{"no CODEOWNERS", owners, "", "", "error fork-can-edit-gate .github/CODEOWNERS"},
-		{"schemas have no owner", owners, "/schemas/ @example/registry-maintainers\n", "", "error fork-can-edit-gate .github/CODEOWNERS"},
+		{"schemas have no owner", owners, "/schemas/ @acme/registry-maintainers\n", "", "error fork-can-edit-gate .github/CODEOWNERS"},
 		{"taken away below", owners, "/MAINTAINERS.md", "/.github/workflows/\n/MAINTAINERS.md", "error fork-can-edit-gate CODEOWNERS </.github/workflows/>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
