@@ -101,7 +101,7 @@ func (p *page) head(r *gate.Report) {
 func (p *page) facts(r *gate.Report) {
 	p.b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range [][2]string{
-		{"chosen", r.Chosen},
+		{"chosen", r.Chosen + headAge(r)},
 		{"base", r.Base},
 		{"head", r.Head},
 		{"merge base", r.MergeBase},

@@ -23,7 +23,7 @@ func writeText(b *bytes.Buffer, r *gate.Report, o Options) error {
 
 func writeChosen(b *bytes.Buffer, r *gate.Report) {
 	if r.Chosen != "" {
-		fmt.Fprintf(b, "%s\n\n", line(r.Chosen))
+		fmt.Fprintf(b, "%s%s\n\n", line(r.Chosen), headAge(r))
 	}
 }
 
@@ -64,4 +64,12 @@ func writeVerdict(b *bytes.Buffer, r *gate.Report, ink ink) {
 	if r.Verdict == gate.Errored && r.Remedy != "" {
 		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))
 	}
+}
+
+// headAge says how old the head of an audit is: a copy that is frozen looks well.
+func headAge(r *gate.Report) string {
+	if r.History == nil || r.History.HeadTime.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", of %s, %s before this run", r.History.HeadTime.UTC().Format("2006-01-02T15:04:05Z"), duration(r.EvaluatedAt.Sub(r.History.HeadTime)))
 }
