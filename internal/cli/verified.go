@@ -106,6 +106,10 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 		}
 	}
 	v.last, err = checkpoint.Read(v.file, verifier)
+	if read := err == nil || errors.Is(err, fs.ErrNotExist); read && verifier != nil && o.moves() &&
+		(v.signer == nil || v.signer.Name() != verifier.Name() || v.signer.KeyHash() != verifier.KeyHash()) {
+		return nil, usagef("give --sign-key FILE of the same pair; or --only consistency, which compares and writes nothing", "the checkpoint would be written without the signature that --verify-key demands of it")
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return v, nil
 	}
@@ -160,9 +164,14 @@ func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]
 	return t.DataTrees()
 }
 
+// moves tells whether this run may move the checkpoint.
+func (o *auditOptions) moves() bool {
+	return o.checkpoint != "" && len(o.only) == 0 && len(o.skip) == 0 && o.shard == "" && o.replay == ""
+}
+
 // move writes the new checkpoint, if this run verified the whole way to it.
 func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *verified, rep *gate.Report) error {
-	if v.file == "" || len(o.only) > 0 || len(o.skip) > 0 || o.shard != "" || o.replay != "" {
+	if !o.moves() {
 		return nil
 	}
 	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
