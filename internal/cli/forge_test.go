@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+)
+
+// TestForgeCommands runs comment, doctor and protect through the real main against a forge on loopback.
+func TestForgeCommands(t *testing.T) {
+	forge := ghtest.Start("acme", "registry")
+	defer forge.Close()
+	head := strings.Repeat("1", 40)
+	forge.Grant("robot", ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	forge.Grant("fork", ghtest.Access{Login: "github-actions[bot]", App: true})
+	forge.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+	forge.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
+	dir := t.TempDir()
+	example, err := os.ReadFile(filepath.Join("..", "..", "docs", "repo-config.example.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".github"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".github", "repo-config.yml"), example, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report := func(change func(map[string]any)) string {
+		r := map[string]any{"version": 1, "tool": map[string]any{"version": "v1", "commit": "x"}, "mode": "check", "evaluated_at": "2026-05-04T12:00:00Z",
+			"head": head, "verdict": "pass", "counts": map[string]any{"records": 0, "pass": 0, "fail": 0, "inconclusive": 0, "warn": 0, "skip": 0},
+			"assumed": []any{}, "evidence_sha256": strings.Repeat("0", 64), "results": []any{}, "evidence": []any{}}
+		change(r)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(t.TempDir(), "r.json")
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	good := report(func(map[string]any) {})
+	for _, c := range []struct {
+		token  string
+		args   []string
+		status int
+		want   string
+	}{
+		{"fork", []string{"comment", good}, 0, "comment forbidden"},
+		{"robot", []string{"comment", good}, 0, "comment created"},
+		{"robot", []string{"comment", good}, 0, "comment unchanged"},
+		{"robot", []string{"comment", "--head", strings.Repeat("2", 40), good}, 2, "refused"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["verdict"] = "great" })}, 2, "does not validate"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2, "refused"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["mode"] = "audit" })}, 2, "refused"},
+		{"", []string{"comment", good}, 2, "401"},
+		{"admin", []string{"protect", "--repo", dir}, 2, "either --dry-run or --apply"},
+		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "10 unknown"},
+		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 1, "10 missing"},
+		{"admin", []string{"protect", "--repo", dir, "--apply"}, 0, "created"},
+		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 0, "0 missing"},
+		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge for acme/registry"},
+		{"", []string{"doctor", "--repo", dir, "--format", "json"}, 1, `"fork-can-edit-gate"`},
+	} {
+		var out bytes.Buffer
+		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL, "GITHUB_REPOSITORY": "acme/registry"}
+		code := Main(c.args, IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
+		if code != c.status || !strings.Contains(out.String(), c.want) {
+			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want, out.String())
+		}
+	}
+}
