@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -367,10 +368,11 @@ var lapsed = map[string]bool{"expired": true, "receipt-revoked": true}
 
 // soften makes of a check's outcome what it means in an audit. What was judged when it was merged stays in
 // force, so that a document which is gone since is worth a notice; a listing that is no longer in force needs
-// no evidence any more. The listing's own documents are no such evidence: peer-witnesses stays undecided
-// without them.
+// no evidence any more, and a check whose evidence is missing is skipped, not passed. The listing's own documents
+// are not among what was judged at the merge: peer-witnesses stays undecided without them.
 func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	inForce := status == StatusValid || status == ""
+	missing := ""
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		switch {
@@ -381,7 +383,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 			}
 		case f.Severity == checks.Notice || j.check.First():
 		case !inForce:
-			f.Severity = checks.Notice
+			f.Severity, missing = checks.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
 		case s.Merged(j.check.ID, f.Code, f.Severity):
 			f.Severity, f.Fix = checks.Notice, ""
 			f.Message += "; it was judged when it was merged, and stays in force"
@@ -391,8 +393,8 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	}
 	if !inForce {
 		j.Blames = ""
-		if j.Doubtful != "" {
-			j.Outcome = checks.Outcome{Skipped: j.Doubtful, Findings: j.Findings}
+		if skipped := cmp.Or(j.Doubtful, missing); skipped != "" {
+			j.Outcome = checks.Outcome{Skipped: skipped, Findings: j.Findings}
 		}
 	}
 }
