@@ -63,9 +63,9 @@ go_tree() {
 
 buildah_here() { buildah --storage-driver vfs --root "$temp/buildah" --runroot "$temp/buildah-run" "$@"; }
 
-# build makes the image and prints its digest; $1 names it and its archive.
+# build makes the image of the tree in $2 and prints its digest; $1 names it and its archive.
 build() {
-  buildah_here bud -q --isolation chroot --timestamp 0 --no-cache --identity-label=false --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t "$1" . >/dev/null
+  buildah_here bud -q --isolation chroot --timestamp 0 --no-cache --identity-label=false --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t "$1" "$2" >/dev/null
   buildah_here push -q --digestfile "$temp/$1.digest" "$1" "docker-archive:$temp/$1.tar:$1:test"
   cat "$temp/$1.digest"
 }
@@ -91,10 +91,34 @@ make_image() {
     buildah_here bud -q --isolation chroot -t "$GO_IMAGE" "$temp/stand-in" >/dev/null
     rm -rf "$temp/stand-in"
   fi
-  first=$(build oap-gate)
-  second=$(build oap-gate-again)
+  first=$(build oap-gate .)
   echo "image $first"
-  [ "$first" = "$second" ] || { echo "the image is not reproducible: $first, then $second"; exit 1; }
+  # The second time from the tree of a release, whose action.yml names the image.
+  mkdir "$temp/release"
+  git ls-files -z | xargs -0 cp --parents -t "$temp/release"
+  "$temp/release/.ci/release-pin" "ghcr.io/openagentprotocol-oap/oap-gate@$first"
+  ! cmp -s action.yml "$temp/release/action.yml" || { echo "action.yml was not pinned"; exit 1; }
+  second=$(build oap-gate-again "$temp/release")
+  [ "$first" = "$second" ] || { echo "the image is not reproducible, or pinning it changes it: $first, then $second"; exit 1; }
+}
+
+# classic builds with Docker's classic builder, whose image has times in it, and compares the binary.
+classic() {
+  if ! docker image inspect "$GO_IMAGE" >/dev/null 2>&1 && [ "$GO_IMAGE" = localhost/oap-gate-go ]; then
+    buildah_here push -q "$GO_IMAGE" "docker-archive:$temp/go.tar:$GO_IMAGE"
+    docker load -q -i "$temp/go.tar"
+    rm "$temp/go.tar"
+  fi
+  DOCKER_BUILDKIT=0 docker build -q --network host --build-arg "GO_IMAGE=$GO_IMAGE" --build-arg VERSION=v0.0.0-test -t oap-gate:classic . 2>"$temp/classic.log" ||
+    { cat "$temp/classic.log"; exit 1; }
+  local name id
+  for name in test classic; do
+    id=$(docker create --network none "oap-gate:$name")
+    docker cp -q "$id:/oap-gate" "$temp/oap-gate-$name"
+    docker rm "$id" >/dev/null
+  done
+  cmp "$temp/oap-gate-test" "$temp/oap-gate-classic"
+  echo "the binary is the same"
 }
 
 start_docker() {
@@ -153,6 +177,8 @@ if can_build; then
   if start_docker; then
     docker load -q -i "$temp/oap-gate.tar"
     OAP_GATE_IMAGE=oap-gate:test go test -count=1 ./test/action
+    printf '\n== the image, by the classic builder\n'
+    classic
   fi
 fi
 
