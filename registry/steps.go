@@ -129,14 +129,14 @@ func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commi
 	versions, ids := versionsOf(trees)
 	w := &stretchWalk{ctx: ctx, repo: r, trees: trees, backwards: backwards, near: map[string]*nearby{},
 		changes: make([][]Change, len(commits)), left: limit}
-	err := r.store.Each(ctx, ids, maxTreeBytes, func(i int, t gitstore.Type, raw []byte) error {
+	err := r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
 			return err
 		}
-		if t != gitstore.Tree {
-			return errWrongType(ids[i], t, gitstore.Tree)
+		if o.Type != gitstore.Tree {
+			return errWrongType(ids[i], o.Type, gitstore.Tree)
 		}
-		return w.add(versions[i].path, ids[i], raw)
+		return w.add(versions[i].path, ids[i], o)
 	})
 	if err == nil {
 		err = w.compareBefore(len(trees))
@@ -216,15 +216,21 @@ type nearby struct {
 	folders [2]*folder
 	middle  middle
 	known   bool
+	last    gitstore.Object
+	rooms   [2]gitstore.Room // of the last version and the one before, in turn
+	turn    int
 }
 
-func (w *stretchWalk) add(path string, id gitstore.ID, raw []byte) error {
+func (w *stretchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
 	n := w.near[path]
 	if n == nil {
 		n = &nearby{}
 		w.near[path] = n
 	}
-	f, m := parseLike(raw, n.folders[1])
+	prefix, suffix := o.Alike(n.last)
+	raw := n.rooms[n.turn].Put(o)
+	n.last, n.turn = o, 1-n.turn
+	f, m := parseLike(raw, n.folders[1], prefix, suffix)
 	n.known = f != nil
 	if f == nil {
 		var err error

@@ -20,8 +20,10 @@ func TestStretches(t *testing.T) {
 	}
 	const count = 80
 	files := map[string]string{}
-	for i := range 300 {
-		files[fmt.Sprintf("implementations/impl-%03d.json", i)] = "100644 blob " + blobs[i%len(blobs)]
+	const listings = 1800 // trees large enough to be put together of pieces
+	for i := range listings {
+		files[fmt.Sprintf("implementations/impl-%04d.json", i)] = "100644 blob " + blobs[i%len(blobs)]
+		files[fmt.Sprintf("peer-witnesses/impl-%04d.json", i)] = "100644 blob " + blobs[i%len(blobs)]
 	}
 	parent := ""
 	for range count {
@@ -29,9 +31,9 @@ func TestStretches(t *testing.T) {
 			scramble(rnd, files, blobs)
 		}
 		kind := []string{"implementations", "revocations", "peer-witnesses"}[rnd.IntN(3)]
-		files[fmt.Sprintf("%s/impl-%03d.json", kind, rnd.IntN(400))] = "100644 blob " + blobs[rnd.IntN(len(blobs))]
+		files[fmt.Sprintf("%s/impl-%04d.json", kind, rnd.IntN(listings+400))] = "100644 blob " + blobs[rnd.IntN(len(blobs))]
 		if rnd.IntN(3) == 0 {
-			delete(files, fmt.Sprintf("implementations/impl-%03d.json", rnd.IntN(400)))
+			delete(files, fmt.Sprintf("implementations/impl-%04d.json", rnd.IntN(listings+400)))
 		}
 		tree := c.tree(files)
 		args := []string{"commit-tree", "-m", "x", tree}
@@ -46,7 +48,7 @@ func TestStretches(t *testing.T) {
 	sameStretches(t, "the newest first", c.open())
 
 	dir := t.TempDir()
-	if _, err := fixture.Generate(dir, fixture.Bulk{Listings: 300, Commits: 70}); err != nil {
+	if _, err := fixture.Generate(dir, fixture.Bulk{Listings: listings, Commits: 70}); err != nil {
 		t.Fatal(err)
 	}
 	sameStretches(t, "the oldest first", open(t, dir))

@@ -45,11 +45,11 @@ func BenchmarkFlat(b *testing.B) {
 		return firstError(errs[:]...)
 	})
 	bench("trees/newest first/Each", func(s *Store) error {
-		return s.Each(context.Background(), newest, maxBase, func(int, Type, []byte) error { return nil })
+		return s.Each(context.Background(), newest, maxBase, func(int, Object) error { return nil })
 	})
 	bench("trees/newest first/Read", func(s *Store) error { return readAll(s, newest) })
 	bench("trees/oldest first/Each", func(s *Store) error {
-		return s.Each(context.Background(), h.trees, maxBase, func(int, Type, []byte) error { return nil })
+		return s.Each(context.Background(), h.trees, maxBase, func(int, Object) error { return nil })
 	})
 	for _, ids := range [][]ID{h.blobs, h.trees} {
 		var list strings.Builder

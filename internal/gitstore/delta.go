@@ -25,59 +25,86 @@ func deltaSize(delta []byte) (int64, []byte, error) {
 	return 0, nil, fmt.Errorf("%w: a size in a delta does not end", ErrCorrupt)
 }
 
-// applyDelta makes an object of its base, gitformat-pack(5). The caller caps the declared size of the result.
-func applyDelta(base, delta []byte) ([]byte, error) {
-	baseSize, size, ops, err := deltaSizes(delta)
+// instructions goes through those of a delta, gitformat-pack(5).
+type instructions struct {
+	rest       []byte
+	base, size int64 // of the base, and of the result
+	made       int64
+}
+
+// instructionsFor begins a delta for a base of that size. The caller caps the size of the result.
+func instructionsFor(base int64, delta []byte) (*instructions, error) {
+	said, size, rest, err := deltaSizes(delta)
 	if err != nil {
 		return nil, err
 	}
-	if baseSize != int64(len(base)) {
-		return nil, fmt.Errorf("%w: delta for a base of %d bytes, which has %d", ErrCorrupt, baseSize, len(base))
+	if said != base {
+		return nil, fmt.Errorf("%w: delta for a base of %d bytes, which has %d", ErrCorrupt, said, base)
+	}
+	return &instructions{rest: rest, base: base, size: size}, nil
+}
+
+// next is what the result goes on with: bytes of the delta, or n of the base at from. After the last, n is 0.
+func (d *instructions) next() (inserted []byte, from, n int64, err error) {
+	if len(d.rest) == 0 {
+		if d.made != d.size {
+			err = fmt.Errorf("%w: a delta makes %d bytes, not its %d", ErrCorrupt, d.made, d.size)
+		}
+		return nil, 0, 0, err
+	}
+	op := d.rest[0]
+	d.rest = d.rest[1:]
+	if op&0x80 == 0 {
+		n = int64(op)
+		if n == 0 || n > int64(len(d.rest)) {
+			return nil, 0, 0, fmt.Errorf("%w: a delta inserts %d bytes of %d", ErrCorrupt, n, len(d.rest))
+		}
+		inserted, d.rest = d.rest[:n], d.rest[n:]
+	} else {
+		if from, n, d.rest, err = copyOperands(op, d.rest); err != nil {
+			return nil, 0, 0, err
+		}
+		if from > d.base || n > d.base-from {
+			return nil, 0, 0, fmt.Errorf("%w: a delta copies %d bytes at %d of %d", ErrCorrupt, n, from, d.base)
+		}
+	}
+	if n > d.size-d.made {
+		return nil, 0, 0, fmt.Errorf("%w: a delta makes more than its %d bytes", ErrCorrupt, d.size)
+	}
+	d.made += n
+	return inserted, from, n, nil
+}
+
+// applyDelta makes an object of its base. The caller caps the declared size of the result.
+func applyDelta(base, delta []byte) ([]byte, error) {
+	d, err := instructionsFor(int64(len(base)), delta)
+	if err != nil {
+		return nil, err
 	}
 	// A tree of a history mostly has what its base has, where it has it. To begin as a copy of the base spares clearing
 	// the room, and copying what stands in place already.
 	var out []byte
-	begun := size <= baseSize
+	begun := d.size <= d.base
 	if begun {
-		out = append(out, base[:size]...)[:0:size]
+		out = append(out, base[:d.size]...)[:0:d.size]
 	} else {
-		out = make([]byte, 0, size)
+		out = make([]byte, 0, d.size)
 	}
-	for len(ops) > 0 {
-		op := ops[0]
-		ops = ops[1:]
-		var piece []byte
-		inPlace := false
-		if op&0x80 == 0 {
-			n := int(op)
-			if n == 0 || n > len(ops) {
-				return nil, fmt.Errorf("%w: a delta inserts %d bytes of %d", ErrCorrupt, n, len(ops))
-			}
-			piece, ops = ops[:n], ops[n:]
-		} else {
-			var from, n int64
-			if from, n, ops, err = copyOperands(op, ops); err != nil {
-				return nil, err
-			}
-			if from > baseSize || n > baseSize-from {
-				return nil, fmt.Errorf("%w: a delta copies %d bytes at %d of %d", ErrCorrupt, n, from, len(base))
-			}
-			piece = base[from : from+n]
-			inPlace = begun && from == int64(len(out))
-		}
-		if len(piece) > cap(out)-len(out) {
-			return nil, fmt.Errorf("%w: a delta makes more than its %d bytes", ErrCorrupt, size)
-		}
-		if inPlace {
-			out = out[:len(out)+len(piece)]
-		} else {
-			out = append(out, piece...)
+	for {
+		inserted, from, n, err := d.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return out, nil
+		case inserted != nil:
+			out = append(out, inserted...)
+		case begun && from == int64(len(out)):
+			out = out[:int64(len(out))+n]
+		default:
+			out = append(out, base[from:from+n]...)
 		}
 	}
-	if int64(len(out)) != size {
-		return nil, fmt.Errorf("%w: a delta makes %d bytes, not its %d", ErrCorrupt, len(out), size)
-	}
-	return out, nil
 }
 
 // copyOperands are the offset and size of a copy instruction, of which only the bytes that are not 0 are there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -15,7 +16,7 @@ import (
 // verify those made before, many at a time where the processor can. Some 100 MiB of them are held at most. For
 // objects that have little to do with each other, several goroutines calling Read are faster. The error is the first in
 // the order of ids, f's own included, as of Read; or ctx's.
-func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, t Type, data []byte) error) error {
+func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o Object) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	made, order := make(chan *batch), make(chan *batch, 1)
 	var running sync.WaitGroup
@@ -54,7 +55,7 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, t
 			if p.err != nil {
 				return p.err
 			}
-			if err := f(i, p.object.kind, p.object.data); err != nil {
+			if err := f(i, Object{p.object.kind, p.object.data, p.pieces}); err != nil {
 				return err
 			}
 			i++
@@ -72,23 +73,24 @@ type batch struct {
 // pending is an object on its way through Each.
 type pending struct {
 	id     ID
-	object cached
+	object cached // without data where it is in pieces of others
+	pieces pieces // of a large tree
 	err    error
 }
 
-// maxBatch is from how many bytes on a batch is complete.
+// maxBatch is from how many bytes of their own on the objects of a batch are complete.
 const maxBatch = 32 << 20
 
 // batches makes objects, as many at a time as are best verified together, until send returns false.
 func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	var b *batch
 	size := 0
+	var made latest
 	for i, id := range ids {
 		if b == nil {
 			b, size = &batch{done: make(chan struct{})}, 0
 		}
-		p := pending{id: id}
-		p.object, p.err = s.unverified(id, limit)
+		p := s.unverified(id, limit, &made)
 		b.objects = append(b.objects, p)
 		size += len(p.object.data)
 		if len(b.objects) < sha1x16.AtOnce() && size < maxBatch && i < len(ids)-1 {
@@ -101,17 +103,83 @@ func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	}
 }
 
-// unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
-func (s *Store) unverified(id ID, limit int64) (cached, error) {
-	for _, p := range *s.packs.Load() {
-		if at, ok := p.index.find(id); ok {
-			if err := p.ready(); err != nil {
-				return cached{}, err
-			}
-			return p.object(at, limit, &s.cache)
+// latest are the large trees made last, of which git makes the next a delta: it looks at ten by default.
+type latest struct {
+	trees [16]struct {
+		place  place
+		pieces pieces
+	}
+	next int
+}
+
+func (l *latest) put(at place, p pieces) {
+	l.trees[l.next%len(l.trees)].place, l.trees[l.next%len(l.trees)].pieces = at, p
+	l.next++
+}
+
+func (l *latest) get(at place) pieces {
+	for _, t := range l.trees {
+		if t.place == at {
+			return t.pieces
 		}
 	}
-	return cached{}, errAbsent
+	return nil
+}
+
+// unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
+func (s *Store) unverified(id ID, limit int64, made *latest) pending {
+	o := pending{id: id, err: errAbsent}
+	for _, p := range *s.packs.Load() {
+		at, ok := p.index.find(id)
+		if !ok {
+			continue
+		}
+		if o.err = p.ready(); o.err != nil {
+			return o
+		}
+		o.object.place, o.object.kind = place{p, at}, Tree
+		o.pieces, o.err = p.inPieces(at, limit, made)
+		if o.err == nil && o.pieces == nil {
+			o.object, o.err = p.object(at, limit, &s.cache)
+			if o.err == nil && o.object.kind == Tree && len(o.object.data) >= leastPieces {
+				o.pieces, o.err = pieces(nil).add(o.object.data, 0, len(o.object.data))
+			}
+		}
+		if o.pieces != nil {
+			made.put(o.object.place, o.pieces)
+		}
+		return o
+	}
+	return o
+}
+
+// inPieces makes a large tree that is a delta of one made before; nil where it is none.
+func (p *pack) inPieces(at, limit int64, made *latest) (pieces, error) {
+	r, e, err := p.start(at)
+	if err != nil {
+		return nil, err
+	}
+	defer r.release()
+	if e.kind < offsetDelta || e.size > maxHeld || p.index.idSize != sha1.Size {
+		return nil, nil
+	}
+	base := made.get(place{p, e.base})
+	if base == nil {
+		return nil, nil
+	}
+	delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
+	if err != nil {
+		return nil, err
+	}
+	_, size, _, err := deltaSizes(delta)
+	if err != nil || size < leastPieces || size > limit {
+		return nil, err
+	}
+	tree, err := base.apply(delta)
+	if err == errManyPieces {
+		return nil, nil
+	}
+	return tree, err
 }
 
 // finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as
@@ -120,10 +188,15 @@ func (s *Store) finish(b *batch, limit int64) {
 	s.verifyTrees(b)
 	for i := range b.objects {
 		p := &b.objects[i]
-		if p.err == nil && p.object.id != p.id {
+		switch {
+		case p.err != nil || p.object.id == p.id:
+		case p.object.data == nil:
+			p.err = errAbsent
+		default:
 			p.object, p.err = s.verified(p.object, p.id)
 		}
 		if p.err != nil {
+			p.pieces = nil
 			p.object.kind, p.object.data, p.err = s.Read(p.id, limit)
 		}
 	}
@@ -136,15 +209,21 @@ func (s *Store) verifyTrees(b *batch) {
 	for i := range b.objects {
 		p := &b.objects[i]
 		if p.err == nil && p.object.kind == Tree && p.id.size == sha1.Size && p.object.id != p.id {
+			size, bytes := int64(len(p.object.data)), [][]byte{p.object.data}
+			if p.pieces != nil {
+				size, bytes = p.pieces.size(), p.pieces.bytes()
+			}
+			head := strconv.AppendInt([]byte("tree "), size, 10)
 			trees = append(trees, p)
-			head := strconv.AppendInt([]byte("tree "), int64(len(p.object.data)), 10)
-			messages = append(messages, sha1x16.Message{Head: append(head, 0), Data: p.object.data})
+			messages = append(messages, slices.Concat(sha1x16.Message{append(head, 0)}, bytes))
 		}
 	}
 	for i, sum := range sha1x16.Sum(messages) {
 		if p := trees[i]; BytesID(sum[:]) == p.id {
 			p.object.id = p.id
-			s.cache.put(p.object)
+			if p.object.data != nil {
+				s.cache.put(p.object)
+			}
 		}
 	}
 }

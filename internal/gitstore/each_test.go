@@ -22,8 +22,8 @@ func TestEach(t *testing.T) {
 	slices.Reverse(newest)
 	for _, order := range [][]ID{ids, newest, nil} {
 		next := 0
-		err := s.Each(context.Background(), order, 1<<20, func(i int, kind Type, data []byte) error {
-			if i != next || hashOf(kind, data) != order[i] {
+		err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
+			if i != next || hashOf(o.Type, new(Room).Put(o)) != order[i] {
 				t.Errorf("object %d of %d: not the one asked for", i, next)
 			}
 			next++
@@ -39,7 +39,7 @@ func TestEachEnds(t *testing.T) {
 	s, ids := chained(t)
 	stop := errors.New("stop")
 	count := 0
-	err := s.Each(context.Background(), ids, 1<<20, func(i int, _ Type, _ []byte) error {
+	err := s.Each(context.Background(), ids, 1<<20, func(i int, _ Object) error {
 		if count++; i == 7 {
 			return stop
 		}
@@ -51,15 +51,15 @@ func TestEachEnds(t *testing.T) {
 
 	absent := hashOf(Blob, []byte("absent"))
 	count = 0
-	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20, func(int, Type, []byte) error { count++; return nil })
+	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20, func(int, Object) error { count++; return nil })
 	wantError(t, err, ErrNotFound, "git fsck")
 	if count != 2 {
 		t.Errorf("%d calls before the object that is not there, want 2", count)
 	}
-	wantError(t, s.Each(context.Background(), ids, 1, func(int, Type, []byte) error { return nil }), ErrTooLarge, "")
+	wantError(t, s.Each(context.Background(), ids, 1, func(int, Object) error { return nil }), ErrTooLarge, "")
 
 	ctx, cancel := context.WithCancel(context.Background())
-	err = s.Each(ctx, ids, 1<<20, func(i int, _ Type, _ []byte) error {
+	err = s.Each(ctx, ids, 1<<20, func(i int, _ Object) error {
 		if i == 3 {
 			cancel()
 		}
@@ -81,10 +81,10 @@ func TestEachOfDamaged(t *testing.T) {
 	w.write(c)
 	s := c.open()
 	read := 0
-	err := s.Each(context.Background(), []ID{id, id, bad}, 1<<20, func(_ int, _ Type, data []byte) error {
+	err := s.Each(context.Background(), []ID{id, id, bad}, 1<<20, func(_ int, o Object) error {
 		read++
-		if string(data) != "whole\n" {
-			t.Errorf("read %q", data)
+		if string(new(Room).Put(o)) != "whole\n" {
+			t.Errorf("read %q", new(Room).Put(o))
 		}
 		return nil
 	})

@@ -55,7 +55,7 @@ type inMemory struct{ io.ReaderAt }
 
 func (inMemory) Close() error { return nil }
 
-// FuzzDelta: a delta makes the size that it says, of pieces of its base and itself, or is refused.
+// FuzzDelta: a delta makes the size that it says, of pieces of its base and itself, or is refused; in one as in pieces.
 func FuzzDelta(f *testing.F) {
 	f.Add([]byte("base base base"), newDelta(14, 9).copy(5, 4).insert([]byte("other")).Bytes())
 	f.Add([]byte("base"), []byte{4, 0x80, 0x80, 4, 0x90, 4, 0x90, 4})
@@ -65,6 +65,13 @@ func FuzzDelta(f *testing.F) {
 			return
 		}
 		out, err := applyDelta(base, delta)
+		if len(base) > 0 {
+			one, _ := pieces(nil).add(base, 0, len(base))
+			p, otherErr := one.apply(delta)
+			if otherErr != errManyPieces && ((err == nil) != (otherErr == nil) || err == nil && !bytes.Equal(out, bytes.Join(p.bytes(), nil))) {
+				t.Errorf("made %q, %v; in pieces %q, %v", out, err, p.bytes(), otherErr)
+			}
+		}
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Errorf("error %v is of no kind", err)

@@ -1,0 +1,116 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// manyVersions are trees of some 90 KiB, each a little different from the one before, packed by git as deltas.
+func manyVersions(t *testing.T, versions int) (clone, []ID) {
+	c := newClone(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	entry := func(name int) string {
+		return fmt.Sprintf("100644 blob %x\t%08x-tool.json", sha1.Sum(fmt.Append(nil, r.Uint64())), uint32(name)*2654435761)
+	}
+	var entries []string
+	for n := range 2000 {
+		entries = append(entries, entry(n))
+	}
+	var ids []ID
+	var list strings.Builder
+	for i := range versions {
+		for range 1 + r.IntN(4) {
+			at := r.IntN(len(entries))
+			switch r.IntN(3) {
+			case 0: // an edit
+				_, name, _ := strings.Cut(entries[at], "\t")
+				entries[at] = fmt.Sprintf("100644 blob %x\t%s", sha1.Sum(fmt.Append(nil, r.Uint64())), name)
+			case 1:
+				entries = slices.Delete(entries, at, at+1)
+			case 2:
+				entries = append(entries, entry(2000+len(ids)*4+i))
+			}
+		}
+		slices.SortFunc(entries, func(a, b string) int {
+			return strings.Compare(a[strings.IndexByte(a, '\t'):], b[strings.IndexByte(b, '\t'):])
+		})
+		entries = slices.CompactFunc(entries, func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
+		id := mustID(t, c.gitInput(strings.Join(entries, "\n")+"\n", "mktree", "--missing"))
+		ids = append(ids, id)
+		fmt.Fprintln(&list, id, "implementations")
+	}
+	c.gitInput(list.String(), "pack-objects", "-q", "--window=10", "--depth=50", ".git/objects/pack/pack")
+	c.git("prune-packed")
+	return c, ids
+}
+
+// Trees that are put together of pieces of one another have the bytes that their ids say, in whatever order, put over
+// whatever was there, and have in common what they say.
+func TestPieces(t *testing.T) {
+	c, ids := manyVersions(t, 150)
+	newest, shuffled := slices.Clone(ids), slices.Clone(ids)
+	slices.Reverse(newest)
+	rand.New(rand.NewPCG(5, 6)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	for name, order := range map[string][]ID{"oldest first": ids, "newest first": newest, "shuffled": shuffled} {
+		t.Run(name, func(t *testing.T) {
+			s := c.open()
+			inPieces, common := 0, 0
+			var rooms [2]Room
+			var last Object
+			var before []byte
+			err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
+				got := rooms[i%2].Put(o)
+				if hashOf(o.Type, got) != order[i] {
+					t.Fatalf("object %d, over one read before: not the one asked for", i)
+				}
+				if !bytes.Equal(got, new(Room).Put(o)) {
+					t.Fatalf("object %d differs where it is put", i)
+				}
+				if len(o.pieces) > 1 {
+					inPieces++
+				}
+				prefix, suffix := o.Alike(last)
+				common += prefix + suffix
+				if prefix+suffix > min(len(got), len(before)) || !bytes.Equal(got[:prefix], before[:prefix]) ||
+					!bytes.Equal(got[len(got)-suffix:], before[len(before)-suffix:]) {
+					t.Fatalf("object %d does not have its first %d and last %d bytes in common with the one before", i, prefix, suffix)
+				}
+				last, before = o, got
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "newest first" && (inPieces < 20 || common < 20*leastPieces) {
+				t.Errorf("%d objects were in pieces, and %d bytes in common", inPieces, common)
+			}
+		})
+	}
+}
+
+// A tree in pieces whose bytes are not those of its id is none, nor is one that a delta makes too large.
+func TestPiecesOfDamaged(t *testing.T) {
+	c := newClone(t)
+	tree := bytes.Repeat([]byte("100644 a\x0000000000000000000000"), 4000)
+	good := hashOf(Tree, tree)
+	other := hashOf(Tree, tree[:len(tree)-29])
+	w := newPackWriter(t)
+	base := w.add(good, Tree, nil, tree, 0)
+	short := newDelta(int64(len(tree)), int64(len(tree)-30)).copy(0, len(tree)-30)
+	w.add(other, offsetDelta, w.offsetTo(base), short.Bytes(), 0)
+	w.write(c)
+	s := c.open()
+	read := 0
+	f := func(int, Object) error { read++; return nil }
+	wantError(t, s.Each(context.Background(), []ID{good, other}, 1<<20, f), ErrCorrupt, "git fsck")
+	if read != 1 {
+		t.Errorf("%d objects read, want 1", read)
+	}
+	wantError(t, s.Each(context.Background(), []ID{good, other}, int64(len(tree)-40), f), ErrTooLarge, "")
+}
