@@ -45,7 +45,7 @@ func runAppendOnly(s *Subject) Outcome {
 			return out
 		}
 	}
-	out.commits(s, reissued)
+	out.commits(s, reissued && !s.Unchanged())
 	return out
 }
 
@@ -100,7 +100,7 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 			problem = "changes a merged file that the range as a whole does not re-issue"
 		case head == nil:
 			problem = "takes the listing away"
-		case head.Mode != registry.ModeFile:
+		case head.Mode != s.Change.Base.Mode:
 			problem = "changes the listing's mode or type"
 		default:
 			l := s.Run.Version(s.Path, registry.Version{Entry: head})
@@ -174,9 +174,11 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 			}
 		}
 	}
+	const squash = "squash the branch into one commit, or merge it by a merge commit"
 	if n := dataCommits(r.Range); n > 1 {
-		out.warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).
-			fix("squash the branch into one commit, or merge it by a merge commit")
+		out.warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).fix(squash)
+	} else if path := dropped(r.Range); path != "" {
+		out.warnf(&Subject{Run: r, Path: path}, "", "squash", "a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the main branch").fix(squash)
 	}
 	if len(r.Range.Changes) == 0 && len(out.Findings) == 0 {
 		out.Verified = "the range changes nothing"
@@ -215,8 +217,25 @@ func Passing(r *registry.Range) []string {
 	return out
 }
 
-// Squash tells whether more than one commit of a range touches a data path.
-func Squash(r *registry.Range) bool { return dataCommits(r) > 1 }
+// Squash tells whether a range's commits, rebase-merged, would make other steps of the main branch than the range as a
+// whole: more than one touches a data path, or what the one does is not what lands.
+func Squash(r *registry.Range) bool { return dataCommits(r) > 1 || dropped(r) != "" }
+
+// dropped is the first data path that a commit makes what the range as a whole does not; empty: none.
+func dropped(r *registry.Range) string {
+	for _, c := range r.Commits {
+		for _, t := range c.Touched {
+			if registry.KindOf(t.Path) == registry.Governance {
+				continue
+			}
+			i, found := slices.BinarySearchFunc(r.Changes, t.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+			if !found || !sameEntry(r.Changes[i].Head, t.Head) {
+				return t.Path
+			}
+		}
+	}
+	return ""
+}
 
 func dataCommits(r *registry.Range) int {
 	n := 0

@@ -48,7 +48,7 @@ type Report struct {
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
-	Squash         bool       `json:"squash,omitempty" jsonschema:"description=more than one commit of the range touches a data path"`
+	Squash         bool       `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
 	EvidenceSHA256 string     `json:"evidence_sha256"`
 	History        *History   `json:"history,omitempty"`
 	Shard          string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`

@@ -111,11 +111,11 @@ func (a *ancestry) common() []gitstore.ID {
 // base's own history holds a commit older than its parent; it is then judged once more, which is the safe
 // side. To be exact, the whole history would have to be read in every run.
 func (a *ancestry) settle(ctx context.Context) error {
-	oldest, found, err := a.oldestAhead()
+	oldest, rooted, found, err := a.oldestAhead()
 	if err != nil || !found {
 		return err
 	}
-	for a.queue.Len() > 0 && a.queue[0].when.Unix() >= oldest {
+	for a.queue.Len() > 0 && (rooted || a.queue[0].when.Unix() >= oldest) {
 		if err := a.step(ctx); err != nil {
 			return err
 		}
@@ -127,20 +127,23 @@ func (a *ancestry) isAhead(id gitstore.ID) bool {
 	return a.marks[id]&(fromHead|fromBase|stale) == fromHead
 }
 
-func (a *ancestry) oldestAhead() (seconds int64, found bool, err error) {
+// oldestAhead gives the date of the oldest such commit, and tells whether one of them is a root: base has its own,
+// so that most likely the walk went past a commit of base with a wrong date.
+func (a *ancestry) oldestAhead() (seconds int64, rooted, found bool, err error) {
 	for id := range a.marks {
 		if !a.isAhead(id) {
 			continue
 		}
 		c, err := a.repo.commit(id)
 		if err != nil {
-			return 0, false, err
+			return 0, false, false, err
 		}
+		rooted = rooted || len(c.parents) == 0
 		if when := c.when.Unix(); !found || when < seconds {
 			seconds, found = when, true
 		}
 	}
-	return seconds, found, nil
+	return seconds, rooted, found, nil
 }
 
 // ahead lists the commits that head reaches and base does not, each after its parents. The order depends on

@@ -93,7 +93,7 @@ func (p *page) head(r *gate.Report) {
 		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"), markdown(strings.Join(r.Governance, ", "), headField))
 	}
 	if r.Squash {
-		b.WriteString("**Squash:** more than one commit touches a data path; merge as one commit.\n\n")
+		b.WriteString("**Squash:** rebase-merged, the commits would make other steps than the range as a whole; merge as one commit.\n\n")
 	}
 	p.facts(r)
 }
