@@ -106,7 +106,7 @@ func runLayout(s *Subject) Outcome {
 			out.directoryEntry(s)
 		}
 	}
-	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
+	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
 		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", named).
 			fix("choose another slug")
 	}
@@ -117,7 +117,7 @@ func runLayout(s *Subject) Outcome {
 		}
 		standing := s.unmendable()
 		for i, f := range out.Findings {
-			if standing[f.Pointer] {
+			if standing[f.Pointer] || f.Code == "file-mode" {
 				out.Findings[i].Severity = Warning
 				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
 			}
