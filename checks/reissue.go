@@ -89,6 +89,10 @@ func (o Outcome) signed(s *Subject) Outcome {
 		o.errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = reissueWay
 		return o
 	}
+	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {
+		o.errorf(s, "/conformance_receipt_sha256", "validity-missing", "the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
+			cutRunes(r.NotBefore.Text, 60)).Fix = reissueWay
+	}
 	o.later(s, r.NotBefore.Time, "the new Receipt's validity.not_before")
 	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
 		o.errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
@@ -99,7 +103,7 @@ func (o Outcome) signed(s *Subject) Outcome {
 			fix("set conformance_level to %q", top)
 	}
 	o.provisionalSet(s)
-	if !o.has(Error) && !o.has(Doubt) {
+	if !o.has(Error) && !o.has(Doubt) && !r.NotBefore.IsZero() {
 		o.Verified = "signed by " + v.Key + ", newer than the merged listing"
 	}
 	return o
@@ -111,7 +115,7 @@ func (o *Outcome) later(s *Subject, at time.Time, what string) {
 		return // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
 	}
 	issued := s.BaseListing.Issued
-	if issued.IsZero() || issued.After(s.Run.Now) {
+	if issued.IsZero() || issued.After(s.Run.Now.Add(Skew)) {
 		issued = s.brought()
 	}
 	if !at.After(issued.Add(time.Second)) {
