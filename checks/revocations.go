@@ -2,11 +2,13 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -71,6 +73,7 @@ func runRevocations(s *Subject) Outcome {
 		out.warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
 			fix("set revoked_at to the time of the revocation")
 	}
+	out.noReceipt(s)
 	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
 	if err != nil {
 		out.errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).fix("write it so that RFC 8785 can canonicalise it")
@@ -83,15 +86,26 @@ func runRevocations(s *Subject) Outcome {
 	return out.authority(s, l, bytes)
 }
 
-func (o *Outcome) reason(s *Subject) {
-	switch s.Revocation.Reason {
-	case "key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
-		"failed_safety_eval", "frontier_capability_misuse":
-	default:
-		if !s.refused["/reason"] {
-			o.errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
-				fix("use key_compromise, manifest_non_conformance, superseded, voluntary_withdrawal or dispute_resolved_against")
+// noReceipt holds that the signed bytes are no Receipt's: peer witnesses sign those of strangers, who may write the
+// members of a revocation into them where the base tree's schema allows others beside.
+func (o *Outcome) noReceipt(s *Subject) {
+	for _, name := range []string{"implementation", "claimed_levels", "signatures"} {
+		if strict.Member(s.Record.Document.Root, name) != nil {
+			o.errorf(s, "/"+name, "revocation-is-receipt", "the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's", name).
+				fix("leave it out and sign anew")
+			return
 		}
+	}
+}
+
+// reasons are those that RFC 0026, section 5, and the RFCs that extend it know.
+var reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
+	"failed_safety_eval", "frontier_capability_misuse"}
+
+func (o *Outcome) reason(s *Subject) {
+	if !slices.Contains(reasons, s.Revocation.Reason) && !s.refused["/reason"] {
+		o.errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
+			fix("use one of %s", strings.Join(reasons, ", "))
 	}
 }
 
