@@ -138,6 +138,15 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 func (c *collector) anchor(f *Facts, a *registry.Anchor) {
 	c.start(func() {
 		f.CrossMatch = c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
+		if f.CrossMatch.State != Obtained {
+			return
+		}
+		defer decode()()
+		limits := strict.Remote(MaxCrossMatchReceipt)
+		limits.Values = 1 << 20
+		if _, err := strict.Parse(a.ReceiptURI, f.CrossMatch.Value.Body, limits); err != nil {
+			f.CrossMatch = Result[Pinned]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: f.CrossMatch.From}
+		}
 	})
 	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
 	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
