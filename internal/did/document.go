@@ -156,6 +156,11 @@ func shown(v any) string {
 func (r *reader) noPrivateKey(at string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
+		if _, ok := v["kty"].(string); ok {
+			if err := r.publicJWK(at, v); err != nil {
+				return err
+			}
+		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			pointer := at + "/" + escape.Replace(name)
 			if name == "@context" {
@@ -196,7 +201,7 @@ func private(name string) bool {
 func (r *reader) publicJWK(at string, jwk map[string]any) error {
 	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
 		if _, there := jwk[member]; there {
-			return r.fault(at+"/"+member, CodePrivateKey, "document publishes a private key in publicKeyJwk.%s, whoever reads it can sign in its owner's name", member)
+			return r.fault(at+"/"+member, CodePrivateKey, "document publishes a private key in %q of a JWK, whoever reads it can sign in its owner's name", member)
 		}
 	}
 	return nil
