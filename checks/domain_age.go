@@ -49,13 +49,6 @@ type age struct {
 func judgeAge(s *Subject) (ages, age) {
 	var a age
 	found := s.Facts.DomainAge
-	if found.State != evidence.Obtained {
-		a.why = found.Message
-		if found.State == evidence.Unavailable || found.State == evidence.Unsought {
-			return ageUnsure, a
-		}
-		return ageUnknown, a
-	}
 	lapse := s.Listing.Expires
 	if s.Run.Audit {
 		a.stood = s.Stood
@@ -75,6 +68,13 @@ func judgeAge(s *Subject) (ages, age) {
 		a.byHistory = true
 		return ageOld, a
 	}
+	if found.State != evidence.Obtained {
+		a.why = found.Message
+		if found.State == evidence.Unavailable || found.State == evidence.Unsought {
+			return ageUnsure, a
+		}
+		return ageUnknown, a
+	}
 	if reg.Domain.PrivateSuffix {
 		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
 		return ageUnknown, a
@@ -84,6 +84,18 @@ func judgeAge(s *Subject) (ages, age) {
 		return ageUnsure, a
 	}
 	return ageUnknown, a
+}
+
+// vague is by how much a WHOIS date may be too late: it names the end of a day, in whatever zone the registry is.
+const vague = (24 + 14) * time.Hour
+
+// changedHands tells whether the domain was registered after this tool_did first stood here.
+func (a age) changedHands() bool {
+	from := a.registered
+	if a.source == domainage.SourceWHOIS {
+		from = from.Add(-vague)
+	}
+	return !a.registered.IsZero() && !a.stood.IsZero() && from.After(a.stood)
 }
 
 // stoodSince is the committer date of the first-parent commit from which on the listing's file has held its
@@ -112,7 +124,7 @@ func runDomainAge(s *Subject) Outcome {
 	domain := s.Facts.DomainAge.Value.Domain.Registrable
 	const flag = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
 
-	if !a.registered.IsZero() && !a.stood.IsZero() && a.registered.After(a.stood) {
+	if d.Method == "web" && a.changedHands() {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
