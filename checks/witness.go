@@ -105,12 +105,19 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !own.NotAfter.IsZero() && !v.at.Before(own.NotAfter.Time) {
 		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
 	}
+	const forged = "its signature does not verify by a key that verifies its own Receipt"
+	signed := receipt.VerifyBy(verified.Keys, st.bytes, text)
+	if !signed && len(verified.Unverified) == 0 && s.pinnedThen(v.listed) {
+		// The keys that verify its Receipt are those of then: none that is gone since made this signature.
+		w.weight, w.code, w.why = ignored, "witness-signature", forged
+		return w
+	}
 	w.keys = doc.Keys
 	if shareKey(w.keys, st.keys) {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
-	if !receipt.VerifyBy(verified.Keys, st.bytes, text) {
-		return worth(broken, "witness-signature", "its signature does not verify by a key that verifies its own Receipt")
+	if !signed {
+		return worth(broken, "witness-signature", forged)
 	}
 	s.independence(&w, known, id)
 	if s.Run.Audit && w.alone != "" && !w.path {
@@ -192,6 +199,19 @@ func (s *Subject) vouchedThen(id string) *voucher {
 	return nil
 }
 
+// pinnedThen tells whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was merged.
+func (s *Subject) pinnedThen(l *Listed) bool {
+	if s.Then == nil {
+		return false
+	}
+	rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
+	if err != nil {
+		s.Run.Fatal(err)
+		return false
+	}
+	return rec != nil && rec.Document != nil && registry.ParseListing(rec).ReceiptSHA256 == l.ReceiptSHA256
+}
+
 // WitnessListing is the whole listing by which a DID may witness for the record; nil where it may not.
 func (s *Subject) WitnessListing(id string) *registry.Listing {
 	v, _, _ := s.vouches(id)
@@ -225,7 +245,7 @@ func documents(known *evidence.Witness) (weight, string) {
 	} else if d.State != evidence.Obtained {
 		note(ignored, "DID Document", d.Message, d.From)
 	}
-	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || oddStatus(r.From) {
+	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || r.Code == evidence.CodeTooLarge || oddStatus(r.From) {
 		note(unsure, "Receipt", r.Message, r.From)
 	} else if r.State != evidence.Obtained {
 		note(ignored, "Receipt", r.Message, r.From)
@@ -260,7 +280,8 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 	default:
 		w.publisher = m.Value
 	}
-	if w.alone == "" && id == s.Policy().ReferenceServer {
+	// A policy that no longer names the reference server does not make it another.
+	if w.alone == "" && (id == s.Policy().ReferenceServer || len(known.Receipt.Value.PeerWitnesses) == 0) {
 		w.witnessed(known)
 	}
 }
@@ -298,7 +319,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		w.doubt = doubt
 		return
 	}
-	w.alone = "it is the reference server, and its own Receipt carries no witness that verifies, so it counts for L4 only"
+	w.alone = "its own Receipt carries no witness that verifies, as only the reference server's may, so it counts for L4 only"
 }
 
 // revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by
