@@ -211,6 +211,12 @@ func readable(alg, value string) bool {
 	return alg == "EdDSA" && err == nil
 }
 
+// Judged lets go what only judging needs, the evidence and the files' texts: an audit has as many subjects as records.
+func (s *Subject) Judged() {
+	s.Facts = s.Facts.Spent()
+	s.Record, s.BaseRecord = nil, nil
+}
+
 // History is what the path held along the base branch's first parents, newest first.
 func (s *Subject) History() []registry.Version {
 	if s.history == nil {

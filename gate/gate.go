@@ -208,7 +208,7 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 			judging.Lock()
 			defer judging.Unlock()
 			out[i] = judgeRest(s, out[i])
-			s.Facts = s.Facts.Spent()
+			s.Judged()
 			return nil
 		})
 	}

@@ -106,5 +106,11 @@ func (f *Facts) State(k Kind) (State, string, string) {
 
 // Spent is what is left of the evidence once it was judged: whether the Receipt came from the archive.
 func (f *Facts) Spent() *Facts {
+	if f.ReceiptText.Value.Gone == "" {
+		return &nothing
+	}
 	return &Facts{ReceiptText: Result[Pinned]{Value: Pinned{Gone: f.ReceiptText.Value.Gone}}}
 }
+
+// nothing is what is left of most: one for all, since an audit has many.
+var nothing Facts
