@@ -103,18 +103,28 @@ func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	}
 }
 
-// latest are the large trees made last, of which git makes the next a delta: it looks at ten by default.
+// latest are the large trees made last, of which git makes the next a delta.
 type latest struct {
-	trees [16]struct {
-		place  place
-		pieces pieces
-	}
-	next int
+	trees []tree
+	size  int // of the bytes that they hold of their own
 }
 
-func (l *latest) put(at place, p pieces) {
-	l.trees[l.next%len(l.trees)].place, l.trees[l.next%len(l.trees)].pieces = at, p
-	l.next++
+type tree struct {
+	place  place
+	pieces pieces
+	own    int
+}
+
+// maxLatest is how many are kept, of at most maxBatch bytes: git looks at ten by default.
+const maxLatest = 16
+
+func (l *latest) put(t tree) {
+	l.trees = append(l.trees, t)
+	l.size += t.own
+	for len(l.trees) > maxLatest || l.size > maxBatch && len(l.trees) > 1 {
+		l.size -= l.trees[0].own
+		l.trees = slices.Delete(l.trees, 0, 1)
+	}
 }
 
 func (l *latest) get(at place) pieces {
@@ -146,7 +156,7 @@ func (s *Store) unverified(id ID, limit int64, made *latest) pending {
 			}
 		}
 		if o.pieces != nil {
-			made.put(o.object.place, o.pieces)
+			made.put(tree{o.object.place, o.pieces, len(o.object.data)})
 		}
 		return o
 	}
