@@ -93,6 +93,12 @@ func (o *auditOptions) check() error {
 			return usagef("write I/N, such as 1/4", "--shard %q is no part of a whole", o.shard)
 		}
 	}
+	switch {
+	case o.maxAge < 0:
+		return usagef("give a duration such as 720h, or 0 for any age", "--max-age %s is negative", o.maxAge)
+	case o.checkpoint == "" && (o.signKey != "" || o.verifyKey != ""):
+		return usagef("name the checkpoint with --checkpoint FILE", "--sign-key and --verify-key are for a checkpoint, and none is named")
+	}
 	return nil
 }
 
@@ -137,6 +143,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 		return nil, err
 	}
 	if o.record != "" {
+		cfg.Assumed = rep.Assumed // that the run was interrupted, too
 		b, err := o.auditBundle(cfg, head, src)
 		if err != nil {
 			return nil, err

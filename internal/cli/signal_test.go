@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,8 +31,8 @@ web:
 		t.Fatal(err)
 	}
 	defer w.Close()
-	report := filepath.Join(t.TempDir(), "report.json")
-	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report}, w.Args())
+	report, bundle := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "bundle.json")
+	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report, "--record", bundle}, w.Args())
 	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -60,5 +61,13 @@ web:
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report lacks %s", want)
 		}
+	}
+	// Its bundle gives the same report.
+	quiet := IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	if code := Main([]string{"replay", bundle, "--repo", w.Repo.Dir, "--report", "json=" + report}, quiet); code != 3 {
+		t.Errorf("replay: exit status %d, want 3", code)
+	}
+	if again, err := os.ReadFile(report); err != nil || string(again) != string(text) {
+		t.Errorf("replay gives another report, error %v:\n%s", err, again)
 	}
 }
