@@ -165,12 +165,11 @@ func (o *options) failed(sys IO, cause error) error {
 	return cause
 }
 
-// tell writes the report to stdout and to every file that was named.
+// tell writes the report to every file that was named, and to stdout last: whoever reads that may have gone, which
+// ends the program.
 func (o *options) tell(sys IO, rep *gate.Report) error {
-	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
-		return err
-	}
-	return o.write(sys, rep)
+	written := o.write(sys, rep)
+	return errors.Join(report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)), written)
 }
 
 // write writes each report, the summary and the outputs, whichever of them fails.

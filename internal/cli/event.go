@@ -198,7 +198,8 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen
 	}
 	if !first {
 		// The clone has the whole history of what was pushed, and the commit before is not there.
-		return chosen{base: before, head: after, rewritten: true}, nil
+		return chosen{base: before, head: after, rewritten: true,
+			how: fmt.Sprintf("base %s (not in the clone), head %s (push)", short(before), short(after))}, nil
 	}
 	return chosen{base: chain[0], head: after, sequence: true,
 		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)", short(chain[0]), short(after))}, nil

@@ -80,6 +80,7 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringVar(&o.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
 	f.StringVar(&o.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
 	f.IntVar(&o.maxAnnotations, "max-annotations", 9, "annotations of each severity in the github format, 0 to 9")
+	f.BoolVar(&o.summary, "summary", false, "append the job summary to the file that GITHUB_STEP_SUMMARY names")
 	for _, name := range []string{"only", "skip"} {
 		_ = c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return o.checkIDs(), cobra.ShellCompDirectiveNoFileComp
@@ -104,6 +105,11 @@ func (o *options) unknownCheck(id string) error {
 
 // check refuses what no run could use.
 func (o *options) check() error {
+	for _, ids := range [][]string{o.only, o.skip} {
+		for i := range ids {
+			ids[i] = strings.TrimSpace(ids[i])
+		}
+	}
 	for _, id := range slices.Concat(o.only, o.skip) {
 		if !slices.Contains(o.checkIDs(), id) {
 			return o.unknownCheck(id)
@@ -159,10 +165,10 @@ func (o *options) check() error {
 		}
 	}
 	if u, err := url.Parse(o.rdapURL); o.rdapURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return usagef("give an http or https URL", "--rdap-url %q is no URL", o.rdapURL)
+		return usagef("give an http or https URL", "--rdap-url %q is no URL", redacted(o.rdapURL))
 	}
 	if u, err := url.Parse(o.proxy); o.proxy != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return usagef("give an http or https URL", "--proxy %q is no URL", o.proxy)
+		return usagef("give an http or https URL", "--proxy %q is no URL", redacted(o.proxy))
 	}
 	if _, _, err := net.SplitHostPort(o.whoisServer); o.whoisServer != "" && err != nil {
 		return usagef("give host:port, such as whois.example:43", "--whois-server %q is not host:port", o.whoisServer)
@@ -200,12 +206,24 @@ func (o *options) assumed() []string {
 		out = append(out, "--offline")
 	}
 	add("--only", strings.Join(o.only, ","))
-	add("--proxy", o.proxy)
-	add("--rdap-url", o.rdapURL)
+	add("--proxy", redacted(o.proxy))
+	add("--rdap-url", redacted(o.rdapURL))
 	add("--replay", o.replay)
 	add("--skip", strings.Join(o.skip, ","))
 	add("--whois-server", o.whoisServer)
 	return out
+}
+
+// redacted is a URL without its password: what a report assumes is public.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(no URL)"
+	}
+	if _, secret := u.User.Password(); !secret {
+		return text
+	}
+	return u.Redacted()
 }
 
 // now is the time by which dates are judged.
@@ -220,7 +238,7 @@ func (o *options) now() time.Time {
 // live is the source that asks the world.
 func (o *options) live(progress func(done, total int)) (evidence.Source, error) {
 	live := evidence.LiveOptions{Now: o.now(), Timeout: o.timeout, Budget: o.budget, Jobs: o.jobs, Proxy: o.proxy, RDAPURL: o.rdapURL,
-		WHOISServer: o.whoisServer, CacheDir: o.cache, ArchiveDir: o.archive, RetryWait: o.retryWait, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		WHOISServer: o.whoisServer, CacheDir: o.cache, ArchiveDir: o.archive, RetryWait: max(o.retryWait, 1), UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range o.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {

@@ -215,6 +215,9 @@ func (o *auditOptions) comparePeers(ctx context.Context, repo *registry.Reposito
 	for _, name := range o.peers {
 		state, err := o.comparePeer(ctx, repo, name, head)
 		if err != nil {
+			if strings.Contains(name, "://") {
+				name = redacted(name)
+			}
 			findings = append(findings, checks.Finding{Severity: checks.Doubt, Code: "peer-unavailable",
 				Message: fmt.Sprintf("the peer %q could not be compared with: %v", name, err), Fix: "try again, or name another copy"})
 			continue
