@@ -49,8 +49,8 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	}
 	if o.proxy != "" {
 		u, err := url.Parse(o.proxy)
-		if err != nil || u.Host == "" {
-			return nil, usagef("give an http or https URL", "--proxy %q is no URL", o.proxy)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, usagef("give an http or https URL", "--proxy %q is no URL", redacted(o.proxy))
 		}
 		opts.Proxy = u
 	}
@@ -60,6 +60,19 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		return nil, err
 	}
 	return forge.New(opts)
+}
+
+// tree is the root of the clone's work tree.
+func (o *forgeOptions) tree() (string, error) {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return "", err
+	}
+	defer repo.Close()
+	if repo.Worktree() == "" {
+		return "", usagef("name a clone with a work tree", "the clone %s is bare, and the installation is read from the files on disk", o.repo)
+	}
+	return repo.Worktree(), nil
 }
 
 func (o *forgeOptions) roots() (*x509.CertPool, error) {
@@ -164,7 +177,11 @@ of the default branch, and says what is wrong and how to mend it.`,
 			if err := oneOf("--format", format, "text", "json"); err != nil {
 				return err
 			}
-			opts := doctor.Options{Dir: o.repo}
+			dir, err := o.tree()
+			if err != nil {
+				return err
+			}
+			opts := doctor.Options{Dir: dir}
 			if ask {
 				client, err := o.client(sys)
 				if err != nil {
@@ -206,7 +223,11 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 			if dry == apply {
 				return usagef("give one of them", "protect wants either --dry-run or --apply")
 			}
-			data, err := readCapped(filepath.Join(o.repo, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
+			dir, err := o.tree()
+			if err != nil {
+				return err
+			}
+			data, err := readCapped(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
 			if err != nil {
 				return usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
 			}

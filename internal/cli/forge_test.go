@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
@@ -20,7 +21,11 @@ func TestForgeCommands(t *testing.T) {
 	forge.Grant("fork", ghtest.Access{Login: "github-actions[bot]", App: true})
 	forge.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
 	forge.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
-	dir := t.TempDir()
+	repo, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := repo.Dir
 	example, err := os.ReadFile(filepath.Join("..", "..", "docs", "repo-config.example.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +34,9 @@ func TestForgeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".github", "repo-config.yml"), example, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.Git("init", "-q", "--bare", "--template=", filepath.Join(dir, ".git", "bare")); err != nil {
 		t.Fatal(err)
 	}
 	report := func(change func(map[string]any)) string {
@@ -61,6 +69,7 @@ func TestForgeCommands(t *testing.T) {
 		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2, "refused"},
 		{"robot", []string{"comment", report(func(r map[string]any) { r["mode"] = "audit" })}, 2, "refused"},
 		{"", []string{"comment", good}, 2, "401"},
+		{"robot", []string{"comment", "--proxy", "ftp://proxy.example", good}, 2, "fix: give an http or https URL"},
 		{"admin", []string{"protect", "--repo", dir}, 2, "either --dry-run or --apply"},
 		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "10 unknown"},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 1, "10 missing"},
@@ -68,6 +77,10 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 0, "0 missing"},
 		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge for acme/registry"},
 		{"", []string{"doctor", "--repo", dir, "--format", "json"}, 1, `"fork-can-edit-gate"`},
+		{"admin", []string{"protect", "--repo", filepath.Join(dir, ".github"), "--dry-run"}, 0, "0 missing"},
+		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1, `".github/repo-config.yml"`},
+		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
+		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {
 		var out bytes.Buffer
 		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL, "GITHUB_REPOSITORY": "acme/registry"}

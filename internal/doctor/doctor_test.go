@@ -230,6 +230,7 @@ func TestFaults(t *testing.T) {
 		{"computed checks", check, "        with:\n          report:", "        with:\n          checks: ${{ vars.X }}\n          report:", "error incomplete check.yml <checks: ${{ vars.X }}>"},
 		{"unknown check", check, "        with:\n          report:", "        with:\n          checks: scheme\n          report:", "error section-6 " + required + "\nerror unknown-check check.yml <checks: scheme>"},
 		{"command in a script", check, gate, "      - run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check --offline --repo /r\n" + gate, "error incomplete check.yml <run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check --offline --repo /r>"},
+		{"base in a script", check, gate, "      - run: oap-gate check --base HEAD\n" + gate, "error incomplete check.yml <run: oap-gate check --base HEAD>"},
 		{"script", check, gate, "      - run: echo ${{ github.event.pull_request.title }}\n" + gate, "error script-injection check.yml <run: echo ${{ github.event.pull_request.title }}>"},
 		{"number in a script", check, gate, "      - run: echo ${{ github.event.pull_request.number }}\n" + gate, ""},
 		{"name taken where it cannot matter", audit, "  audit:\n", "  oap-gate:\n", ""},

@@ -222,9 +222,9 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = regexp.MustCompile(`--(?:offline|skip|at|replay|connect-to|rdap-url|whois-server|ca-cert)\b`)
+var leavesOut = regexp.MustCompile(`--(?:offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
-// judgeSelection finds what leaves checks out of a gate, or replaces the world that it sees.
+// judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *visit) judgeSelection(s *step) {
 	with := s.member("with")
 	for _, name := range []string{"offline", "skip", "base"} {
