@@ -104,6 +104,8 @@ func readReport(data []byte, o CommentOptions) (*gate.Report, error) {
 	switch {
 	case r.Mode != "check":
 		return nil, refused("its mode is %q, \"check\" is expected", r.Mode)
+	case r.Verdict == gate.Errored:
+		return nil, refused("it holds no verdict: the gate could not run: %s", r.Error)
 	case len(r.Assumed) > 0:
 		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict", r.Assumed)
 	case !isSHA(r.Head):

@@ -165,6 +165,10 @@ func TestComment(t *testing.T) {
 			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) { r.Mode = "audit" }},
 		{name: "assumptions", token: robot, want: `report refused: it was given under assumptions (["--offline"]): a comment must not look like the gate's full verdict`,
 			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) { r.Assumed = []string{"--offline"} }},
+		{name: "no verdict", token: robot, want: "report refused: it holds no verdict: the gate could not run: not in this shallow clone",
+			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) {
+				r.Verdict, r.Error, r.Head = gate.Errored, "not in this shallow clone", ""
+			}},
 		{name: "files on disk", token: robot, want: `report refused: its head is "", a commit is expected: the files on disk belong to no pull request`,
 			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) { r.Head = "" }},
 		{name: "path in the head", token: robot, want: `report refused: its head is "../../user", a commit is expected: the files on disk belong to no pull request`,
