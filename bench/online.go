@@ -12,7 +12,7 @@ import (
 // delay is how long each server of the bench's web takes to answer.
 const delay = 50 * time.Millisecond
 
-// Of cli.md: requests in flight in all, and to one host.
+// What the gate allows itself by default: requests in flight in all, and to one host.
 const (
 	jobs    = 32
 	perHost = 4

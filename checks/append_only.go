@@ -31,7 +31,7 @@ func runAppendOnly(s *Subject) Outcome {
 	var out Outcome
 	reissued := false
 	for _, v := range s.Run.Range.Views {
-		i, found := slices.BinarySearchFunc(v.Changes, s.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+		i, found := indexOf(v.Changes, s.Path)
 		if !found {
 			continue
 		}
@@ -81,7 +81,7 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 	}
 	versions := 0
 	for _, c := range s.Run.Range.Commits {
-		i, found := slices.BinarySearchFunc(c.Touched, s.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+		i, found := indexOf(c.Touched, s.Path)
 		if !found {
 			continue
 		}
@@ -124,7 +124,7 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 
 func runAppendOnlyRegistry(r *Run) Outcome {
 	var out Outcome
-	whole := &Subject{Run: r, Path: ""}
+	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
 	data := 0
 	var reissues []*Subject
@@ -228,7 +228,7 @@ func dropped(r *registry.Range) string {
 			if registry.KindOf(t.Path) == registry.Governance {
 				continue
 			}
-			i, found := slices.BinarySearchFunc(r.Changes, t.Path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+			i, found := indexOf(r.Changes, t.Path)
 			if !found || !sameEntry(r.Changes[i].Head, t.Head) {
 				return t.Path
 			}
@@ -255,6 +255,11 @@ func keep(path string) bool {
 		}
 	}
 	return false
+}
+
+// indexOf finds the change of a path among changes in path order.
+func indexOf(changes []registry.Change, path string) (int, bool) {
+	return slices.BinarySearchFunc(changes, path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
 }
 
 func sameEntry(a, b *registry.Entry) bool {

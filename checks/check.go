@@ -4,6 +4,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,12 +47,7 @@ func (c *Check) PerCommit() bool { return c == appendOnly }
 
 // Judges tells whether the check has something to say of records of kind k.
 func (c *Check) Judges(k registry.Kind) bool {
-	for _, have := range c.Kinds {
-		if have == k {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.Kinds, k)
 }
 
 // Wants is the evidence to seek for a subject.
@@ -101,10 +97,13 @@ func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
 	return "", "", "", ""
 }
 
+// LeftOut is why a check is skipped that a flag left out.
+const LeftOut = "left out by --only or --skip"
+
 // Judge runs c on s, unless what it reads or needs is missing.
 func (c *Check) Judge(s *Subject) Outcome {
 	if !s.Run.Selected(c.ID) {
-		return skip("left out by --only or --skip")
+		return skip(LeftOut)
 	}
 	if s.Run.Offline && c.Online() {
 		return skip("offline")
@@ -122,9 +121,6 @@ func (c *Check) Judge(s *Subject) Outcome {
 	}
 	if c.Needs != nil {
 		for _, k := range c.Needs(s) {
-			if k == c.Owns {
-				continue
-			}
 			if out, missing := c.missing(s, k); missing {
 				return out
 			}

@@ -15,13 +15,16 @@ var domainAge = &Check{
 	Title: "the domain of tool_did is at least 30 days old, or the listing is provisional",
 	Cite:  "RFC 0026 section 6",
 	Why:   "a farm of fake implementations is cheap only as long as its domains may be new",
-	Fix:   "set provisional: true now, and drop it in a re-issue once the domain is 30 days old",
+	Fix:   provisionalWay,
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DomainAge,
 	Reads: []string{"/tool_did"},
 }
 
 func init() { domainAge.Run = runDomainAge }
+
+// provisionalWay is how a listing on a young domain is listed all the same.
+const provisionalWay = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
 
 // MinimumAge is how old a domain must be.
 const MinimumAge = 30 * 24 * time.Hour
@@ -122,7 +125,6 @@ func runDomainAge(s *Subject) Outcome {
 	how, a := judgeAge(s)
 	provisional := s.Listing.Provisional
 	domain := s.Facts.DomainAge.Value.Domain.Registrable
-	const flag = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
 
 	if d.Method == "web" && a.changedHands() {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
@@ -147,10 +149,10 @@ func runDomainAge(s *Subject) Outcome {
 			span(max(s.Run.Now.Sub(a.registered), 0).Truncate(time.Second))).
 			fix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
 	case how == ageUnknown:
-		out.errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = flag
+		out.errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = provisionalWay
 	default:
 		out.doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
-			fix("try again, or " + flag)
+			fix("try again, or " + provisionalWay)
 	}
 	if how == ageOld && (d.Method == "key" || d.HasPath()) {
 		out.warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).

@@ -10,7 +10,7 @@ var fallbackPolicy = &Check{
 	Title: "a Manifest with convention discovery v2 says how it falls back",
 	Cite:  "RFC 0027 section 3.6",
 	Why:   "a partner that meets an unknown convention must know what happens then",
-	Fix:   "add aht_fallback_policy with policy_class, assumptions and unilateral_timeout_ms to the Manifest",
+	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
 }

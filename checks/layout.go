@@ -229,7 +229,7 @@ func (o *Outcome) directoryEntry(s *Subject) {
 		o.errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
 			fix("leave the entry out until the listing reaches L4")
 	}
-	if path := s.Run.revoked(l.Path, l.ReceiptSHA256); path != "" {
+	if path := s.Run.Revoked(l.Path, l.ReceiptSHA256); path != "" {
 		o.errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).fix("renew the listing first")
 	} else if !s.Run.Now.Before(l.Expires) {
 		o.errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).fix("renew the listing first")
@@ -254,7 +254,7 @@ func firstDifference(a, b any) (string, bool) {
 		vx, hasX := x[n]
 		vy, hasY := y[n]
 		if hasX != hasY || !reflect.DeepEqual(vx, vy) {
-			return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(n), false
+			return "/" + strict.Escape(n), false
 		}
 	}
 	return "", true

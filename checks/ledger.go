@@ -35,11 +35,11 @@ type brought struct {
 	read bool // the listing could be read
 }
 
-// Brought says which commit gave a path its present content.
+// Brought says of the commit that gave a path its present content what it was judged by.
 type Brought struct {
-	Commit, Parent string // Parent is empty for a root commit
-	When           time.Time
-	First          time.Time // since when the path has held this tool_did without a break; for listings
+	Parent string // empty for a root commit
+	When   time.Time
+	First  time.Time // since when the path has held this tool_did without a break; for listings
 }
 
 // NewLedger is the ledger of an empty registry.
@@ -82,7 +82,7 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 	return l, err
 }
 
-// Brought says which commit gave a path of the data folders its present content, as of the commit judged last.
+// Brought gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Brought(ctx context.Context, path string) (Brought, error) {
 	b, found := l.last[path]
 	if l.verified != "" && (!found || b.First.IsZero()) {
@@ -119,7 +119,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 			if c.Head == nil {
 				continue
 			}
-			now := brought{Brought: Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, step.Commit.When}}
+			now := brought{Brought: Brought{step.Base.Commit(), step.Commit.When, step.Commit.When}}
 			if registry.KindOf(c.Path) == registry.KindListing {
 				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
 				if err != nil {
@@ -179,7 +179,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
-		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Tree: step.Base, Changes: step.Changes}}}
+		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
 	return &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
 }
 
@@ -281,7 +281,7 @@ func (l *Ledger) apply(step *registry.Step, r result) {
 	}
 	l.files[r.path] = *r.now
 	l.state.keep(*r.now)
-	l.last[r.path] = Brought{step.Commit.ID, step.Base.Commit(), step.Commit.When, first}
+	l.last[r.path] = Brought{step.Base.Commit(), step.Commit.When, first}
 	if r.now.listed != nil && l.state.pins != nil {
 		at := pin{slugOf(r.path), r.now.listed.ReceiptSHA256}
 		if l.state.pins[at] == nil {
@@ -316,6 +316,17 @@ func prefixes(path string) []string {
 	return append(out, path)
 }
 
+// isPlain holds for a path that folding leaves as it is, by its bytes alone.
+func isPlain(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c >= 0x80 || c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// foldPath is a path as systems that fold letter case compare it: after NFKC and full case folding.
 func foldPath(path string) string { return cases.Fold().String(norm.NFKC.String(path)) }
 
 // newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the

@@ -142,15 +142,6 @@ func foldText(s string) folded {
 	return f
 }
 
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c >= 0x80 || c >= 'A' && c <= 'Z' {
-			return false
-		}
-	}
-	return true
-}
-
 // unify is the letter that a letter or digit is taken for. rn and vv are unified apart.
 func unify(r rune) rune {
 	switch r {

@@ -26,8 +26,7 @@ const (
 type Policy struct {
 	ReferenceServer string   // DID
 	Maintainers     []string // DIDs
-	Broken          error    // why the file exempts nobody; nil where there is none
-	There           bool
+	Broken          error    // why the file exempts nobody; nil where there is no reason
 }
 
 // ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
@@ -37,11 +36,11 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 		return Policy{}, err
 	}
 	if e.Mode != registry.ModeFile {
-		return Policy{There: true, Broken: fmt.Errorf("%s is no plain file", PolicyFile)}, nil
+		return Policy{Broken: fmt.Errorf("%s is no plain file", PolicyFile)}, nil
 	}
 	text, err := t.File(ctx, PolicyFile, maxPolicy)
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return Policy{There: true, Broken: fmt.Errorf("%s is larger than %d KiB", PolicyFile, maxPolicy>>10)}, nil
+		return Policy{Broken: fmt.Errorf("%s is larger than %d KiB", PolicyFile, maxPolicy>>10)}, nil
 	}
 	if err != nil {
 		return Policy{}, err
@@ -50,7 +49,7 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	if broken != nil {
 		p = Policy{}
 	}
-	p.There, p.Broken = true, broken
+	p.Broken = broken
 	return p, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -17,7 +18,7 @@ var reissue = &Check{
 	Title: "a merged listing changes only by its owner's newly signed Receipt",
 	Cite:  "RFC 0026 section 4",
 	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
-	Fix:   "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal",
+	Fix:   reissueWay,
 	Kinds: []registry.Kind{registry.KindListing},
 	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.ReceiptText, evidence.Receipt, evidence.DomainAge},
 	Applies: func(s *Subject) string {
@@ -33,6 +34,7 @@ var reissue = &Check{
 
 func init() { reissue.Run = runReissue }
 
+// reissueWay is the one way to change a merged listing.
 const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal"
 
 func runReissue(s *Subject) Outcome {
@@ -156,7 +158,7 @@ func (o *Outcome) otherMembers(s *Subject) {
 	}
 	for _, n := range slices.Sorted(maps.Keys(names)) {
 		if names[n] && !reflect.DeepEqual(now[n], then[n]) {
-			o.warnf(s, "/"+n, "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
+			o.warnf(s, "/"+strict.Escape(n), "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
 				n, shown(then, n), shown(now, n)).fix("have the owner confirm the change")
 		}
 	}

@@ -182,7 +182,7 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 func (r *Run) eligible(l *Listed) int {
 	n := 0
 	for _, w := range r.Base.Listings {
-		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.revoked(w.Path, w.ReceiptSHA256) == "" {
+		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.Revoked(w.Path, w.ReceiptSHA256) == "" {
 			n++
 		}
 	}
@@ -254,7 +254,7 @@ func slugOf(path string) string {
 // revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.
 func revokedPin(s *Subject) Outcome {
 	var out Outcome
-	if path := s.Run.revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
+	if path := s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
 		out.errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
 			fix("sign a new Receipt and pin it; a revoked one never comes back")
 	} else {
@@ -270,7 +270,7 @@ func runRevocationsRegistry(r *Run) Outcome {
 	expired, revoked := 0, 0
 	for _, l := range r.Base.Listings {
 		switch {
-		case r.Base.RevokedBy(slugOf(l.Path), l.ReceiptSHA256) != "":
+		case r.Base.revoked[pin{slugOf(l.Path), l.ReceiptSHA256}] != "":
 			revoked++
 		case !r.Now.Before(l.Expires):
 			expired++

@@ -189,7 +189,6 @@ func missingMembers(s *Subject) []string {
 
 func runSchemaRegistry(r *Run) Outcome {
 	var out Outcome
-	whole := &Subject{Run: r}
 	for _, f := range schemaFiles {
 		changed := touches(r.Range, f.path)
 		if broken := r.Base.Schemas.broken[f.path]; broken != nil && !changed {
@@ -202,7 +201,7 @@ func runSchemaRegistry(r *Run) Outcome {
 				fix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
 		}
 		if changed {
-			out.schemaChange(whole, r, f.kinds, f.path, f.name)
+			out.schemaChange(r, f.kinds, f.path, f.name)
 		}
 	}
 	return out
@@ -217,7 +216,7 @@ const maxBrokenRecords = 10
 
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
 // becomes invalid.
-func (o *Outcome) schemaChange(s *Subject, r *Run, kinds []registry.Kind, path, builtin string) {
+func (o *Outcome) schemaChange(r *Run, kinds []registry.Kind, path, builtin string) {
 	at := &Subject{Run: r, Path: path}
 	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
 	if err != nil {

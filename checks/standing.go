@@ -46,17 +46,8 @@ type Fault struct {
 	Finding
 }
 
-// pin is a Receipt's hash under a slug.
+// pin is a Receipt's hash under a slug, which is that of the files' names.
 type pin struct{ slug, sha256 string }
-
-// Current tells whether the listing is in force at a time: in date and not revoked.
-func (st *Standing) Current(l *Listed, now time.Time) bool {
-	return now.Before(l.Expires) && st.RevokedBy(slugOf(l.Path), l.ReceiptSHA256) == ""
-}
-
-// RevokedBy is the path of the revocation of a Receipt under a slug, which is that of the files' names; empty
-// where there is none.
-func (st *Standing) RevokedBy(slug, sha256 string) string { return st.revoked[pin{slug, sha256}] }
 
 // BySlug is the listing in the file of that slug, nil where there is none.
 func (st *Standing) BySlug(slug string) *Listed { return st.byPath["implementations/"+slug+".json"] }
@@ -97,8 +88,8 @@ type scanned struct {
 	faults  []Fault
 }
 
-// NewStanding reads a tree whole, by its own schemas. Files that skip names are not searched for faults:
-// the range touches them, so they are judged as subjects.
+// NewStanding reads a tree whole, by its own schemas. Files that touched names are not searched for
+// faults: they are judged as subjects.
 func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string) bool) (*Standing, error) {
 	st := emptyStanding(t)
 	var err error

@@ -150,8 +150,7 @@ func (s *Subject) refuse(pointer string) {
 
 // Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.
 func (s *Subject) Unchanged() bool {
-	b, h := s.Change.Base, s.Change.Head
-	return b == nil && h == nil || b != nil && h != nil && *b == *h
+	return sameEntry(s.Change.Base, s.Change.Head)
 }
 
 // Pos is the place of a member in the file as it would land.

@@ -15,7 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// standing of one witness's signature.
+// weight is how one witness's signature stands.
 type weight uint8
 
 const (
@@ -144,8 +144,8 @@ func (s *Subject) vouches(id string) (*voucher, string, string) {
 		code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
 	case !s.Run.Now.Before(l.Expires):
 		code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
-	case s.Run.revoked(l.Path, l.ReceiptSHA256) != "":
-		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.revoked(l.Path, l.ReceiptSHA256)
+	case s.Run.Revoked(l.Path, l.ReceiptSHA256) != "":
+		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.Revoked(l.Path, l.ReceiptSHA256)
 	default:
 		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", ""
 	}
@@ -322,17 +322,17 @@ func (w *witness) witnessed(known *evidence.Witness) {
 	w.alone = "its own Receipt carries no witness that verifies, as only the reference server's may, so it counts for L4 only"
 }
 
-// revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by
-// this range.
-func (r *Run) revoked(path, sha256 string) string {
-	slug := slugOf(path)
-	if path := r.Base.RevokedBy(slug, sha256); path != "" {
+// Revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by
+// this range; empty where there is none.
+func (r *Run) Revoked(path, sha256 string) string {
+	pinned := pin{slugOf(path), sha256}
+	if path := r.Base.revoked[pinned]; path != "" {
 		return path
 	}
 	if r.Audit { // what would land is what stands
 		return ""
 	}
-	return r.landed().revoked[pin{slug, sha256}]
+	return r.landed().revoked[pinned]
 }
 
 func shareKey(a, b []did.Key) bool {

@@ -55,7 +55,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
-	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep, head)}
+	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep)}
 	if err := a.walk(); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (a *audit) walk() error {
 		return err
 	}
 	if !judged {
-		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
+		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
 	} else {
 		if bySubject[checks.RegistrySubject] == nil {
 			bySubject[checks.RegistrySubject] = &checks.Outcome{}
@@ -154,7 +154,7 @@ func (a *audit) walk() error {
 	counted := h.Signatures.String()
 	switch {
 	case !a.cfg.Selected(checks.CommitSignatures.ID):
-		signatures = checks.Outcome{Skipped: "left out by --only or --skip"}
+		signatures = checks.Outcome{Skipped: checks.LeftOut}
 	case !a.cfg.Keys:
 		signatures = checks.Outcome{Skipped: "no --keyring and no --allowed-signers: " + counted}
 	default:
@@ -227,7 +227,7 @@ func (a *audit) consistency() {
 	out := checks.Outcome{Findings: a.cfg.Consistency}
 	switch {
 	case !a.cfg.Selected(checks.Consistency.ID):
-		out = checks.Outcome{Skipped: "left out by --only or --skip"}
+		out = checks.Outcome{Skipped: checks.LeftOut}
 	case a.cfg.Checkpoint == "" && len(a.cfg.Peers) == 0 && len(out.Findings) == 0:
 		out.Skipped = "no --checkpoint to compare with, and no --peer"
 	case len(out.Findings) == 0:
@@ -269,16 +269,7 @@ func (a *audit) records() error {
 		}
 	}
 	slices.SortFunc(run.Subjects, func(x, y *checks.Subject) int { return strings.Compare(x.Path, y.Path) })
-	for _, c := range checks.All {
-		if c.RunRegistry == nil || c.PerCommit() {
-			continue
-		}
-		if !a.cfg.Selected(c.ID) {
-			a.join.add(c, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
-			continue
-		}
-		a.join.add(c, checks.RegistrySubject, c.RunRegistry(run))
-	}
+	a.join.registry(run)
 	judged := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
 	for i, s := range run.Subjects {
 		a.rep.Counts.Records++
@@ -355,7 +346,7 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 	switch {
 	case s.Kind != registry.KindListing || s.Listing == nil:
 		return ""
-	case run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256) != "":
+	case run.Revoked(s.Path, s.Listing.ReceiptSHA256) != "":
 		return StatusRevoked
 	case !s.Listing.Expires.IsZero() && !run.Now.Before(s.Listing.Expires):
 		return StatusExpired
@@ -404,7 +395,7 @@ const soon = 14 * 24 * time.Hour
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) Listing {
 	l := Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
-		RevokedBy: run.Base.RevokedBy(s.Listing.Slug, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
+		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
 	}

@@ -125,7 +125,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		}
 		run.Subjects = append(run.Subjects, s)
 	}
-	joined := newJoin(rep, rng.Head.Commit())
+	joined := newJoin(rep)
 	judged := judgeSubjects(ctx, run, src, false)
 	if err := run.Err(); err != nil {
 		return err
@@ -334,11 +334,8 @@ func order(id string) int {
 }
 
 func evidenceOf(o evidence.Observation) Evidence {
-	e := Evidence{URL: o.Target, Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
+	e := Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
 		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
-	if o.Protocol != evidence.HTTPS {
-		e.URL = string(o.Protocol) + ":" + o.Target
-	}
 	if o.FinalURL != o.Target {
 		e.FinalURL = o.FinalURL
 	}
@@ -362,7 +359,7 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) *Report {
 	out.Findings = []checks.Finding{{Severity: checks.Error, Code: "history-rewritten", Commit: head,
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten", base, head),
 		Fix:     "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
-	newJoin(rep, head).add(c, checks.RegistrySubject, out)
+	newJoin(rep).add(c, checks.RegistrySubject, out)
 	rep.Judge(src)
 	return rep
 }

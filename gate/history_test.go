@@ -189,3 +189,46 @@ func (h *history) revocation(slug, sum string) []byte {
 	return fmt.Appendf(nil, `{"slug":%q,"revoked_receipt_sha256":%q,"reason":"superseded","revoked_at":%q,"revoked_by_did":"did:web:first.example",
 "signature":{"alg":"EdDSA","value":"x","by":"did:web:first.example#key-1"}}`, slug, sum, h.now.Format(time.RFC3339))
 }
+
+// TestRevokedByFileName holds that an audit looks for a listing's revocation under the slug of its file, not under
+// the one that its text claims: a listing can neither shed a revocation by another slug nor take one over.
+func TestRevokedByFileName(t *testing.T) {
+	h := &history{now: fixture.Clock.AddDate(0, 0, -1)}
+	var err error
+	if h.repo, err = fixture.NewRepo(filepath.Join(t.TempDir(), "registry")); err != nil {
+		t.Fatal(err)
+	}
+	sum := fmt.Sprintf("%064x", 1)
+	revocation := "revocations/first-" + sum + ".json"
+	h.repo.Write("implementations/first.json", h.listing("other", "did:web:first.example", 1))
+	h.repo.Write("implementations/second.json", h.listing("first", "did:web:second.example", 1))
+	h.repo.Write(revocation, h.revocation("first", sum))
+	h.commit("revoked")
+	if err := h.repo.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(h.repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	head, err := repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := gate.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock),
+		gate.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"did:web:first.example": revocation, "did:web:second.example": ""}
+	for _, l := range rep.Listings {
+		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path || (l.Status == gate.StatusRevoked) != (path != "") {
+			t.Errorf("%s is %s, revoked by %q, want %q", l.ToolDID, l.Status, l.RevokedBy, path)
+		}
+		delete(want, l.ToolDID)
+	}
+	if len(want) > 0 {
+		t.Errorf("no listing of %v", want)
+	}
+}

@@ -12,13 +12,12 @@ import (
 // join adds the outcomes of one range to a report that may hold those of earlier ones: of several results of
 // one check on one subject the worst verdict stands, with the findings of all.
 type join struct {
-	rep    *Report
-	commit string
-	at     map[string]int // check and subject -> index in the results
+	rep *Report
+	at  map[string]int // check and subject -> index in the results
 }
 
-func newJoin(rep *Report, commit string) *join {
-	j := &join{rep, commit, map[string]int{}}
+func newJoin(rep *Report) *join {
+	j := &join{rep, map[string]int{}}
 	for i, r := range rep.Results {
 		j.at[r.Check+"\x00"+r.Subject] = i
 	}
@@ -36,11 +35,11 @@ func (j *join) subject(s *checks.Subject, judged []judgement) {
 
 func (j *join) registry(run *checks.Run) {
 	for _, c := range checks.All {
-		if c.RunRegistry == nil {
+		if c.RunRegistry == nil || run.Audit && c.PerCommit() {
 			continue
 		}
 		if !run.Selected(c.ID) {
-			j.add(c, checks.RegistrySubject, checks.Outcome{Skipped: "left out by --only or --skip"})
+			j.add(c, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
 			continue
 		}
 		j.add(c, checks.RegistrySubject, c.RunRegistry(run))

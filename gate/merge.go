@@ -60,7 +60,7 @@ func Merge(parts []*Report) (*Report, error) {
 		}
 	}
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []Result{}, []Evidence{}, nil, Counts{}
-	joined := newJoin(&whole, whole.Head)
+	joined := newJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for _, r := range p.Results {
 			joined.merge(r)

@@ -9,7 +9,7 @@ import (
 // Verdict is the outcome of a run.
 type Verdict string
 
-// The verdicts of a run. Error means that the gate could not run at all.
+// The verdicts of a run. Errored means that the gate could not run at all.
 const (
 	Pass         Verdict = "pass"
 	Fail         Verdict = "fail"

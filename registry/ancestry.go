@@ -33,9 +33,9 @@ type ancestry struct {
 	waiting int // queued commits that are not stale
 }
 
-// walkAncestry runs the walk to its end; base stands for any number of commits. The marks of commits that are not stale are final, but that a
-// commit marked fromHead alone can be an ancestor of base too where history holds commits that are older
-// than their parents: see ancestry.settle.
+// walkAncestry runs the walk to its end; base stands for any number of commits. The marks of commits that are
+// not stale are final, but that a commit marked fromHead alone can be an ancestor of base too where history
+// holds commits that are older than their parents: see ancestry.settle.
 func (r *Repository) walkAncestry(ctx context.Context, head *commit, base ...*commit) (*ancestry, error) {
 	a := &ancestry{repo: r, marks: map[gitstore.ID]mark{}, queued: map[gitstore.ID]bool{}}
 	for _, c := range base {

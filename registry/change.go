@@ -24,7 +24,6 @@ type Commit struct {
 type View struct {
 	From    string // commit
 	To      string // commit; empty: the files on disk
-	Tree    *Tree  // of From
 	Changes []Change
 }
 

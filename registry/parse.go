@@ -14,7 +14,6 @@ func (r *Record) root() any {
 func ParseListing(r *Record) *Listing {
 	root := r.root()
 	l := &Listing{
-		Record:        r,
 		Slug:          strict.String(root, "slug"),
 		Name:          strict.String(root, "name"),
 		ToolDID:       strict.String(root, "tool_did"),
@@ -37,7 +36,6 @@ func ParseListing(r *Record) *Listing {
 func ParseRevocation(r *Record) *Revocation {
 	root := r.root()
 	v := &Revocation{
-		Record:        r,
 		Slug:          strict.String(root, "slug"),
 		ReceiptSHA256: strict.String(root, "revoked_receipt_sha256"),
 		Reason:        strict.String(root, "reason"),
@@ -62,7 +60,6 @@ func ParseRevocation(r *Record) *Revocation {
 func ParseAnchor(r *Record) *Anchor {
 	root := r.root()
 	a := &Anchor{
-		Record:         r,
 		Slug:           strict.String(root, "slug"),
 		WorkflowID:     strict.String(root, "workflow_id"),
 		CoordinatorDID: strict.String(root, "coordinator_did"),

@@ -40,7 +40,7 @@ type PeerState struct {
 // MaxPeerDiffer is how many differing paths a PeerState names.
 const MaxPeerDiffer = 10
 
-// ErrOtherHash: two copies have ids of different hash functions, and nothing of them can be compared.
+// ErrOtherHash means that two copies have ids of different hash functions, and nothing of them can be compared.
 var ErrOtherHash = errors.New("ids of another hash function")
 
 // ComparePeer compares the history at tip with another copy of the registry, which stands in peerDir and whose

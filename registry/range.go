@@ -73,7 +73,7 @@ func (g *Range) view(ctx context.Context, from *commit, to *Tree) error {
 	if err != nil {
 		return err
 	}
-	g.Views = append(g.Views, View{From: from.id.String(), To: to.commit, Tree: g.repo.treeOf(from), Changes: changes})
+	g.Views = append(g.Views, View{From: from.id.String(), To: to.commit, Changes: changes})
 	return nil
 }
 

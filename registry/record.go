@@ -22,11 +22,11 @@ type Mode uint32
 
 // The modes that Git writes. Data folders accept ModeFile alone.
 const (
-	ModeTree       Mode = 0o40000
-	ModeFile       Mode = 0o100644
-	ModeExecutable Mode = 0o100755
-	ModeSymlink    Mode = 0o120000
-	ModeSubmodule  Mode = 0o160000
+	ModeTree       = Mode(gitstore.ModeTree)
+	ModeFile       = Mode(gitstore.ModeFile)
+	ModeExecutable = Mode(gitstore.ModeExecutable)
+	ModeSymlink    = Mode(gitstore.ModeSymlink)
+	ModeSubmodule  = Mode(gitstore.ModeSubmodule)
 )
 
 // Octal is the mode in six digits, as git ls-tree prints it.
@@ -62,7 +62,6 @@ type Record struct {
 // types; a member that is missing or of another type is empty here, and `schema` says so.
 // Issued and Expires are zero where the text is no strict RFC 3339 time.
 type Listing struct {
-	Record          *Record `json:"-"`
 	Slug            string
 	Name            string
 	ToolDID         string
@@ -88,7 +87,6 @@ type WitnessSignature struct {
 
 // Revocation is the content of revocations/<slug>-<sha256>.json (RFC 0026 section 5).
 type Revocation struct {
-	Record        *Record
 	Slug          string
 	ReceiptSHA256 string
 	Reason        string
@@ -102,7 +100,6 @@ type Revocation struct {
 
 // Anchor is the content of workflow-anchors/<slug>.json (RFC 0035 section 4.6).
 type Anchor struct {
-	Record         *Record
 	Slug           string
 	WorkflowID     string
 	CoordinatorDID string

@@ -81,8 +81,8 @@ func (t *Tree) Record(ctx context.Context, path string) (*Record, error) {
 }
 
 // File is the content of the file at path, of any kind; nil where nothing stands there. It is shared and must
-// not be changed. A symbolic link,
-// submodule or folder is ErrNotFile, a file of more than max bytes gitstore.ErrTooLarge.
+// not be changed. A symbolic link, submodule or folder is ErrNotFile, a file of more than max bytes
+// gitstore.ErrTooLarge.
 func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok {

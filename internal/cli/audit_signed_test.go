@@ -207,6 +207,9 @@ func TestAuditSignatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := string(read(t, report))
+			if c.name == "counted" && (!strings.Contains(text, "signed by an unknown key (SHA256:") || !strings.Contains(text, " old@example.org): ")) {
+				t.Errorf("the keys of signatures are not named in\n%s", text)
+			}
 			for name, n := range map[string]int{"good": good, "bad": bad, "unsigned": unsigned, "unknown_key": unknown, "expired_key": expired} {
 				if want := fmt.Sprintf("\"%s\": %d", name, n); !strings.Contains(text, want) {
 					t.Errorf("the report lacks %s", want)

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +36,8 @@ func (o *forgeOptions) bind(c *cobra.Command) {
 
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
 func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
-	opts := forge.Options{BaseURL: first(o.api, sys.Getenv("GITHUB_API_URL")), Repository: first(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
-		Token: first(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().Version}
+	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")), Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
+		Token: cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().Version}
 	if opts.Repository == "" {
 		repo, err := registry.Open(o.repo)
 		if err != nil {
@@ -86,15 +88,6 @@ func (o *forgeOptions) roots() (*x509.CertPool, error) {
 	return evidence.Roots(pem)
 }
 
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 func newComment(sys IO) *cobra.Command {
 	var o forgeOptions
 	var head string
@@ -138,16 +131,12 @@ comment is no failure.`,
 }
 
 func commentBody(r *gate.Report) string {
-	var b stringWriter
+	var b strings.Builder
 	if err := report.Write(&b, "markdown", r, report.Options{Rules: rules(), MaxBytes: 64 << 10}); err != nil {
 		return "The report cannot be shown: " + report.Markdown(err.Error())
 	}
-	return string(b)
+	return b.String()
 }
-
-type stringWriter string
-
-func (s *stringWriter) Write(p []byte) (int, error) { *s += stringWriter(p); return len(p), nil }
 
 // forgeFailure keeps what another try may change apart from what it will not.
 func forgeFailure(err error) error {

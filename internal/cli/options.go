@@ -91,7 +91,7 @@ func (o *options) bind(c *cobra.Command) {
 // checkIDs are the checks that the command knows.
 func (o *options) checkIDs() []string {
 	if o.mode == "audit" {
-		return ids(slices.Concat(checks.Audit, checks.All))
+		return ids(catalogue())
 	}
 	return ids(checks.All)
 }

@@ -70,7 +70,7 @@ func commitSignature(repo *registry.Repository, v *commitsig.Verifier, now time.
 			return gate.CommitSignature{}, err
 		}
 		r := v.Verify(c, now)
-		return gate.CommitSignature{Verdict: string(r.Verdict), Detail: r.Detail}, nil
+		return gate.CommitSignature{Verdict: string(r.Verdict), Key: r.KeyID, Signer: r.Signer, Detail: r.Detail}, nil
 	}
 }
 

@@ -49,7 +49,7 @@ const (
 	maxSignature      = 64 << 10
 )
 
-// ErrTooLarge: a keyring or an allowed signers file is over its limit.
+// ErrTooLarge means that a keyring or an allowed signers file is over its limit.
 var ErrTooLarge = errors.New("over the limit")
 
 // Verifier holds the trusted keys. It is safe for concurrent use.

@@ -20,7 +20,7 @@ type DID struct {
 	Method string // lower case
 	ID     string // all after the method, as written
 
-	host, port string // of a did:web, see Host and Port
+	host, port string // of a did:web; port is empty where it names none
 	path       string // of a did:web, with a slash in front; empty where it has none
 }
 
@@ -169,9 +169,6 @@ func unescape(s string) string {
 
 // Host is the DNS name of a did:web in lower case, without port and trailing dot; else empty.
 func (d DID) Host() string { return d.host }
-
-// Port is the port of a did:web, empty where it names none.
-func (d DID) Port() string { return d.port }
 
 // HasPath tells whether a did:web has a path below its host.
 func (d DID) HasPath() bool { return d.path != "" }

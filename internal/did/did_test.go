@@ -32,8 +32,8 @@ func TestParseWeb(t *testing.T) {
 			continue
 		}
 		primary, fallback := d.URLs()
-		if d.Host() != tt.host || d.Port() != tt.port || primary != tt.primary || fallback != tt.fallback {
-			t.Errorf("%s: host %q port %q urls %q %q", tt.text, d.Host(), d.Port(), primary, fallback)
+		if d.Host() != tt.host || d.port != tt.port || primary != tt.primary || fallback != tt.fallback {
+			t.Errorf("%s: host %q port %q urls %q %q", tt.text, d.Host(), d.port, primary, fallback)
 		}
 		if d.HasPath() != (tt.fallback != "") {
 			t.Errorf("%s: HasPath is %v", tt.text, d.HasPath())

@@ -162,7 +162,7 @@ func (r *reader) noPrivateKey(at string, v any) error {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			pointer := at + "/" + escape.Replace(name)
+			pointer := at + "/" + strict.Escape(name)
 			if name == "@context" {
 				continue
 			}
@@ -187,8 +187,6 @@ func (r *reader) noPrivateKey(at string, v any) error {
 	}
 	return nil
 }
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // private tells the members that verification suites have for private keys: privateKeyJwk,
 // privateKeyMultibase, privateKeyBase58, privateKeyHex, secretKeyMultibase and their like.

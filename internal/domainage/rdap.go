@@ -36,7 +36,7 @@ func FromRDAP(domain string, body []byte) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("reading RDAP reply: %w", err)
 	}
-	return Registration{Domain: domain, At: at, Source: SourceRDAP}, nil
+	return Registration{At: at, Source: SourceRDAP}, nil
 }
 
 func lastRegistration(events []any) (time.Time, error) {

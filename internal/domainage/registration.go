@@ -30,7 +30,6 @@ const (
 
 // Registration is when a domain was registered last, as one source has it.
 type Registration struct {
-	Domain string
 	At     time.Time // UTC; never before 1985, when the first domain was registered
 	Source string
 }

@@ -21,9 +21,9 @@ const maxLines = 2000
 // reading of a date such as 03/04/2026. A date without a zone is in UTC, one without a time is the end of
 // that day.
 //
-// domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or no WHOIS record),
-// ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate: one creation date that cannot be
-// read may be the latest, so it spoils the others.
+// domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or no
+// WHOIS record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate: one creation date that
+// cannot be read may be the latest, so it spoils the others.
 func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if lines := bytes.Count(body, []byte("\n")); len(body) > MaxWHOIS || lines > maxLines {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %d bytes in %d lines, expected at most %d in %d: %w",
@@ -42,7 +42,7 @@ func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
-	return Registration{Domain: domain, At: at, Source: SourceWHOIS}, nil
+	return Registration{At: at, Source: SourceWHOIS}, nil
 }
 
 // parseWHOIS runs the parser, which has panicked on foreign text before.

@@ -169,7 +169,7 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[st
 		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
-			known.ReceiptText, known.Receipt = c.receipt(l)
+			_, known.Receipt = c.receipt(l)
 			if independence && d == w.ReferenceServer && known.Receipt.State == Obtained {
 				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
 			}
@@ -250,14 +250,14 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	if c.archive && (o.State == Absent || o.State == Unavailable) {
 		if kept := c.s.Observe(c.ctx, Request{Archive, sum, r.MaxBytes}); kept.State == Obtained {
 			return Result[Pinned]{State: Obtained, From: []Observation{o, kept},
-				Value: Pinned{URL: o.Target, Body: kept.Body, SHA256: sum, Gone: o.Message}}
+				Value: Pinned{Body: kept.Body, SHA256: sum, Gone: o.Message}}
 		}
 	}
 	if o.State != Obtained {
 		return fault[Pinned](o)
 	}
 	got := sha256.Sum256(o.Body)
-	p := Pinned{URL: o.Target, Body: o.Body, SHA256: hex.EncodeToString(got[:])}
+	p := Pinned{Body: o.Body, SHA256: hex.EncodeToString(got[:])}
 	if p.SHA256 != sum {
 		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
 			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, sum)}

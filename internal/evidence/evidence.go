@@ -5,6 +5,11 @@ package evidence
 import (
 	"context"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 )
 
 // Protocol says how a request is made.
@@ -15,7 +20,7 @@ const (
 	HTTPS Protocol = "https"
 	RDAP  Protocol = "rdap"
 	WHOIS Protocol = "whois"
-	// Archive asks the archive for the document of a SHA-256.
+	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
 )
 
@@ -23,11 +28,11 @@ const (
 // spelling and observe it in its canonical one.
 type Request struct {
 	Protocol Protocol `json:"protocol"`
-	Target   string   `json:"target"` // a URL, or the domain asked for
+	Target   string   `json:"target"` // a URL, the domain asked for, or a SHA-256 in hex
 	MaxBytes int64    `json:"max_bytes"`
 }
 
-// String is the target as the report names it: a URL, or rdap:DOMAIN or whois:DOMAIN.
+// String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN or archive:SHA256.
 func (r Request) String() string {
 	if r.Protocol == HTTPS {
 		return r.Target
@@ -58,7 +63,7 @@ func (s State) String() string {
 type Observation struct {
 	Request
 	State        State
-	Code         string // why it is not Obtained, such as "http-404"; see the Code constants
+	Code         string // why it is not Obtained, such as "http-status"; see the Code constants
 	Message      string // the same for people; may hold foreign text
 	Status       int    // HTTP status of the last response; 0 where there was none
 	FinalURL     string // of the last hop where that is not Target: after redirects, or the server that RDAP or WHOIS asked
@@ -105,10 +110,10 @@ type Source interface {
 
 // Caps of remote documents in bytes, after decoding.
 const (
-	MaxDIDDocument       = 256 << 10
-	MaxManifest          = 1 << 20
-	MaxReceipt           = 1 << 20
+	MaxDIDDocument       = did.MaxBytes
+	MaxManifest          = manifest.MaxBytes
+	MaxReceipt           = receipt.MaxBytes
 	MaxCrossMatchReceipt = 16 << 20
-	MaxRDAP              = 1 << 20
-	MaxWHOIS             = 64 << 10
+	MaxRDAP              = domainage.MaxRDAP
+	MaxWHOIS             = domainage.MaxWHOIS
 )

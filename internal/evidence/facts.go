@@ -43,7 +43,6 @@ func fault[T any](o Observation) Result[T] {
 
 // Pinned is a document that the registry pins by its hash.
 type Pinned struct {
-	URL    string
 	Body   []byte
 	SHA256 string
 	// Gone says why the origin did not give it, where the archive did.
@@ -53,8 +52,7 @@ type Pinned struct {
 // Witness is what is known of one listed implementation that signed as a peer witness.
 type Witness struct {
 	DIDDocument Result[*did.Document]
-	ReceiptText Result[Pinned] // Invalid with CodeHashMismatch where other bytes are served
-	Receipt     Result[*receipt.Receipt]
+	Receipt     Result[*receipt.Receipt]   // Invalid with CodeHashMismatch where other bytes are served
 	Manifest    Result[*manifest.Manifest] // sought only where independence matters
 	Witnesses   map[string]*Witness        // of the reference server alone: its own witnesses, by DID
 }

@@ -56,7 +56,6 @@ const (
 // Outcome is what Comment did.
 type Outcome struct {
 	Action Action
-	Pull   int
 	URL    string // of the comment
 	Notice string // one line for people
 }
@@ -81,7 +80,7 @@ func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (O
 	}
 	out, err := c.write(ctx, number, body(o.Render(r)))
 	if errors.Is(err, ErrForbidden) {
-		return Outcome{Action: Forbidden, Pull: number, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
+		return Outcome{Action: Forbidden, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
 	}
 	return out, err
 }
@@ -238,7 +237,7 @@ func (c *Client) write(ctx context.Context, number int, text string) (Outcome, e
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Action: action, Pull: number, URL: now.URL}, nil
+	return Outcome{Action: action, URL: now.URL}, nil
 }
 
 // ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's token

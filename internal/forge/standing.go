@@ -16,9 +16,8 @@ import (
 
 // Standing is what protects the default branch at the forge, source by source, in the words of a repo-config.
 type Standing struct {
-	Repository string
-	Branch     string // the default branch
-	Layers     []Layer
+	Branch string // the default branch
+	Layers []Layer
 	// RequiresWorkflows tells whether a ruleset of the organisation demands that workflows pass, which a fork cannot edit.
 	RequiresWorkflows bool
 	// QueueRebases tells whether a merge queue lands pull requests by rebasing.
@@ -64,7 +63,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	if repo.DefaultBranch == "" {
 		return nil, &Error{Op: "reading the repository " + c.Repository, Kind: ErrUnavailable, Err: errors.New("the answer names no default branch")}
 	}
-	s := &Standing{Repository: c.Repository, Branch: repo.DefaultBranch}
+	s := &Standing{Branch: repo.DefaultBranch}
 	switch {
 	case repo.AllowRebase == nil:
 		s.Unread = append(s.Unread, "repository settings: the ways of merging are shown to administrators alone")

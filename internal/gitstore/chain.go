@@ -63,9 +63,9 @@ func (s *scratch) hold(n int64) []byte {
 	return s.held[start:]
 }
 
-// object reads the object at an offset, at most limit bytes of it, and leaves it, if it is a tree, and the bases that it
-// is made from in the cache. It is not verified. Deltas are applied from the base up, one at a time, so that a read holds one base, one
-// result, the first delta and one other, and a MiB of small ones.
+// object reads the object at an offset, at most limit bytes of it, and leaves it, if it is a tree, and the bases that
+// it is made from in the cache. It is not verified. Deltas are applied from the base up, one at a time, so that a read
+// holds one base, one result, the first delta and one other, and a MiB of small ones.
 func (p *pack) object(at, limit int64, c *cache) (cached, error) {
 	target := place{p, at}
 	if got, ok := c.get(target); ok {

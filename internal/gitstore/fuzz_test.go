@@ -2,9 +2,11 @@ package gitstore
 
 import (
 	"bytes"
+	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,10 +37,9 @@ func FuzzPack(f *testing.F) {
 		s := &Store{facts: facts{idSize: 20}}
 		for _, id := range ids {
 			at, _ := x.find(id)
-			kind, size, headErr := p.header(at)
 			o, err := s.readPacked(p, at, id, 1<<16)
-			if err == nil && (hashOf(o.kind, o.data) != id || headErr != nil || o.kind != kind || int64(len(o.data)) != size) {
-				t.Errorf("%s: read a %s of %d bytes; header: %s, %d, %v", id, o.kind, len(o.data), kind, size, headErr)
+			if err == nil && hashOf(o.kind, o.data) != id {
+				t.Errorf("%s: read a %s of %d bytes that has another hash", id, o.kind, len(o.data))
 			}
 		}
 	})
@@ -119,7 +120,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzLoose: a loose object is read as its head says, or refused.
+// FuzzLoose: a loose object is read as compress/zlib inflates it, or refused.
 func FuzzLoose(f *testing.F) {
 	c := newClone(f)
 	id := mustID(f, c.gitInput("loose\n", "hash-object", "-w", "--stdin"))
@@ -129,18 +130,22 @@ func FuzzLoose(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read := func(limit int64) (Type, int64, []byte, error) {
-			r := inflate(bytes.NewReader(data), 0, int64(len(data)))
-			defer r.release()
-			if err := r.zlib(); err != nil {
-				return 0, 0, nil, err
-			}
-			return r.loose(limit)
+		r := inflate(bytes.NewReader(data), 0, int64(len(data)))
+		defer r.release()
+		if r.zlib() != nil {
+			return
 		}
-		kind, size, _, headErr := read(-1)
-		gotKind, gotSize, out, err := read(1 << 16)
-		if err == nil && (headErr != nil || gotKind != kind || gotSize != size || int64(len(out)) != size) {
-			t.Errorf("a %s of %d, %d bytes, %v; header: %s, %d, %v", gotKind, gotSize, len(out), err, kind, size, headErr)
+		kind, got, err := r.loose(1 << 16)
+		if err != nil {
+			return
+		}
+		z, err := zlib.NewReader(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := io.ReadAll(z) // its error may be the checksum's, which the object's hash makes needless
+		if string(want) != fmt.Sprintf("%s %d\x00%s", kind, len(got), got) {
+			t.Errorf("read a %s of %d bytes; zlib gives %d bytes, %v", kind, len(got), len(want), err)
 		}
 	})
 }

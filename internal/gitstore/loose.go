@@ -16,44 +16,44 @@ func loosePath(objects string, id ID) string {
 	return filepath.Join(objects, text[:2], text[2:])
 }
 
-// readLoose reads a loose object: its type and size, and its bytes unless limit is negative. It is not verified.
-func readLoose(objects string, id ID, limit int64) (Type, int64, []byte, error) {
+// readLoose reads a loose object of at most limit bytes. It is not verified.
+func readLoose(objects string, id ID, limit int64) (Type, []byte, error) {
 	f, err := os.Open(loosePath(objects, id))
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	r := inflate(f, 0, info.Size())
 	defer r.release()
 	if err := r.zlib(); err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	return r.loose(limit)
 }
 
-func (r *inflater) loose(limit int64) (Type, int64, []byte, error) {
+func (r *inflater) loose(limit int64) (Type, []byte, error) {
 	var head [maxLooseHead]byte
 	n, err := r.atMost(head[:])
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	t, size, start, err := parseLooseHead(head[:n])
-	if err != nil || limit < 0 {
-		return t, size, nil, err
+	if err != nil {
+		return 0, nil, err
 	}
 	if err := within(size, limit); err != nil {
-		return t, size, nil, err
+		return 0, nil, err
 	}
 	if int64(n-start) > size {
-		return 0, 0, nil, fmt.Errorf("%w: more than its %d bytes", ErrCorrupt, size)
+		return 0, nil, fmt.Errorf("%w: more than its %d bytes", ErrCorrupt, size)
 	}
 	data := make([]byte, size)
 	copied := copy(data, head[start:n])
-	return t, size, data, r.exactly(data[copied:])
+	return t, data, r.exactly(data[copied:])
 }
 
 func parseLooseHead(head []byte) (t Type, size int64, start int, err error) {

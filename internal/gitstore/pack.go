@@ -122,16 +122,6 @@ func (p *pack) start(at int64) (*inflater, entry, error) {
 	return r, e, nil
 }
 
-// entry is the head of the entry at an offset alone.
-func (p *pack) entry(at int64) (entry, error) {
-	r, e, err := p.start(at)
-	if err != nil {
-		return entry{}, err
-	}
-	r.release()
-	return e, nil
-}
-
 var errEntryEnds = fmt.Errorf("%w: the pack ends inside the head of an entry, or its size does not end", ErrCorrupt)
 
 // parseEntry reads the head of the entry at an offset, gitformat-pack(5).
@@ -189,42 +179,4 @@ func offsetBack(b []byte) (back int64, used int) {
 		}
 	}
 	return 0, 0
-}
-
-// header is the type and size of the object at an offset. It inflates the first bytes of a delta and no more.
-func (p *pack) header(at int64) (Type, int64, error) {
-	r, e, err := p.start(at)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer r.release()
-	size := e.size
-	if e.kind >= offsetDelta {
-		if size, err = r.resultSize(); err != nil {
-			return 0, 0, err
-		}
-	}
-	for depth := 0; e.kind >= offsetDelta; depth++ {
-		if depth == maxChain {
-			return 0, 0, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
-		}
-		if e, err = p.entry(e.base); err != nil {
-			return 0, 0, err
-		}
-	}
-	return e.kind, size, nil
-}
-
-// resultSize is the size of what the delta makes that the inflater stands before.
-func (r *inflater) resultSize() (int64, error) {
-	if err := r.zlib(); err != nil {
-		return 0, err
-	}
-	var head [18]byte // two sizes of at most nine bytes
-	n, err := r.atMost(head[:])
-	if err != nil {
-		return 0, err
-	}
-	_, size, _, err := deltaSizes(head[:n])
-	return size, err
 }

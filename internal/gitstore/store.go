@@ -111,16 +111,13 @@ func (s *Store) Shallow() bool { return len(s.boundary) > 0 }
 // IsShallow tells whether the parents of a commit were left out when the clone was made.
 func (s *Store) IsShallow(id ID) bool { return s.boundary[id] }
 
-// Promisor tells whether objects may have been left out when the clone was made (clone --filter).
-func (s *Store) Promisor() bool { return s.promisor }
-
 // IDSize is the number of bytes of an id, as tree entries hold it: 20, or 32 in a SHA-256 clone.
 func (s *Store) IDSize() int { return s.idSize }
 
 // Read gives the type and bytes of an object that id is the hash of. The bytes are shared with later readers: they
-// must not be changed. An object of more than limit bytes is ErrTooLarge and is not inflated; so is
-// one made by a delta from a base of more than 16 MiB and limit. Other errors: ErrCorrupt, and for an object that is not there
-// ErrPartial, ErrShallow or ErrNotFound.
+// must not be changed. An object of more than limit bytes is ErrTooLarge and is not inflated; so is one made by a delta
+// from a base of more than 16 MiB and limit. Other errors: ErrCorrupt, and for an object that is not there ErrPartial,
+// ErrShallow or ErrNotFound.
 func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 	var o cached
 	limit = min(max(limit, 0), maxObject)
@@ -129,7 +126,7 @@ func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 		o, err = s.readPacked(p, at, id, limit)
 		return err
 	}, func(dir string) error {
-		t, _, data, err := readLoose(dir, id, limit)
+		t, data, err := readLoose(dir, id, limit)
 		if err == nil {
 			err = verify(id, t, data)
 		}
@@ -159,22 +156,6 @@ func (s *Store) verified(o cached, id ID) (cached, error) {
 		s.cache.put(o)
 	}
 	return o, nil
-}
-
-// Header is the type and size of an object as the clone states them: not verified, and not inflated but for a few
-// bytes. Errors as of Read.
-func (s *Store) Header(id ID) (t Type, size int64, err error) {
-	err = s.lookup(id, func(p *pack, at int64) error {
-		t, size, err = p.header(at)
-		return err
-	}, func(dir string) error {
-		t, size, _, err = readLoose(dir, id, -1)
-		return err
-	})
-	if err != nil {
-		return 0, 0, s.failed(err, id)
-	}
-	return t, size, nil
 }
 
 var errAbsent = errors.New("absent")

@@ -42,7 +42,6 @@ type Registry struct{ Type, ID, Country string }
 
 // FallbackPolicy is ad_hoc_teamwork.aht_fallback_policy, and the time-out beside it.
 type FallbackPolicy struct {
-	Present     bool   // the member is there and an object
 	Class       string // policy_class
 	Assumptions int    // elements of assumptions; 0 where it is no array
 	HasTimeout  bool   // ad_hoc_teamwork.unilateral_timeout_ms is there and a number
@@ -83,7 +82,6 @@ func member(v any, names ...string) string { return strings.Clone(strict.String(
 func policyOf(teamwork any) FallbackPolicy {
 	policy := strict.Member(teamwork, "aht_fallback_policy")
 	p := FallbackPolicy{Class: member(policy, "policy_class")}
-	_, p.Present = policy.(map[string]any)
 	assumptions, _ := strict.Member(policy, "assumptions").([]any)
 	p.Assumptions = len(assumptions)
 	_, p.HasTimeout = strict.Member(teamwork, "unilateral_timeout_ms").(json.Number)

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		Publisher:             Publisher{"did:web:corp.example", "Corp Ltd", Registry{"HRB", "123", "DE"}},
 		ReceiptURI:            "https://tool.example/receipt.json",
 		ConventionDiscoveryV2: true,
-		FallbackPolicy:        FallbackPolicy{true, "POAM", 2, true},
+		FallbackPolicy:        FallbackPolicy{"POAM", 2, true},
 	}
 	if !reflect.DeepEqual(want, m) {
 		t.Errorf("got  %+v\nwant %+v", m, want)

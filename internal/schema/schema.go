@@ -13,8 +13,9 @@
 package schema
 
 import (
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	library "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Limits of a schema. One that exceeds them does not compile.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	library "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // survey walks the text of a schema before the library sees it.
@@ -117,19 +119,19 @@ func (s *survey) subschema(pointer string, v any) {
 	for _, keyword := range keywordsOfMaps {
 		members, _ := object[keyword].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			s.subschema(pointer+"/"+keyword+"/"+escape(name), members[name])
+			s.subschema(pointer+"/"+keyword+"/"+strict.Escape(name), members[name])
 		}
 	}
 }
 
 func (s *survey) keyword(pointer, keyword string, v any) {
-	at := pointer + "/" + escape(keyword)
+	at := pointer + "/" + strict.Escape(keyword)
 	if why, ok := refused[keyword]; ok {
 		s.refuse(at, "%s %s", keyword, why)
 	}
 	if members, ok := v.(map[string]any); ok && keyword == "patternProperties" {
 		for _, text := range slices.Sorted(maps.Keys(members)) {
-			s.addPattern(at+"/"+escape(text), text)
+			s.addPattern(at+"/"+strict.Escape(text), text)
 		}
 	}
 	if n, ok := v.(json.Number); ok && slices.Contains(counts, keyword) {

@@ -142,7 +142,7 @@ func groups(s string, last, inURI bool) int {
 		case last && !more && isIPv4(group, inURI):
 			n += 2
 		default:
-			return -100
+			return -1
 		}
 		if !more {
 			return n

@@ -11,6 +11,8 @@ import (
 
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // maxViolations caps what is told of one document; where there are more, the last says how many.
@@ -54,7 +56,7 @@ func (l *list) add(e *library.ValidationError) {
 	case *kind.AdditionalProperties:
 		parent := at
 		for _, name := range k.Properties {
-			at = parent + "/" + escape(name)
+			at = parent + "/" + strict.Escape(name)
 			put("additionalProperties", "%s is no member that is allowed here", quote(name))
 		}
 	case *kind.PropertyNames:
@@ -139,7 +141,7 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 func (l *list) member(at, name string) string {
 	if object, ok := lookup(l.root, at).(map[string]any); ok {
 		if _, ok := object[name]; ok {
-			return at + "/" + escape(name)
+			return at + "/" + strict.Escape(name)
 		}
 	}
 	return ""
@@ -193,17 +195,12 @@ func pointer(location []string) string {
 	var b strings.Builder
 	for _, token := range location {
 		b.WriteByte('/')
-		b.WriteString(escape(token))
+		b.WriteString(strict.Escape(token))
 	}
 	return b.String()
 }
 
-var (
-	escaper  = strings.NewReplacer("~", "~0", "/", "~1")
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-func escape(token string) string { return escaper.Replace(token) }
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // maxShown caps the characters of a foreign text in a message.
 const maxShown = 80

@@ -46,7 +46,13 @@ type place struct {
 	elements []*place
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Escape spells a member's name as a reference token of a JSON Pointer (RFC 6901 section 3).
+func Escape(name string) string { return escape.Replace(name) }
 
 func (p *place) below(reference string) *place {
 	if p.members != nil {

@@ -11,8 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -275,30 +273,27 @@ func TestWHOIS(t *testing.T) {
 	}
 }
 
-func TestLoad(t *testing.T) {
+func TestApply(t *testing.T) {
 	w := start(t)
-	dir := t.TempDir()
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	for _, e := range []Entry{
+		{URL: "https://a.example/", Behaviour: Behaviour{Body: []byte("page")}},
+		{DomainName: "a.example", Domain: Domain{Registered: "2020-01-01T00:00:00Z"}},
+		{Host: "b.example", TLS: TLSExpired},
+	} {
+		if err := w.Apply(e); err != nil {
+			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	write("page.json", `{"a":1}`)
-	write("web.json", `[{"url":"https://a.example/","file":"page.json","delay":"1ms"},
-		{"url":"https://a.example/text","body":"text"},
-		{"domain":"a.example","registered":"2020-01-01T00:00:00Z","whois":{"body":""}},
-		{"host":"b.example","tls":"expired"}]`)
-	if err := Load(dir, w); err != nil {
-		t.Fatal(err)
+	c := client(t, w)
+	if _, body, err := get(c, "https://a.example/", 100); err != nil || string(body) != "page" {
+		t.Errorf("page: %q %v", body, err)
 	}
-	if _, body, err := get(client(t, w), "https://a.example/", 100); err != nil || string(body) != `{"a":1}` {
-		t.Errorf("page: %s %v", body, err)
+	if _, _, err := get(c, "https://b.example/", 100); err == nil {
+		t.Error("the handshake for b.example ended well")
 	}
-	for _, bad := range []string{`[{"url":"https://a.example/","host":"b.example"}]`, `[{}]`, `[{"uri":"x"}]`,
-		`[{"host":"b.example","tls":"odd"}]`, `[{"url":"https://a.example/","file":"none"}]`, `{}`, `[] []`} {
-		write("web.json", bad)
-		if err := Load(dir, w); err == nil {
-			t.Errorf("%s was accepted", bad)
+	for _, bad := range []Entry{{}, {URL: "https://a.example/", Host: "b.example"}, {Host: "b.example", TLS: "odd"}} {
+		if w.Apply(bad) == nil {
+			t.Errorf("%+v was accepted", bad)
 		}
 	}
 }
