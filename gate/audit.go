@@ -34,6 +34,8 @@ type AuditConfig struct {
 // CommitSignature is the verdict on one commit's signature: good, bad, unsigned, unknown key, expired key.
 type CommitSignature struct {
 	Verdict string
+	Key     string // fingerprint or id, empty where none is named
+	Signer  string // whose key it is, empty where that is not known
 	Detail  string
 }
 
@@ -213,6 +215,9 @@ func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) 
 			message = "the commit is not signed"
 		case "unknown key", "expired key":
 			message = "the commit is signed by an " + sig.Verdict
+		}
+		if by := strings.TrimSpace(sig.Key + " " + sig.Signer); by != "" {
+			message += " (" + by + ")"
 		}
 		if sig.Detail != "" {
 			message += ": " + sig.Detail
