@@ -16,8 +16,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// ErrNoRegistry means that neither side of a range has the folder implementations/.
-var ErrNoRegistry = errors.New("no OAP registry here: neither base nor head has the folder implementations/")
+// ErrNoRegistry means that no tree to judge has the folder implementations/.
+var ErrNoRegistry = errors.New("no OAP registry here: no commit to judge has the folder implementations/")
 
 // Config is what a run is told beside the registry and the evidence.
 type Config struct {
