@@ -18,7 +18,7 @@ import (
 const MaxBytes = 1 << 20
 
 // maxValues is how many JSON values a Receipt may hold: some fifty, and a few for each test it tells of.
-const maxValues = 1 << 16
+const maxValues = 1 << 15
 
 // CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
 const CodeShape = "receipt-no-object"
