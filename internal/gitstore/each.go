@@ -85,12 +85,12 @@ const maxBatch = 32 << 20
 func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	var b *batch
 	size := 0
-	var made latest
+	var l latest
 	for i, id := range ids {
 		if b == nil {
 			b, size = &batch{done: make(chan struct{})}, 0
 		}
-		p := s.unverified(id, limit, &made)
+		p := s.unverified(id, limit, &l)
 		b.objects = append(b.objects, p)
 		size += len(p.object.data)
 		if len(b.objects) < sha1x16.AtOnce() && size < maxBatch && i < len(ids)-1 {
@@ -103,41 +103,50 @@ func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	}
 }
 
-// latest are the large trees made last, of which git makes the next a delta.
-type latest struct {
-	trees []tree
-	size  int // of the bytes that they hold of their own
-}
+// latest are the large trees made last, the newest at the end, of which git makes the next a delta. They keep in memory
+// what the cache may hold, or the last one.
+type latest []made
 
-type tree struct {
-	place  place
-	pieces pieces
-	own    int
-}
-
-// maxLatest is how many are kept, of at most maxBatch bytes: git looks at ten by default.
+// maxLatest is how many are kept: git looks at ten by default.
 const maxLatest = 16
 
-func (l *latest) put(t tree) {
-	l.trees = append(l.trees, t)
-	l.size += t.own
-	for len(l.trees) > maxLatest || l.size > maxBatch && len(l.trees) > 1 {
-		l.size -= l.trees[0].own
-		l.trees = slices.Delete(l.trees, 0, 1)
-	}
+// made is a large tree. Its pieces keep the deltas that they are of in memory, which may be so many bytes.
+type made struct {
+	place  place
+	pieces pieces
+	root   []byte // the tree in one piece that it goes back to
+	deltas int64
 }
 
-func (l *latest) get(at place) pieces {
-	for _, t := range l.trees {
+func (l *latest) put(m made) {
+	all := append(*l, m)
+	size, kept := 0, len(all)
+	roots := map[*byte]bool{}
+	for kept > 0 && len(all)-kept < maxLatest {
+		root := all[kept-1].root
+		if !roots[&root[0]] {
+			size += len(root)
+		}
+		if size > maxCache && kept < len(all) {
+			break
+		}
+		roots[&root[0]] = true
+		kept--
+	}
+	*l = slices.Delete(all, 0, kept)
+}
+
+func (l *latest) get(at place) made {
+	for _, t := range *l {
 		if t.place == at {
-			return t.pieces
+			return t
 		}
 	}
-	return nil
+	return made{}
 }
 
 // unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
-func (s *Store) unverified(id ID, limit int64, made *latest) pending {
+func (s *Store) unverified(id ID, limit int64, l *latest) pending {
 	o := pending{id: id, err: errAbsent}
 	for _, p := range *s.packs.Load() {
 		at, ok := p.index.find(id)
@@ -148,48 +157,62 @@ func (s *Store) unverified(id ID, limit int64, made *latest) pending {
 			return o
 		}
 		o.object.place, o.object.kind = place{p, at}, Tree
-		o.pieces, o.err = p.inPieces(at, limit, made)
-		if o.err == nil && o.pieces == nil {
+		var m made
+		if m, o.err = p.inPieces(at, limit, l); len(m.pieces) == 1 {
+			o.object.data = m.pieces.bytes()[0]
+		}
+		if o.err == nil && m.pieces == nil {
 			o.object, o.err = p.object(at, limit, &s.cache)
 			if o.err == nil && o.object.kind == Tree && len(o.object.data) >= leastPieces {
-				o.pieces, o.err = pieces(nil).add(o.object.data, 0, len(o.object.data))
+				m = whole(o.object.data)
 			}
 		}
-		if o.pieces != nil {
-			made.put(tree{o.object.place, o.pieces, len(o.object.data)})
+		if o.pieces = m.pieces; o.pieces != nil {
+			m.place = o.object.place
+			l.put(m)
 		}
 		return o
 	}
 	return o
 }
 
-// inPieces makes a large tree that is a delta of one made before; nil where it is none.
-func (p *pack) inPieces(at, limit int64, made *latest) (pieces, error) {
+// whole is a large tree in one piece.
+func whole(tree []byte) made {
+	return made{pieces: pieces{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
+}
+
+// inPieces makes a large tree that is a delta of one made before; without pieces where it is none. It is in one piece
+// where the many, or the deltas that they are of, would take more than they spare.
+func (p *pack) inPieces(at, limit int64, l *latest) (made, error) {
 	r, e, err := p.start(at)
 	if err != nil {
-		return nil, err
+		return made{}, err
 	}
 	defer r.release()
 	if e.kind < offsetDelta || e.size > maxHeld || p.index.idSize != sha1.Size {
-		return nil, nil
+		return made{}, nil
 	}
-	base := made.get(place{p, e.base})
-	if base == nil {
-		return nil, nil
+	base := l.get(place{p, e.base})
+	if base.pieces == nil {
+		return made{}, nil
 	}
 	delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
 	if err != nil {
-		return nil, err
+		return made{}, err
 	}
 	_, size, _, err := deltaSizes(delta)
 	if err != nil || size < leastPieces || size > limit {
-		return nil, err
+		return made{}, err
 	}
-	tree, err := base.apply(delta)
-	if err == errManyPieces {
-		return nil, nil
+	tree, err := base.pieces.apply(delta)
+	deltas := base.deltas + e.size
+	if err == errManyPieces || err == nil && deltas > maxHeld {
+		var data []byte
+		if data, err = applyDelta(slices.Concat(base.pieces.bytes()...), delta); err == nil {
+			return whole(data), nil
+		}
 	}
-	return tree, err
+	return made{pieces: tree, root: base.root, deltas: deltas}, err
 }
 
 // finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as

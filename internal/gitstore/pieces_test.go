@@ -114,3 +114,88 @@ func TestPiecesOfDamaged(t *testing.T) {
 	}
 	wantError(t, s.Each(context.Background(), []ID{good, other}, int64(len(tree)-40), f), ErrTooLarge, "")
 }
+
+// What a tree takes from others does not keep more in memory than it spares: neither deltas of which little is left,
+// nor more pieces than are worth it. Then it is in one piece, made of the one before however long the chain is.
+func TestPiecesThatAddUp(t *testing.T) {
+	entry := func(name string) []byte {
+		sum := sha1.Sum([]byte(name))
+		return slices.Concat([]byte("100644 "+name+"\x00"), sum[:])
+	}
+	var first []byte
+	for n := range 1500 {
+		first = append(first, entry(fmt.Sprintf("!%05d-implementation.json", n))...)
+	}
+	for name, many := range map[string]struct{ trees, stays, goes int }{"large deltas": {60, 0, 250_000}, "many pieces": {300, 2000, 0}} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			w := newPackWriter(t)
+			id, at := w.object(Tree, first)
+			ids := []ID{id}
+			kept, before := first, first
+			for n := range many.trees {
+				stays := entry(fmt.Sprintf("%05d%s", n, strings.Repeat("a", many.stays)))
+				goes := entry(fmt.Sprintf("%05d%sb", n, strings.Repeat("a", many.stays+many.goes)))
+				after := slices.Concat(kept, stays, goes)
+				d := newDelta(int64(len(before)), int64(len(after))).copy(0, len(kept)).insert(stays).insert(goes)
+				id = hashOf(Tree, after)
+				at = w.add(id, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
+				ids, kept, before = append(ids, id), slices.Concat(kept, stays), after
+			}
+			w.write(c)
+			s := c.open()
+			inPieces, inOne := 0, 0
+			err := s.Each(context.Background(), ids, 1<<20, func(i int, o Object) error {
+				held := map[*byte]int{}
+				for _, p := range o.pieces[:max(len(o.pieces)-1, 0)] {
+					held[&p.of[0]] = len(p.of)
+				}
+				sum := 0
+				for _, n := range held {
+					sum += n
+				}
+				if sum > 2*maxHeld || hashOf(o.Type, new(Room).Put(o)) != ids[i] {
+					t.Fatalf("object %d holds %d bytes, or is not the one asked for", i, sum)
+				}
+				if i > 0 && len(o.pieces) == 1 {
+					inOne++
+				}
+				if len(o.pieces) > 1 {
+					inPieces++
+				}
+				return nil
+			})
+			if err != nil || inPieces == 0 || inOne == 0 || inPieces+inOne != len(ids)-1 {
+				t.Errorf("%d of %d trees in pieces, %d in one, %v", inPieces, len(ids), inOne, err)
+			}
+		})
+	}
+}
+
+func TestLatestStaysBelowItsCap(t *testing.T) {
+	var l latest
+	kept := func() (n int) {
+		for i := range int64(20) {
+			if l.get(place{nil, i}).pieces != nil {
+				n++
+			}
+		}
+		return n
+	}
+	one := whole(make([]byte, maxCache/3))
+	for i := range int64(20) {
+		one.place.offset = i
+		l.put(one)
+	}
+	if kept() != maxLatest {
+		t.Errorf("%d versions of one tree are kept, want %d", kept(), maxLatest)
+	}
+	for i := range int64(20) {
+		other := whole(make([]byte, maxCache/3))
+		other.place.offset = i
+		l.put(other)
+	}
+	if kept() != 3 || l.get(place{nil, 19}).pieces == nil {
+		t.Errorf("%d large trees are kept, want the last 3", kept())
+	}
+}
