@@ -46,14 +46,13 @@ type Brought struct {
 func NewLedger(repo *registry.Repository) *Ledger {
 	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
 		last: map[string]Brought{}, part: defaultPart}
-	l.state.pins = map[pin]*registry.Listing{}
+	l.state.pins, l.state.followed = pinned{}, l
 	return l
 }
 
 // LedgerAt is the ledger after a commit whose history was judged before.
 func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*Ledger, error) {
 	l := NewLedger(repo)
-	l.state.pins = nil // what was pinned before is looked up in the history
 	l.verified = commit
 	t, err := repo.Tree(ctx, commit)
 	if err != nil {
@@ -109,6 +108,8 @@ func (l *Ledger) recall(ctx context.Context) error {
 		return nil
 	}
 	l.before = map[string]brought{}
+	pins := pinned{}
+	defer func() { maps.Copy(l.state.pins, pins) }()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
 		for _, c := range step.Changes {
 			if registry.KindOf(c.Path) == registry.Governance {
@@ -126,7 +127,9 @@ func (l *Ledger) recall(ctx context.Context) error {
 					return err
 				}
 				if rec.Document != nil {
-					now.did, now.read = registry.ParseListing(rec).ToolDID, true
+					listing := registry.ParseListing(rec)
+					now.did, now.read = listing.ToolDID, true
+					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
 				}
 				if old.read && now.read && old.did == now.did {
 					now.First = old.First
@@ -282,12 +285,30 @@ func (l *Ledger) apply(step *registry.Step, r result) {
 	l.files[r.path] = *r.now
 	l.state.keep(*r.now)
 	l.last[r.path] = Brought{step.Base.Commit(), step.Commit.When, first}
-	if r.now.listed != nil && l.state.pins != nil {
-		at := pin{slugOf(r.path), r.now.listed.ReceiptSHA256}
-		if l.state.pins[at] == nil {
-			l.state.pins[at] = &registry.Listing{Issued: r.issued}
+	if r.now.listed != nil {
+		l.state.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
+	}
+}
+
+// pinned are Receipts that listings pin or ever pinned. Of a listing only the time of issue is kept, as of the first
+// that pinned it.
+type pinned map[pin]*registry.Listing
+
+func (p pinned) add(path, sha256 string, issued time.Time) {
+	if at := (pin{slugOf(path), sha256}); p[at] == nil {
+		p[at] = &registry.Listing{Issued: issued}
+	}
+}
+
+// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned.
+func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
+	at := pin{slugOf(path), sha256}
+	if l.state.pins[at] == nil && l.verified != "" {
+		if err := l.recall(ctx); err != nil {
+			return nil, err
 		}
 	}
+	return l.state.pins[at], nil
 }
 
 // drop takes back what keep made count.

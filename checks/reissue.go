@@ -127,6 +127,13 @@ func (o *Outcome) later(s *Subject, at time.Time, what string) {
 
 // brought is the committer date of the first-parent commit that gave the base listing its content.
 func (s *Subject) brought() time.Time {
+	if l := s.Run.Base.followed; l != nil {
+		b, err := l.Brought(s.Run.Context, s.Path)
+		if err != nil {
+			s.Run.Fatal(err)
+		}
+		return b.When
+	}
 	if h := s.History(); len(h) > 0 {
 		return h[0].When
 	}

@@ -220,8 +220,11 @@ func (r *Run) pinned(l *Listed, sha256 string) (*registry.Listing, bool) {
 		}
 		return whole, true
 	}
-	if r.Base.pins != nil {
-		then := r.Base.pins[pin{slugOf(l.Path), sha256}]
+	if r.Base.followed != nil {
+		then, err := r.Base.followed.pinned(r.Context, l.Path, sha256)
+		if err != nil {
+			r.Fatal(err)
+		}
 		return then, then != nil
 	}
 	then := r.pinsOf(l.Path)[sha256]

@@ -28,7 +28,9 @@ type Standing struct {
 	anchors map[string]string // workflow id -> path
 	names   []lookAlike       // made on first use
 	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
-	pins map[pin]*registry.Listing
+	pins pinned
+	// followed is the ledger that follows the history, else nil.
+	followed *Ledger
 }
 
 // Listed is what is kept of one listing.
