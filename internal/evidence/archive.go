@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,13 +27,14 @@ func openArchive(dir string) (*archive, error) {
 // path is sharded by the first two digits: a folder of a million files is slow to list.
 func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2], sum) }
 
-// keep stores an obtained document. One that cannot be written is let go: the run has its answer.
+// keep stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
+// written is let go: the run has its answer.
 func (a *archive) keep(o Observation) {
 	if a == nil || o.Protocol != HTTPS || o.State != Obtained {
 		return
 	}
 	path := a.path(o.SHA256)
-	if _, err := os.Stat(path); err == nil {
+	if there, err := readUpTo(path, int64(len(o.Body))); err == nil && bytes.Equal(there, o.Body) {
 		return
 	}
 	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
