@@ -115,6 +115,25 @@ func (a *audit) walk() error {
 	var signatures checks.Outcome
 	bySubject := map[string]*checks.Outcome{}
 	first := ""
+	found := func(s *registry.Step, path string, f checks.Finding) {
+		out := bySubject[path]
+		if out == nil {
+			out = &checks.Outcome{}
+			bySubject[path] = out
+		}
+		out.Findings = append(out.Findings, f)
+		if first == "" && f.Severity == checks.Error {
+			first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format(time.RFC3339), path)
+		}
+	}
+	var before time.Time // of the first parent
+	if a.cfg.Verified != "" {
+		c, err := a.repo.Commit(a.git, a.cfg.Verified)
+		if err != nil {
+			return err
+		}
+		before = c.When
+	}
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, func(s *registry.Step) error {
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
@@ -125,16 +144,12 @@ func (a *audit) walk() error {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 		}
 		for _, f := range faults {
-			out := bySubject[f.Path]
-			if out == nil {
-				out = &checks.Outcome{}
-				bySubject[f.Path] = out
-			}
-			out.Findings = append(out.Findings, historical(f))
-			if first == "" && out.Findings[len(out.Findings)-1].Severity == checks.Error {
-				first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format("2006-01-02T15:04:05Z"), f.Path)
-			}
+			found(s, f.Path, historical(f))
 		}
+		if s.Commit.When.Before(before.Add(-checks.Skew)) {
+			found(s, checks.RegistrySubject, backdated(s, before))
+		}
+		before = s.Commit.When
 		return a.signature(s, &signatures, &h.Signatures)
 	})
 	if a.ctx.Err() != nil {
@@ -164,6 +179,15 @@ func (a *audit) walk() error {
 	}
 	a.join.add(checks.CommitSignatures, checks.RegistrySubject, signatures)
 	return nil
+}
+
+// backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought is
+// judged.
+func backdated(s *registry.Step, before time.Time) checks.Finding {
+	return checks.Finding{Severity: checks.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
+		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the earlier date",
+			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
+		Fix: "ask the maintainers who made commit " + s.Commit.ID}
 }
 
 // historical is a fault of one commit as an audit shows it: mixed kinds of files are a warning here.
@@ -309,7 +333,7 @@ func ShardOf(path string, of int) int {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(slug))
-	return int(h.Sum32()%uint32(of)) + 1
+	return int(uint64(h.Sum32())%uint64(of)) + 1
 }
 
 // subject is one record at the head, with the tree and time by which it was judged when it was merged.

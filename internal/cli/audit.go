@@ -87,6 +87,9 @@ func (o *auditOptions) check() error {
 	if err := o.options.check(); err != nil {
 		return err
 	}
+	if slices.Contains(o.peers, "") {
+		return usagef("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+	}
 	if o.shard != "" {
 		if n, err := fmt.Sscanf(o.shard, "%d/%d", &o.part[0], &o.part[1]); n != 2 || err != nil || o.part[0] < 1 || o.part[0] > o.part[1] ||
 			o.shard != fmt.Sprintf("%d/%d", o.part[0], o.part[1]) {

@@ -188,6 +188,16 @@ func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *v
 	if err != nil {
 		return err
 	}
+	switch now, err := checkpoint.Read(v.file, nil); {
+	case errors.Is(err, fs.ErrNotExist) && v.last == nil:
+	case err != nil:
+		return err
+	case *now == *next && v.signer == nil:
+		return nil
+	case *now != *next && (v.last == nil || *now != *v.last):
+		// Written now, it would forget what the other audit verified.
+		return usagef("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile", v.file)
+	}
 	return next.WriteFile(v.file, v.signer)
 }
 
@@ -200,7 +210,13 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 	if err != nil {
 		return nil, err
 	}
-	if old := o.now().Sub(c.When); old > o.maxAge {
+	old := o.now().Sub(c.When)
+	if old < -checks.Skew {
+		return []checks.Finding{{Severity: checks.Error, Code: "head-in-future", Commit: head,
+			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), (-old).Round(1e9), checks.Skew),
+			Fix:     "set the clock, or ask the maintainers who made commit " + head}}, nil
+	}
+	if old > o.maxAge {
 		return []checks.Finding{{Severity: checks.Error, Code: "head-too-old", Commit: head,
 			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), old.Round(1e9), o.maxAge),
 			Fix:     "fetch the registry again, from more than one place"}}, nil
