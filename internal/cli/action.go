@@ -31,11 +31,11 @@ func newAction(sys IO) *cobra.Command {
 		o := options{mode: "check"}
 		o.bind(&cobra.Command{}) // for the defaults
 		err := o.inputs(sys.Getenv)
-		if err == nil {
-			err = o.check()
+		if link := o.reportsInPlace(sys.Getenv); err == nil {
+			err = link
 		}
 		if err == nil {
-			err = o.reportsInPlace(sys.Getenv)
+			err = o.check()
 		}
 		if err == nil {
 			err = o.admit(event) // the input base must not get around it
@@ -52,8 +52,8 @@ func auditAction(ctx context.Context, sys IO, event string) error {
 	var o auditOptions
 	o.bind(&cobra.Command{})
 	err := o.inputs(sys.Getenv)
-	if err == nil {
-		err = o.reportsInPlace(sys.Getenv)
+	if link := o.reportsInPlace(sys.Getenv); err == nil {
+		err = link
 	}
 	if err == nil && o.base != "" {
 		err = usagef("leave the input base empty for this event", "the event %s audits the whole history, and the input base is %q", event, o.base)
