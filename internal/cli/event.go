@@ -126,6 +126,12 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) 
 	if sha == "" || ref == "" {
 		return chosen{}, usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha, ref)
 	}
+	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
+	// proposed to the default branch.
+	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref {
+		return chosen{}, usagef(fmt.Sprintf("propose it to %q; a workflow with branches: [%s] on pull_request does not start for other branches", main, main),
+			"the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
+	}
 	c := chosen{changedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
 	head, err := repo.Resolve("HEAD")
 	if err != nil {
