@@ -107,6 +107,7 @@ type visit struct {
 	config    *repoconfig.File // nil: not there, or not readable
 	workflows []*workflow
 	unread    bool // a workflow could not be read
+	called    bool // a workflow on pull_request calls the gate in another file
 	examined  []string
 	findings  []Finding
 }

@@ -168,6 +168,10 @@ func TestFaults(t *testing.T) {
 	const job, gate, checkout = "  oap-gate:\n", "      - uses: openagentprotocol-OAP", "      - uses: actions/checkout"
 	const pin = "@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # replace by the SHA of a release>"
 	const required = "repo-config.yml <required_checks:            # section 7: every check in section 6>"
+	whole, other := documented(t)[check], documented(t)[comment]
+	action := whole[strings.Index(whole, gate):strings.Index(whole, "      # For comment.yml")]
+	image := "      - uses: docker://ghcr.io/x/oap-gate@sha256:" + strings.Repeat("ab12", 16) + "\n"
+	_, steps, _ := strings.Cut(whole, job)
 	for _, c := range []struct {
 		name     string
 		file     string
@@ -186,20 +190,23 @@ func TestFaults(t *testing.T) {
 		{"no checkout before the audit", audit, checkout, "      - uses: example/other", "error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n", "error path-filter check.yml <paths: [implementations/**]>"},
 		{"paths-ignore", check, "  pull_request:\n", "  pull_request:\n    paths-ignore: ['docs/**']\n", "error path-filter check.yml <paths-ignore: ['docs/**']>"},
-		{"other branches", check, "  pull_request:\n", "  pull_request:\n    branches: [release/*, 'm']\n", "error branch-filter check.yml <branches: [release/*, 'm']>"},
-		{"main taken out again", check, "  pull_request:\n", "  pull_request:\n    branches: ['**', '!main']\n", "error branch-filter check.yml <branches: ['**', '!main']>"},
-		{"main is ignored", check, "  pull_request:\n", "  pull_request:\n    branches-ignore: 'm*n'\n", "error branch-filter check.yml <branches-ignore: 'm*n'>"},
-		{"main is named", check, "  pull_request:\n", "  pull_request:\n    branches: ['!main', 'mai+n', '[', '[z']\n", ""},
+		{"other branches", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n    branches: [release/*, 'm']\n", "error branch-filter check.yml <branches: [release/*, 'm']>"},
+		{"main taken out again", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n    branches: ['**', '!main']\n", "error branch-filter check.yml <branches: ['**', '!main']>"},
+		{"main is ignored", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n    branches-ignore: 'm*n'\n", "error branch-filter check.yml <branches-ignore: 'm*n'>"},
+		{"others too", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n    branches: ['!main', 'mai+n', '[', '[z']\n", "warning other-branches check.yml <branches: ['!main', 'mai+n', '[', '[z']>"},
+		{"all branches", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n", "warning other-branches check.yml <pull_request:>"},
+		{"pushes to all branches", check, "  push:\n    branches: [main]\n", "  push:\n", "warning other-branches check.yml <push:>"},
+		{"pushed tags", check, "  push:\n    branches: [main]\n", "  push:\n    tags: [v*]\n", ""},
 		{"types", check, "  pull_request:\n", "  pull_request:\n    types: [opened, reopened]\n", "error event-types check.yml <types: [opened, reopened]>"},
 		{"merge queue is filtered", check, "  merge_group:\n", "  merge_group:\n    branches: [x]\n", "error branch-filter check.yml <branches: [x]>"},
 		{"no merge_group", check, "  merge_group:\n", "", "warning no-merge-group check.yml <on:>"},
-		{"triggers as a list", check, "on:\n  pull_request:\n  merge_group:\n  push:\n    branches: [main]\n", "on: [pull_request, merge_group]\n", ""},
-		{"one trigger", check, "on:\n  pull_request:\n  merge_group:\n  push:\n    branches: [main]\n", "on: pull_request\n", "warning no-merge-group check.yml <on: pull_request>"},
+		{"triggers as a list", check, "on:\n  pull_request:\n    branches: [main]\n  merge_group:\n  push:\n    branches: [main]\n", "on: [pull_request, merge_group]\n", "warning other-branches check.yml <pull_request, merge_group]>"},
+		{"one trigger", check, "on:\n  pull_request:\n    branches: [main]\n  merge_group:\n  push:\n    branches: [main]\n", "on: pull_request\n", "warning no-merge-group check.yml <on: pull_request>\nwarning other-branches check.yml <on: pull_request>"},
 		{"schedule beside", check, "  merge_group:\n", "  merge_group:\n  schedule:\n    - cron: '1 1 * * *'\n", "error schedule check.yml <schedule:>"},
-		{"pull_request_target", check, "  pull_request:\n", "  pull_request_target:\n", "error no-gate .github/workflows\nerror pull-request-target check.yml <pull_request_target:>"},
-		{"pull_request_target beside", check, "  pull_request:\n", "  pull_request:\n  pull_request_target:\n", "error pull-request-target check.yml <pull_request_target:>"},
-		{"pull_request_target, acknowledged", check, "  pull_request:\n", "  pull_request:\n  pull_request_target:\n@allow", "warning pull-request-target check.yml <pull_request_target:>"},
-		{"called from elsewhere", check, "  pull_request:\n", "  pull_request:\n  workflow_call:\n", "inconclusive reusable-workflow check.yml <workflow_call:>"},
+		{"pull_request_target", check, "  pull_request:\n    branches: [main]\n", "  pull_request_target:\n", "error no-gate .github/workflows\nerror pull-request-target check.yml <pull_request_target:>"},
+		{"pull_request_target beside", check, "  merge_group:\n", "  merge_group:\n  pull_request_target:\n", "error pull-request-target check.yml <pull_request_target:>"},
+		{"pull_request_target, acknowledged", check, "  merge_group:\n", "  merge_group:\n  pull_request_target:\n@allow", "warning pull-request-target check.yml <pull_request_target:>"},
+		{"called from elsewhere", check, "  merge_group:\n", "  merge_group:\n  workflow_call:\n", "inconclusive reusable-workflow check.yml <workflow_call:>"},
 		{"calls another file", audit, "jobs:\n", "jobs:\n  gate:\n    uses: example/x/.github/workflows/oap-gate.yml@main\n", "inconclusive reusable-workflow audit.yml <uses: example/x/.github/workflows/oap-gate.yml@main>"},
 		{"matrix", check, job, job + "    strategy:\n      matrix:\n        a: [1, 2]\n", "error matrix check.yml <matrix:>"},
 		{"computed name", check, job, job + "    name: oap-gate ${{ github.ref }}\n", "error section-6 " + required + "\nwarning unknown-context " + required + "\nerror name-expression check.yml <name: oap-gate ${{ github.ref }}>"},
@@ -235,6 +242,33 @@ func TestFaults(t *testing.T) {
 		{"number in a script", check, gate, "      - run: echo ${{ github.event.pull_request.number }}\n" + gate, ""},
 		{"name taken where it cannot matter", audit, "  audit:\n", "  oap-gate:\n", ""},
 		{"name taken on push", protect, "  protect:\n", "  oap-gate:\n", "error ambiguous-name protect.yml <oap-gate:>"},
+		{"status thrown away", check, action, "      - run: oap-gate check || true\n", "inconclusive exit-status check.yml <run: oap-gate check || true>"},
+		{"status of another command", check, action, "      - run: oap-gate check | tee log\n", "inconclusive exit-status check.yml <run: oap-gate check | tee log>"},
+		{"pipe that keeps it", check, action, "      - run: oap-gate check | tee log\n        shell: bash\n", ""},
+		{"status lost behind a list", check, action, "      - run: |\n          oap-gate check && echo well\n          echo done\n", "inconclusive exit-status check.yml <run: |>"},
+		{"goes on after a failure", check, action, "      - run: |\n          set +e\n          oap-gate check\n          echo done\n", "inconclusive exit-status check.yml <run: |>"},
+		{"under a condition", check, action, "      - run: if oap-gate check; then echo ok; fi\n", "inconclusive exit-status check.yml <run: if oap-gate check; then echo ok; fi>"},
+		{"printed, not run", check, action, "      - run: echo oap-gate check\n", "inconclusive exit-status check.yml <run: echo oap-gate check>"},
+		{"shell that goes on", check, action, "      - run: oap-gate check\n        shell: bash -c '{0}; true'\n", "inconclusive exit-status check.yml <run: oap-gate check>"},
+		{"shell that stops", check, action, "      - run: oap-gate check\n        shell: bash -eo pipefail {0}\n", ""},
+		{"shell of the whole job", check, steps, "    defaults: {run: {shell: 'bash {0}'}}\n" + strings.Replace(steps, action, "      - run: oap-gate check\n", 1), "inconclusive exit-status check.yml <run: oap-gate check>"},
+		{"commented out", check, action, "      - run: |\n          # oap-gate check\n          true\n", "error no-gate .github/workflows"},
+		{"asks for help", check, action, "      - run: oap-gate check --help\n", "error incomplete check.yml <run: oap-gate check --help>"},
+		{"another command of the action", check, "          report:", "          args: version\n          report:", "error no-gate .github/workflows"},
+		{"another entry point", check, "          report:", "          entrypoint: /bin/true\n          report:", "error incomplete check.yml <entrypoint: /bin/true>"},
+		{"arguments of the image", check, action, image + "        with:\n          args: check --skip domain-age\n", "error incomplete check.yml <args: check --skip domain-age>"},
+		{"input by the environment", check, gate, "      - env: {INPUT_SKIP: domain-age}\n        uses: openagentprotocol-OAP", "error incomplete check.yml <INPUT_SKIP: domain-age}>"},
+		{"input by the job's environment", check, job, job + "    env:\n      Input_Offline: true\n", "error incomplete check.yml <Input_Offline: true>"},
+		{"input in capitals", check, "          report:", "          OFFLINE: true\n          report:", "error incomplete check.yml <OFFLINE: true>"},
+		{"off is off", check, "          report:", "          offline: False\n          report:", ""},
+		{"the doctor comes first", check, gate, "      - run: oap-gate doctor\n" + gate, ""},
+		{"the gate is elsewhere", check, steps, "    uses: acme/oap-gate-flows/.github/workflows/gate.yml@main\n", "inconclusive reusable-workflow check.yml <uses: acme/oap-gate-flows/.github/workflows/gate.yml@main>"},
+		{"another app", config, "app_id: 15368 ", "app_id: 12345 ", "inconclusive check-from-other-app repo-config.yml <context: oap-gate       # the name of the job>"},
+		{"script in capitals", check, gate, "      - run: echo ${{ GITHUB.HEAD_REF }}\n" + gate, "error script-injection check.yml <run: echo ${{ GITHUB.HEAD_REF }}>"},
+		{"script of an action", check, gate, "      - uses: actions/github-script@" + strings.Repeat("ab12", 10) + "\n        with: {script: 'f(${{ github.event.pull_request.title }})'}\n" + gate, "error script-injection check.yml <script: 'f(${{ github.event.pull_request.title }})'}>"},
+		{"secret in capitals", check, gate, "      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP", "error secrets check.yml <'${{ SECRETS.KEY }}'}>"},
+		{"protect on issues", protect, "  workflow_dispatch:\n", "  issues:\n", "error admin-token protect.yml <issues:>"},
+		{"name taken on a review", comment, other, strings.NewReplacer("on:\n", "on:\n  pull_request_review:\n", "  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
 		{"anchor", check, "permissions:\n", "permissions: &p\n", "inconclusive workflow-not-read check.yml <&p>"},
 		{"duplicate key", check, "permissions:\n", "permissions: {}\npermissions:\n", "inconclusive workflow-not-read check.yml <permissions:>"},
 		{"no gate", check, "", "", "error no-gate .github/workflows\nwarning workflow-run comment.yml <OAP gate]>"},
@@ -358,7 +392,6 @@ func TestForge(t *testing.T) {
 		{"other default branch", "admin", func(s *ghtest.Server, f tree) {
 			s.DefaultBranch = "trunk"
 			s.AddRuleset(full)
-			f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  pull_request:\n", "  pull_request:\n    branches: [main]\n", 1)
 		}, "error branch-filter check.yml <branches: [main]>", 1},
 		{"the organisation requires the workflow", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(full)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,11 @@ import (
 // judge looks at one workflow that uses the gate.
 func (v *visit) judge(w *workflow) {
 	if !w.uses() {
+		if w.runsOn("pull_request") {
+			for _, j := range w.jobs {
+				v.judgeReusable(j)
+			}
+		}
 		return
 	}
 	v.judgeEvents(w)
@@ -50,7 +56,7 @@ func (v *visit) judgeEvents(w *workflow) {
 	if target, ok := w.events["pull_request_target"]; ok {
 		severity, acknowledged := Error, regexp.MustCompile(`^true$`)
 		for _, j := range w.jobs {
-			if s := j.first(checkRole); s != nil && s.member("with").member("allow-pull-request-target").holds(acknowledged) {
+			if s := j.first(checkRole); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
 				severity = Warning
 			}
 		}
@@ -64,6 +70,10 @@ func (v *visit) judgeEvents(w *workflow) {
 		return
 	}
 	v.judgeFilters("pull_request", pull, "opened", "synchronize", "reopened")
+	v.judgeBranches("pull_request", pull)
+	if push, ok := w.events["push"]; ok && !push.member("tags").there() {
+		v.judgeBranches("push", push)
+	}
 	if queue, ok := w.events["merge_group"]; ok {
 		v.judgeFilters("merge_group", queue, "checks_requested")
 	} else {
@@ -93,6 +103,22 @@ func (v *visit) queued() bool {
 	return false
 }
 
+// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at the
+// commit, which may be proposed to the default branch as well.
+func (v *visit) judgeBranches(name string, event field) {
+	at := event
+	if f := event.member("branches"); f.there() {
+		only := f.list()
+		if at = f; len(only) == 1 && only[0] == v.branch || !matchesBranch(only, v.branch) {
+			return // the latter is for judgeFilters
+		}
+	}
+	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
+		return // likewise
+	}
+	v.add(Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name), "%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is proposed to %q", name, v.branch)
+}
+
 // judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
 func (v *visit) judgeFilters(name string, event field, types ...string) {
 	for _, filter := range []string{"paths", "paths-ignore"} {
@@ -101,10 +127,10 @@ func (v *visit) judgeFilters(name string, event field, types ...string) {
 		}
 	}
 	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
-		v.add(Error, "branch-filter", f.pos(), "drop branches, or name "+v.branch, "branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		v.add(Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch), "branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
 	}
 	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
-		v.add(Error, "branch-filter", f.pos(), "drop branches-ignore", "branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		v.add(Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch), "branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
 	}
 	if f := event.member("types"); f.there() {
 		for _, t := range types {
@@ -148,8 +174,8 @@ var (
 	expression = regexp.MustCompile(`\$\{\{`)
 	harmless   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
 	whatever   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
-	secret     = regexp.MustCompile(`\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
-	jobToken   = regexp.MustCompile(`\bsecrets\.(?i:GITHUB_TOKEN)\b`)
+	secret     = regexp.MustCompile(`(?i)\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
+	jobToken   = regexp.MustCompile(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
 )
 
 // judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must count.
@@ -181,7 +207,42 @@ func (v *visit) judgeCheckJob(j *job) {
 	for _, s := range j.steps {
 		if s.role == checkRole {
 			v.judgeSelection(s)
+			v.judgeScript(j, s)
 		}
+	}
+	for _, f := range append(steps, j.w.field) {
+		for _, one := range f.member("env").names() {
+			if one.key != nil && strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_") {
+				v.add(Error, "incomplete", one.pos(), "set it below with, or drop it", "%q sets an input of the gate where it is not looked for", one.key.Value)
+			}
+		}
+	}
+}
+
+var (
+	branching = regexp.MustCompile(`(?m)^\s*(?:if|case|for|while|until|trap|exit|return)\b|\bset\s+\+`)
+	swallows  = regexp.MustCompile(`^\s*(?:if|elif|while|until|echo|printf|test|\[+|!)\s|\|\|`)
+	outlives  = regexp.MustCompile(`\|\||&&|(?:^|[^&>])&\s*$`)
+	piped     = regexp.MustCompile(`\|`)
+	shells    = regexp.MustCompile(`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
+)
+
+// judgeScript looks at whether a script that calls the gate fails where the gate does, and calls it in every case.
+func (v *visit) judgeScript(j *job, s *step) {
+	run, text := s.member("run"), script(s.field)
+	at := gateRun.FindStringIndex(text)
+	if !run.there() || at == nil {
+		return
+	}
+	start, end := strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
+	if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
+		end = at[1] + n
+	}
+	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(), j.w.member("defaults").member("run").member("shell").text())
+	if branching.MatchString(text[:start]) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
+		piped.MatchString(text[at[1]:end]) && shell != "bash" && !strings.Contains(shell+text[:start], "pipefail") ||
+		!shells.MatchString(shell) {
+		v.add(Inconclusive, "exit-status", run.pos(), "run the gate by a command of its own, or use the action", "the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
 	}
 }
 
@@ -199,7 +260,7 @@ func (v *visit) judgeSecrets(j *job) {
 			if !secret.MatchString(text) {
 				return
 			}
-			if len(jobToken.FindAllString(text, -1)) == strings.Count(text, "secrets") {
+			if len(jobToken.FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
 				v.add(Warning, "token", leaf.pos(), "drop it", "job %q is given the workflow's token, which the gate does not need", j.id)
 				return
 			}
@@ -222,25 +283,24 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = regexp.MustCompile(`--(?:offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
+var leavesOut = regexp.MustCompile(`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *visit) judgeSelection(s *step) {
-	with := s.member("with")
-	for _, name := range []string{"offline", "skip", "base"} {
-		if in := with.member(name); in.there() && in.text() != "" && in.text() != "false" {
+	for _, name := range []string{"offline", "skip", "base", "entrypoint"} {
+		if in := s.input(name); in.there() && in.text() != "" && !strings.EqualFold(in.text(), "false") {
 			v.add(Error, "incomplete", in.pos(), "drop "+name, "the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
 		}
 	}
-	if in := with.member("checks"); in.holds(expression) {
+	if in := s.input("checks"); in.holds(expression) {
 		v.add(Error, "incomplete", in.pos(), "name the checks, or drop checks", "the checks are computed (%q): nobody can see which ones run", in.text())
 	}
 	for id := range s.only() {
 		if !known[id] {
-			v.add(Error, "unknown-check", with.member("checks").pos(), "see oap-gate explain", "%q is no check of the gate", id)
+			v.add(Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate", id)
 		}
 	}
-	if run := s.member("run"); leavesOut.MatchString(run.text()) {
+	if run := s.command(); leavesOut.MatchString(run.text()) {
 		v.add(Error, "incomplete", run.pos(), "drop the flag", "the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
 	}
 }
@@ -259,11 +319,11 @@ var onlyFlag = regexp.MustCompile(`--only[= ]+(\S+)`)
 
 // only are the checks to which a step confines the gate; nil: all.
 func (s *step) only() map[string]bool {
-	text := s.member("with").member("checks").text()
+	text := s.input("checks").text()
 	if expression.MatchString(text) {
 		return nil // reported by judgeSelection
 	}
-	if m := onlyFlag.FindStringSubmatch(s.member("run").text()); m != nil {
+	if m := onlyFlag.FindStringSubmatch(s.command().text()); m != nil {
 		text = m[1]
 	}
 	ids := map[string]bool{}
@@ -358,7 +418,7 @@ func (v *visit) judgeCommentJob(j *job) {
 
 // judgeProtectJob looks at a job that has a token to administer with.
 func (v *visit) judgeProtectJob(j *job) {
-	for _, e := range []string{"pull_request", "pull_request_target", "workflow_run", "issue_comment"} {
+	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment", "fork", "watch"} {
 		if f, ok := j.w.events[e]; ok {
 			v.add(Error, "admin-token", f.pos(), "run it on schedule, workflow_dispatch and push to the default branch alone", "job %q has a token to administer with, and %s lets strangers start it", j.id, e)
 		}
@@ -369,6 +429,7 @@ func (v *visit) judgeProtectJob(j *job) {
 func (v *visit) judgeReusable(j *job) {
 	uses := j.member("uses")
 	if strings.Contains(uses.text(), "oap-gate") {
+		v.called = v.called || j.w.runsOn("pull_request")
 		v.add(Inconclusive, "reusable-workflow", uses.pos(), "use the action in a step", "job %q calls %q, which is not followed", j.id, uses.text())
 	}
 }
@@ -402,12 +463,14 @@ func (v *visit) judgePins(j *job) {
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = regexp.MustCompile(`\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b)`)
+var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b)`)
 
 func (v *visit) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		if run := s.member("run"); hostile.MatchString(run.text()) {
-			v.add(Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"", "a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
+		for _, run := range []field{s.member("run"), s.input("script")} {
+			if hostile.MatchString(run.text()) {
+				v.add(Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"", "a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
+			}
 		}
 	}
 }
@@ -417,6 +480,9 @@ func (v *visit) judgeCoverage() {
 	gates := v.gates()
 	if v.unread {
 		return // the gate may be in the file that could not be read
+	}
+	if len(gates) == 0 && v.called {
+		return // the gate is in a file that is not followed
 	}
 	if len(gates) == 0 {
 		v.add(Error, "no-gate", field{path: workflowFolder}.pos(), "copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml", "no workflow runs the gate on pull_request")
@@ -463,11 +529,14 @@ func (v *visit) required(context string) bool {
 	return slices.ContainsFunc(v.config.Protection.RequiredChecks, func(c repoconfig.RequiredCheck) bool { return c.Context == context })
 }
 
+// actionsApp is the app by which workflows report at github.com.
+const actionsApp = 15368
+
 // judgeContexts looks at the names under which jobs report.
 func (v *visit) judgeContexts(gates []*job) {
 	reporters := map[string][]*job{}
 	for _, w := range v.workflows {
-		if !w.runsOn("pull_request", "pull_request_target", "merge_group", "push") {
+		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group", "push") {
 			continue // its checks never stand at a pull request's head
 		}
 		for _, j := range w.jobs {
@@ -476,7 +545,7 @@ func (v *visit) judgeContexts(gates []*job) {
 	}
 	for _, j := range gates {
 		for _, other := range reporters[j.context()] {
-			if other != j && (other.role() != checkRole || j.w.path+j.id < other.w.path+other.id) {
+			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
 				v.add(Error, "ambiguous-name", other.pos(), "give it another name", "job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id, j.context(), j.w.path)
 			}
 		}
@@ -484,7 +553,10 @@ func (v *visit) judgeContexts(gates []*job) {
 	if v.config == nil {
 		return
 	}
-	for _, c := range v.config.Protection.RequiredChecks {
+	for i, c := range v.config.Protection.RequiredChecks {
+		if c.AppID != 0 && c.AppID != actionsApp && slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
+			v.add(Inconclusive, "check-from-other-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "set app_id: 15368 (GitHub Actions)", "required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d", c.Context, c.AppID, actionsApp)
+		}
 		if len(reporters[c.Context]) == 0 {
 			v.add(Warning, "unknown-context", v.place("protection.required_checks"), "name it as its job is named", "required check %q: no workflow here has a job of that name", c.Context)
 		}

@@ -156,10 +156,12 @@ func (w *workflow) runsOn(events ...string) bool {
 	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
 }
 
-// role is the first role of the job's steps.
+// role is the weightiest role of the job's steps.
 func (j *job) role() role {
-	if s := j.first(checkRole, auditRole, commentRole, protectRole, otherRole); s != nil {
-		return s.role
+	for _, r := range []role{checkRole, auditRole, commentRole, protectRole, otherRole} {
+		if j.first(r) != nil {
+			return r
+		}
 	}
 	return noRole
 }
@@ -244,19 +246,50 @@ var (
 func (w *workflow) roleOf(s field, local bool) role {
 	uses := s.member("uses").text()
 	switch {
-	case gateAction.MatchString(uses), local && (uses == "./" || uses == "."):
-		return w.actionRole()
-	case gateImage.MatchString(uses):
-		args := strings.Fields(s.member("with").member("args").text())
+	case gateAction.MatchString(uses), gateImage.MatchString(uses), local && (uses == "./" || uses == "."):
+		args := strings.Fields(s.input("args").text())
 		if len(args) == 0 {
 			return w.actionRole()
 		}
 		return commandRole(args[0])
 	}
-	if m := gateRun.FindStringSubmatch(s.member("run").text()); m != nil {
-		return commandRole(m[1])
+	r := noRole
+	for _, m := range gateRun.FindAllStringSubmatch(script(s), -1) {
+		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) {
+			return checkRole
+		}
 	}
-	return noRole
+	return r
+}
+
+// input is the step's input of that name, which the runner takes in whatever case.
+func (f field) input(name string) field {
+	for _, in := range f.member("with").names() {
+		if in.key != nil && strings.EqualFold(in.key.Value, name) {
+			return in
+		}
+	}
+	return field{}
+}
+
+var (
+	continued = regexp.MustCompile(`\\\r?\n`)
+	computed  = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
+	remark    = regexp.MustCompile(`(?m)(^|\s)#.*$`)
+)
+
+// script is what a step runs, a command on a line, without comments and expressions.
+func script(s field) string {
+	text := continued.ReplaceAllString(s.member("run").text(), " ")
+	return remark.ReplaceAllString(computed.ReplaceAllString(text, "x"), "$1")
+}
+
+// command is what the gate is told to do by a script or by arguments.
+func (f field) command() field {
+	if run := f.member("run"); run.there() {
+		return run
+	}
+	return f.input("args")
 }
 
 // actionRole is what the action does by itself: it audits on a schedule or by hand, else it checks.
