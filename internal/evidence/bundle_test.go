@@ -112,6 +112,10 @@ func TestBundleRefuses(t *testing.T) {
 			t.Errorf("%s: is read as %+v", name, b)
 		}
 	}
+	small := strings.Replace(text, `"observations": [`, `"observations": [`+strings.Repeat("0,", 5000), 1)
+	if _, err := DecodeBundle("bundle.json", []byte(small)); err == nil || !strings.Contains(err.Error(), "values") {
+		t.Errorf("many values in few bytes: %v", err)
+	}
 	if _, err := ReadBundle(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there gives %v", err)
 	}

@@ -188,6 +188,9 @@ func (l *Live) hop(ctx context.Context, a attempt, r Request, q query) (attempt,
 		return a.failed(classify(ctx, err)), nil
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
+		return a.failed(refuse(Unavailable, CodeHTTPStatus, "answered with the status %d, expected 200", resp.StatusCode), false), nil
+	}
 	a.observation.Status = resp.StatusCode
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		next, refused := l.redirect(q, location)

@@ -3,8 +3,10 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -15,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
@@ -346,6 +350,56 @@ func TestHTTP2(t *testing.T) {
 		if got := outcome(l.Observe(t.Context(), get("https://example.com"+path, 1000))); got != want {
 			t.Errorf("%s gives %s, want %s", path, got, want)
 		}
+	}
+}
+
+// HTTP/2 lets a server answer with any integer for a status; what is recorded of it can be replayed.
+func TestStatusOfMoreThanThreeDigits(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.TLS = &tls.Config{NextProtos: []string{"h2"}}
+	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){"h2": func(_ *http.Server, c *tls.Conn, _ http.Handler) {
+		if _, err := io.CopyN(io.Discard, c, int64(len(http2.ClientPreface))); err != nil {
+			return
+		}
+		f := http2.NewFramer(c, c)
+		f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		_ = f.WriteSettings()
+		for {
+			frame, err := f.ReadFrame()
+			if err != nil {
+				return
+			}
+			request, ok := frame.(*http2.MetaHeadersFrame)
+			if !ok {
+				continue
+			}
+			var block bytes.Buffer
+			_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: strings.TrimPrefix(request.PseudoValue("path"), "/")})
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: request.StreamID, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true})
+		}
+	}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	l, err := NewLive(LiveOptions{Now: testNow,
+		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
+		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	for sent, want := range map[string]string{
+		"200": `obtained 200 ""`, "999": "absent http-status 999", "1000": "unavailable http-status 0", "-5": "unavailable http-status 0",
+		"9223372036854775807": "unavailable http-status 0", "0": "unavailable http-status 0",
+	} {
+		if got := outcome(l.Observe(t.Context(), get("https://example.com/"+sent, 1000))); got != want {
+			t.Errorf("%s gives %s, want %s", sent, got, want)
+		}
+	}
+	b := Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
+	if again, err := DecodeBundle("b", b.Encode()); err != nil || len(again.Observations) != 6 {
+		t.Error(err)
 	}
 }
 

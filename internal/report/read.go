@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -30,16 +31,29 @@ var ownSchema = sync.OnceValue(func() *jsonschema.Schema {
 // Read takes a JSON report that a stranger may have made: strict JSON, valid under the schema that Schema
 // gives. name is what errors call it.
 func Read(name string, data []byte) (*gate.Report, error) {
-	doc, err := strict.Parse(name, data, strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32})
+	// A report as it is written has more than 20 bytes to a value; what has fewer would take more memory than its size tells.
+	doc, err := strict.Parse(name, data, strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 + len(data)/8})
 	if err != nil {
 		return nil, fmt.Errorf("reading report: %w", err)
 	}
 	if err := ownSchema().Validate(doc.Root); err != nil {
-		return nil, fmt.Errorf("reading report %s: it does not validate against the report's schema: %s", name, Line(err.Error()))
+		return nil, fmt.Errorf("reading report %s: it does not validate against the report's schema: %s", name, first(err))
 	}
 	var r gate.Report
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading report %s: %w", name, err)
 	}
 	return &r, nil
+}
+
+// first is the first fault of those that the library found: all of them may be more text than the report.
+func first(err error) string {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return Line(err.Error())
+	}
+	for len(invalid.Causes) > 0 {
+		invalid = invalid.Causes[0]
+	}
+	return cut(Line(invalid.Error()), 500)
 }

@@ -82,6 +82,19 @@ func TestInvalidReports(t *testing.T) {
 	}
 }
 
+// A hostile report is told by its first fault, and many small values are not read at all.
+func TestReadTellsTheFirstFault(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"version":1,"results":[{}` + strings.Repeat(", {                  }", 5000) + `]}`: "missing propert",
+		`{"version":1,"results":[{}` + strings.Repeat(",{}", 5000) + `]}`:                    "values",
+	} {
+		_, err := Read("r.json", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 1000 {
+			t.Errorf("want %q in %.1200v", want, err)
+		}
+	}
+}
+
 func TestSchemaGolden(t *testing.T) { checkGolden(t, "report.schema.json", Schema()) }
 
 func TestEmptyArraysAreWritten(t *testing.T) {
