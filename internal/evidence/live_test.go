@@ -312,6 +312,23 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// onServer starts a server of one certificate, and asks it for every host.
+func onServer(t *testing.T, s *httptest.Server) *Live {
+	t.Helper()
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	l, err := NewLive(LiveOptions{Now: testNow,
+		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
+		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
 func TestHTTP2(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -332,17 +349,7 @@ func TestHTTP2(t *testing.T) {
 		}
 	}))
 	s.EnableHTTP2 = true
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	l, err := NewLive(LiveOptions{Now: testNow,
-		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
-		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
-		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
+	l := onServer(t, s)
 	for path, want := range map[string]string{
 		"/": `obtained 200 "2 identity"`, "/reset": "unavailable connect-failed 0",
 		"/headers": "invalid protocol-error 0", "/endless": "invalid body-too-large 200",
@@ -378,17 +385,7 @@ func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: request.StreamID, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true})
 		}
 	}}
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	l, err := NewLive(LiveOptions{Now: testNow,
-		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
-		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
-		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
+	l := onServer(t, s)
 	for sent, want := range map[string]string{
 		"200": `obtained 200 ""`, "999": "absent http-status 999", "1000": "unavailable http-status 0", "-5": "unavailable http-status 0",
 		"9223372036854775807": "unavailable http-status 0", "0": "unavailable http-status 0",
