@@ -49,6 +49,7 @@ is a fact, not a failure, unless --strict.`),
 		},
 	}
 	o.bind(c)
+	o.tellUsage(c, sys)
 	return c
 }
 

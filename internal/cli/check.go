@@ -36,6 +36,7 @@ witnesses and policy are read from it, never from what is proposed.`),
 		},
 	}
 	o.bind(c)
+	o.tellUsage(c, sys)
 	return c
 }
 
@@ -143,6 +144,28 @@ func (o *options) source(progress func(done, total int)) (evidence.Source, error
 		return evidence.NewRecorded(b), nil
 	}
 	return o.live(progress)
+}
+
+// tellUsage lets the reports tell that the command line itself is wrong.
+func (o *options) tellUsage(c *cobra.Command, sys IO) {
+	valid := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if err := valid(c, args); err != nil {
+			return o.failed(sys, err)
+		}
+		return nil
+	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		o.reports = nil // the parser stopped where it failed, perhaps before a report was named
+		for i, arg := range sys.args {
+			if r, ok := strings.CutPrefix(arg, "--report="); ok {
+				o.reports = append(o.reports, r)
+			} else if arg == "--report" && i+1 < len(sys.args) {
+				o.reports = append(o.reports, sys.args[i+1])
+			}
+		}
+		return o.failed(sys, flagError(c, err))
+	})
 }
 
 // failed tells that there is no verdict, in the reports too.

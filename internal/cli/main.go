@@ -29,11 +29,14 @@ type IO struct {
 	Getenv         func(string) string
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
+
+	args []string // of Main
 }
 
 // System is the process's own surroundings.
 func System() IO {
-	return IO{os.Stdout, os.Stderr, os.Getenv, term.IsTerminal(int(os.Stdout.Fd())), term.IsTerminal(int(os.Stderr.Fd()))}
+	return IO{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
 // usageError is a mistake in the arguments; the fix says what would do.
@@ -70,6 +73,7 @@ func Main(args []string, sys IO) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	sys.args = args
 	root := newRoot(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)
@@ -132,11 +136,13 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SuggestionsMinimumDistance = 2
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("see: "+c.CommandPath()+" --help", "%v", err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	return root
+}
+
+func flagError(c *cobra.Command, err error) error {
+	return usagef("see: "+c.CommandPath()+" --help", "%v", err)
 }
 
 // knownCommand refuses a first word that names no command, and says which may have been meant.

@@ -59,6 +59,7 @@ func newReplay(sys IO) *cobra.Command {
 		}
 		return o.verdict(sys, rep)
 	}
+	o.tellUsage(c, sys)
 	return c
 }
 
