@@ -283,7 +283,11 @@ func common(s *registry.PeerState) string {
 const peerTime = 30 * time.Minute
 
 func (o *auditOptions) comparePeer(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
-	ctx, cancel := context.WithTimeout(ctx, peerTime)
+	most := peerTime
+	if o.budget > 0 {
+		most = min(most, o.budget)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	dir, local := peer.Dir(name)
 	if !local {

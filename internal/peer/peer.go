@@ -134,7 +134,11 @@ func (r *runner) prepare(ctx context.Context, s Source) error {
 	if s.Clone == "" || s.Tip == "" {
 		return nil
 	}
-	objects, err := r.run(ctx, "-C", s.Clone, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	clone, err := filepath.Abs(s.Clone) // git runs in the copy's folder
+	if err != nil {
+		return err
+	}
+	objects, err := r.run(ctx, "-C", clone, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
 		return err
 	}
@@ -227,6 +231,7 @@ func (r *runner) run(ctx context.Context, args ...string) (string, error) {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + r.protocol, "GIT_NO_LAZY_FETCH=1"}
 	killWithChildren(cmd)
+	limitMemory(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	var stdout, stderr capped
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -124,6 +125,10 @@ func TestFetch(t *testing.T) {
 			if format == "sha1" {
 				end(compare("main", Source{URL: url}, "ahead 0 1"))
 			}
+			t.Chdir(filepath.Join(own, "implementations"))
+			for _, clone := range []string{".", "..", "../.git"} {
+				end(compare("main", Source{URL: url, Clone: clone, Tip: common}, "ahead 0 1"))
+			}
 			mine := commit(t, own, "implementations/c.json", "mine")
 			end(compare("main", Source{URL: url, Clone: own, Tip: mine}, "split 1 1 implementations/c.json"))
 		})
@@ -166,6 +171,31 @@ func TestFetchErrors(t *testing.T) {
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestFetchRefsWithoutEnd holds that refs without end, which git keeps in memory, end the fetch and not the machine.
+func TestFetchRefsWithoutEnd(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("NOT TESTED: it takes Linux and the git command")
+	}
+	sent := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+		id := strings.Repeat("a", 40)
+		fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s HEAD\x00\n", 4+40+6+1, id)
+		name := strings.Repeat("n", 60_000)
+		for ; sent < 40_000; sent++ {
+			line := fmt.Sprintf("%s refs/heads/%05d%s\n", id, sent, name)
+			if _, err := fmt.Fprintf(w, "%04x%s", 4+len(line), line); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	_, err := Fetch(t.Context(), Source{URL: server.URL + "/r"})
+	if !errors.Is(err, ErrFetch) || !strings.Contains(fmt.Sprint(err), "ut of memory") {
+		t.Errorf("after %d refs: %v", sent, err)
 	}
 }
 
