@@ -120,8 +120,10 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
 type query struct {
 	url    *url.URL
 	accept string
-	named  bool    // url is on the server of RDAPURL
-	cached *cached // what the disk cache has; nil: nothing
+	named  bool // url is on the server of RDAPURL
+	// revalidate has the disk cache looked at, once there is a place: what it holds may be large.
+	revalidate bool
+	cached     *cached // what the disk cache has; nil: nothing
 }
 
 // document gets a document, following redirects itself: each hop takes its places anew, and no header of
@@ -143,6 +145,9 @@ func (l *Live) document(ctx context.Context, r Request, q query) attempt {
 		leave, err := l.slots.enter(ctx, q.url.Hostname())
 		if err != nil {
 			return a.failed(classify(ctx, err))
+		}
+		if hop == 0 && q.revalidate {
+			q.cached = l.cache.document(r)
 		}
 		start := time.Now()
 		within, cancel := context.WithTimeoutCause(ctx, left, errTimeout)

@@ -223,11 +223,12 @@ func (l *Live) https(ctx context.Context, r Request) Observation {
 	if refused != nil {
 		return refused.observation(r)
 	}
-	cached := l.cache.document(r)
-	if r.Target == bootstrapURL && cached.fresh() {
-		return l.recall(r, cached)
+	if r.Target == bootstrapURL {
+		if cached := l.cache.document(r); cached.fresh() {
+			return l.recall(r, cached)
+		}
 	}
-	q := query{url: u, accept: acceptJSON, cached: cached}
+	q := query{url: u, accept: acceptJSON, revalidate: true}
 	return l.persist(ctx, r, func() attempt { return l.document(ctx, r, q) })
 }
 
