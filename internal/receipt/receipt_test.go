@@ -339,6 +339,31 @@ func TestManySignatures(t *testing.T) {
 	}
 }
 
+// Many keys may be tried on a small Receipt, and few on a large one: each try hashes it whole.
+func TestManyKeys(t *testing.T) {
+	const keys = 200
+	var methods []string
+	for i := range keys {
+		methods = append(methods, method(fmt.Sprintf("#%d", i), fmt.Sprint(i)))
+	}
+	doc := document(t, tool, `"verificationMethod":[`+strings.Join(methods, ",")+`]`)
+	signed := func(by string, size int) Verification {
+		o := valid()
+		o["padding"] = strings.Repeat("a", size)
+		o["signatures"] = []any{object{"by": by, "alg": "EdDSA", "value": sign(t, o, fmt.Sprint(keys-1))}}
+		return VerifyImplementation(parse(t, o), doc, tool)
+	}
+	last := fmt.Sprintf("%s#%d", tool, keys-1)
+	for name, v := range map[string]Verification{"small, by the DID": signed(tool, 1<<10), "large, by the key": signed(last, 900<<10)} {
+		if !v.Verified() || v.Key != last {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if v := signed(tool, 900<<10); v.Verified() || len(v.Unverified) != 1 || v.Unverified[0].Why != errHashed {
+		t.Errorf("large, by the DID: %+v", v.Unverified)
+	}
+}
+
 func TestVerifyCosigner(t *testing.T) {
 	const maintainer = "did:web:maintainer.example"
 	doc := document(t, maintainer, `"verificationMethod":[`+method("#m", "maintainer")+`]`)

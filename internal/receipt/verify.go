@@ -12,6 +12,17 @@ import (
 // MaxSignatures is how many signatures of one DID are verified; a Receipt needs one.
 const MaxSignatures = 16
 
+// maxHashed is how many bytes are hashed for the signatures of one DID on one Receipt: each try of a key hashes the whole
+// text, and neither the keys of a document nor the listings of one Receipt are few where somebody means harm. A try costs
+// at least tryCost, about what the arithmetic on the curve takes.
+const (
+	maxHashed = 16 << 20
+	tryCost   = 32 << 10
+)
+
+// errHashed says for people that maxHashed is spent.
+const errHashed = "too many keys were tried on so large a Receipt: name the key in by, and keep the Receipt small"
+
 // eddsa is the one algorithm whose signatures count.
 const eddsa = "EdDSA"
 
@@ -65,7 +76,7 @@ func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
 func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification {
 	var v Verification
 	forms, err := r.forms()
-	own := 0
+	own, left := 0, maxHashed
 	for _, s := range r.Signatures {
 		if s.Alg != eddsa || !mine(s.By) {
 			continue
@@ -79,7 +90,7 @@ func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification
 			v.Unverified = append(v.Unverified, Unverified{s.By, fmt.Sprintf("more than %d signatures of one DID are not looked at", MaxSignatures)})
 			return v
 		}
-		f, why := find(s, d, forms)
+		f, why := find(s, d, forms, &left)
 		if why != "" {
 			v.Unverified = append(v.Unverified, Unverified{s.By, why})
 			continue
@@ -97,7 +108,11 @@ func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification
 // VerifyBy tells whether text is an Ed25519 signature of message by one of keys.
 func VerifyBy(keys []did.Key, message []byte, text string) bool {
 	raw, err := signature.Text(text)
-	return err == nil && slices.ContainsFunc(keys, func(k did.Key) bool { return signature.Verify(k.Public, message, raw) })
+	left := maxHashed
+	return err == nil && slices.ContainsFunc(keys, func(k did.Key) bool {
+		left -= tryCost + len(message)
+		return left >= 0 && signature.Verify(k.Public, message, raw)
+	})
 }
 
 // forms are the texts that a signature may cover, in the order in which they are tried.
@@ -122,7 +137,7 @@ type found struct {
 
 // find tries, on one form after the other, the key that the signature names and then all of the document. It
 // says why where none signed.
-func find(s Signature, d *did.Document, forms [][]byte) (found, string) {
+func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, string) {
 	raw, err := signature.Text(s.Value)
 	if err != nil {
 		return found{}, err.Error()
@@ -134,6 +149,9 @@ func find(s Signature, d *did.Document, forms [][]byte) (found, string) {
 	}
 	for i, message := range forms {
 		for _, k := range keys {
+			if *left -= tryCost + len(message); *left < 0 {
+				return found{}, errHashed
+			}
 			if signature.Verify(k.Public, message, raw) {
 				return found{k, !known || k.ID != named.ID, i > 0}, ""
 			}
