@@ -191,7 +191,7 @@ func (r *Run) landed() *landings {
 				continue
 			}
 			if t.Listing == nil || t.Unchanged() {
-				r.landings.replaced[t.Path] = t.Record == nil
+				r.landings.replaced[t.Path] = t.Change.Head == nil
 				continue
 			}
 			r.landings.replaced[t.Path] = true

@@ -275,7 +275,8 @@ func (r *Run) Version(path string, v registry.Version) *registry.Listing {
 func (r *Run) landing(k registry.Kind) []*Subject {
 	var out []*Subject
 	for _, s := range r.Subjects {
-		if s.Kind == k && !s.Unchanged() && s.Record != nil && s.Record.Document != nil {
+		// Not by Record, which is let go once the subject is judged: the result would hang on who comes first.
+		if s.Kind == k && !s.Unchanged() && (s.Listing != nil || s.Revocation != nil || s.Anchor != nil) {
 			out = append(out, s)
 		}
 	}
