@@ -21,8 +21,9 @@ func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBa
 	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags, Observations: src.Observations()}
 }
 
-// recall sets what a bundle says that its run was told.
-func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config) {
+// recall sets what a bundle says that its run was told. A bundle that leaves checks out and does not own up to it was
+// doctored: its report would look like the full verdict.
+func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
 	split := func(name, at string) []string {
 		return slices.DeleteFunc(strings.Split(b.Flags[name], at), func(s string) bool { return s == "" })
 	}
@@ -30,7 +31,12 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config) {
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Chosen: b.Flags["chosen"], Selected: o.selected,
 		DenyGovernance: o.governance == "deny", Assumed: split("assumed", "\n")}
-	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg
+	for _, name := range []string{"only", "skip"} {
+		if was := strings.Join(split(name, ","), ","); was != "" && !slices.Contains(cfg.Assumed, "--"+name+" "+was) {
+			return chosen{}, cfg, usagef("record it again with oap-gate check --record", "the bundle was recorded with --%s %s, which is not among what it says that its run assumed", name, was)
+		}
+	}
+	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg, nil
 }
 
 func newReplay(sys IO) *cobra.Command {
@@ -77,7 +83,10 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*gate.Report, 
 	default:
 		return nil, usagef("record it with oap-gate check --record or oap-gate audit --record", "bundle %s is of the mode %q", bundle, b.Mode)
 	}
-	c, cfg := o.recall(b)
+	c, cfg, err := o.recall(b)
+	if err != nil {
+		return nil, err
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,10 @@ func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src eviden
 // auditAgain audits the commit that a bundle names by what it holds.
 func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*gate.Report, error) {
 	o := auditOptions{options: told, shard: b.Flags["shard"], strict: b.Flags["strict"] == "true", requireSigned: b.Flags["require-signed"] == "true"}
-	_, base := o.recall(b)
+	_, base, err := o.recall(b)
+	if err != nil {
+		return nil, err
+	}
 	var was compared
 	decode := json.NewDecoder(bytes.NewReader([]byte(b.Flags["compared"])))
 	decode.DisallowUnknownFields()
