@@ -7,12 +7,17 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // ErrMerge means that reports are not the parts of one audit.
 var ErrMerge = errors.New("these reports are not the parts of one audit")
+
+// maxApart is how far the shards of one audit may lie apart: a report left over from an earlier one shows a listing in date
+// that has expired since.
+const maxApart = 24 * time.Hour
 
 // Merge joins the reports of all shards of one audit. The error wraps ErrMerge.
 func Merge(parts []*Report) (*Report, error) {
@@ -42,6 +47,8 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
+		case p.EvaluatedAt.Sub(whole.EvaluatedAt).Abs() > maxApart:
+			return refuse("one was evaluated at %s, another at %s, more than %s apart", whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), maxApart)
 		case p.Tool != whole.Tool:
 			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit, p.Tool.Version, p.Tool.Commit)
 		case !slices.Equal(p.Assumed, whole.Assumed) || !slices.Equal(p.NotRun, whole.NotRun):
