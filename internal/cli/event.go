@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -107,15 +109,19 @@ func (o *options) admit(event string) error {
 	return usagef("the events are "+knownEvents, "the event %q names no range to check", event)
 }
 
+// readCapped reads a file of at most so many bytes, whatever it is: a FIFO that nobody writes to is empty, and a device may
+// have no end.
 func readCapped(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), most)
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it has more than %d bytes, which is the most that is read", most)
 	}
-	return os.ReadFile(path)
+	return data, err
 }
 
 // fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // location is where the parts of a clone are.
@@ -107,9 +108,14 @@ func readLink(file, prefix string) (string, error) {
 	return filepath.Clean(name), nil
 }
 
+// open opens a file to read. Another copy's folder may hold anything: a FIFO must not wait for a writer for ever.
+func open(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 // readCapped reads a regular file of at most max bytes.
 func readCapped(name string, max int64) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}

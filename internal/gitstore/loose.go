@@ -3,7 +3,6 @@ package gitstore
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 )
@@ -18,7 +17,7 @@ func loosePath(objects string, id ID) string {
 
 // readLoose reads a loose object of at most limit bytes. It is not verified.
 func readLoose(objects string, id ID, limit int64) (Type, []byte, error) {
-	f, err := os.Open(loosePath(objects, id))
+	f, err := open(loosePath(objects, id))
 	if err != nil {
 		return 0, nil, err
 	}

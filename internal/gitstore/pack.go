@@ -44,7 +44,7 @@ func (p *pack) ready() error {
 	if p.opened.Load() {
 		return nil
 	}
-	f, err := os.Open(p.path)
+	f, err := open(p.path)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *Store) readRefFile(name string) ([]byte, error) {
 }
 
 func readRooted(root *os.Root, name string, max int64) ([]byte, error) {
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
