@@ -67,6 +67,14 @@ func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (O
 	if err != nil {
 		return Outcome{}, err
 	}
+	out, err := c.comment(ctx, r, o)
+	if errors.Is(err, ErrForbidden) {
+		return Outcome{Action: Forbidden, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
+	}
+	return out, err
+}
+
+func (c *Client) comment(ctx context.Context, r *gate.Report, o CommentOptions) (Outcome, error) {
 	head, err := c.pullHead(ctx, r.Head, o.Head)
 	if err != nil {
 		return Outcome{}, err
@@ -78,11 +86,7 @@ func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (O
 	if number == 0 {
 		return Outcome{Action: NoPull, Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since", c.Repository, head)}, nil
 	}
-	out, err := c.write(ctx, number, body(o.Render(r)))
-	if errors.Is(err, ErrForbidden) {
-		return Outcome{Action: Forbidden, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
-	}
-	return out, err
+	return c.write(ctx, number, body(o.Render(r)))
 }
 
 func refused(format string, args ...any) error {

@@ -149,6 +149,15 @@ func TestComment(t *testing.T) {
 		{name: "number", token: robot, want: "created", bodies: []string{rendered},
 			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) { o.Pull = 7 }},
 		{name: "a fork's token", token: fork, want: "forbidden"},
+		{name: "may not look the pull request up", token: robot, want: "forbidden",
+			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) {
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 403, Message: "Resource not accessible by integration"})
+			}},
+		{name: "may not look the commit up", token: robot, want: "forbidden",
+			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) {
+				r.Head, o.Head = merged, head
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/git/commits", Status: 403, Message: "Resource not accessible by integration"})
+			}},
 		{name: "locked", token: robot, want: "forbidden",
 			set: func(s *ghtest.Server, r *gate.Report, o *CommentOptions) {
 				s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, Base: "main", Locked: true})

@@ -73,7 +73,8 @@ func (p *Protected) WriteText(w io.Writer) error {
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
 // the ruleset RulesetName, and the ban of rebasing to the repository's settings. It loosens nothing. Where nothing is
-// missing it writes nothing; after it wrote, it reads again, so that Differences are what is left. An error is an *Error.
+// missing it writes nothing; after it wrote, it reads again, so that Differences are what is left. An error wraps an
+// *Error and says what was changed before it.
 func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply bool) (*Protected, error) {
 	standing, err := c.Standing(ctx)
 	if err != nil {
@@ -83,10 +84,10 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 	var applied []string
 	if apply && slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter }) {
 		if applied, err = c.apply(ctx, differences, wanted); err != nil {
-			return nil, err
+			return nil, after(applied, err)
 		}
 		if standing, err = c.Standing(ctx); err != nil {
-			return nil, err
+			return nil, after(applied, err)
 		}
 		differences = Plan(standing, wanted)
 	}
@@ -94,6 +95,14 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 		Repository: c.Repository, Branch: standing.Branch, Applied: present(applied), Differences: present(differences),
 		Unread: present(standing.Unread), NotChecked: present(standing.NotChecked),
 	}, nil
+}
+
+// after says what an error has left changed.
+func after(done []string, err error) error {
+	if len(done) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (changed before that: %s)", err, strings.Join(done, "; "))
 }
 
 // present makes an empty list [] in JSON, and not null.
@@ -113,17 +122,17 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 	}
 	set, err := c.ownRuleset(ctx)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	if err := set.strengthen(wanted); err != nil {
-		return nil, err
+		return done, err
 	}
 	op, method, path := "creating", http.MethodPost, "rulesets"
 	if set.ID != 0 {
 		op, method, path = "updating", http.MethodPut, path+"/"+strconv.FormatInt(set.ID, 10)
 	}
 	if _, err := c.call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
-		return nil, err
+		return done, err
 	}
 	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created", "updating": "updated"}[op])), nil
 }
@@ -294,14 +303,19 @@ func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
 		if c.AppID != 0 {
 			entry["integration_id"] = c.AppID
 		}
-		fits := func(v any) bool {
-			one, _ := v.(map[string]any)
-			app, bound := one["integration_id"].(json.Number)
-			return one["context"] == c.Context && (c.AppID == 0 || !bound || app.String() == strconv.FormatInt(c.AppID, 10))
+		stands := func(exact bool) int {
+			return slices.IndexFunc(list, func(v any) bool {
+				one, _ := v.(map[string]any)
+				app, bound := one["integration_id"].(json.Number)
+				return one["context"] == c.Context && (c.AppID == 0 || !bound && !exact || bound && app.String() == strconv.FormatInt(c.AppID, 10))
+			})
 		}
-		if i := slices.IndexFunc(list, fits); i < 0 {
+		if stands(true) >= 0 {
+			continue
+		}
+		if i := stands(false); i < 0 {
 			list = append(list, entry)
-		} else if c.AppID != 0 {
+		} else {
 			list[i] = entry
 		}
 	}

@@ -255,6 +255,20 @@ func TestApplyKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// A required check that stands twice, for any app and for the wanted one, is not written a second time for that one.
+func TestRequiredCheckIsBoundOnce(t *testing.T) {
+	decode := json.NewDecoder(strings.NewReader(`[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h"}]`))
+	decode.UseNumber()
+	var standing any
+	if err := decode.Decode(&standing); err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(addChecks(standing, []repoconfig.RequiredCheck{{Context: "g", AppID: 15368}, {Context: "h", AppID: 15368}, {Context: "i"}}))
+	if want := `[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h","integration_id":15368},{"context":"i"}]`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+}
+
 func TestProtectFails(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -278,6 +292,9 @@ func TestProtectFails(t *testing.T) {
 			s.AllowRebase = false
 			s.AddRuleset(`{"name":"oap-gate","target":"tag","enforcement":"active","rules":[]}`)
 		}, ErrRefused, `reading the ruleset "oap-gate": the forge refuses what was sent (it is for "tag", "branch" is expected: rename it at the forge)`},
+		{"half way", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) {
+			s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 422, Message: "Validation Failed"})
+		}, ErrRefused, `creating the ruleset "oap-gate": the forge refuses what was sent (422 "Validation Failed") (changed before that: repository settings: rebase merging is off)`},
 		{"rate limit", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/branches", Status: 429, Message: "x"})
 		}, ErrLimited, `reading the branch protection: the forge's rate limit is used up until 2100-01-01T00:00:00Z (429 "x")`},
