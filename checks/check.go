@@ -100,13 +100,16 @@ func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
 // LeftOut is why a check is skipped that a flag left out.
 const LeftOut = "left out by --only or --skip"
 
+// Offline is why a check is skipped that can say nothing without the network.
+const Offline = "offline"
+
 // Judge runs c on s, unless what it reads or needs is missing.
 func (c *Check) Judge(s *Subject) Outcome {
 	if !s.Run.Selected(c.ID) {
 		return skip(LeftOut)
 	}
 	if s.Run.Offline && c.Online() {
-		return skip("offline")
+		return skip(Offline)
 	}
 	if s.Record == nil && c != appendOnly {
 		return skip("the file is taken away")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -333,9 +334,17 @@ func order(id string) int {
 	return slices.IndexFunc(slices.Concat(checks.Audit, checks.All), func(c *checks.Check) bool { return c.ID == id })
 }
 
+// addressOf is the IP address without the port.
+func addressOf(text string) string {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().String()
+	}
+	return text
+}
+
 func evidenceOf(o evidence.Observation) Evidence {
 	e := Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
-		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
+		Address: addressOf(o.Address), State: o.State.String(), Code: o.Code, Message: o.Message}
 	if o.FinalURL != o.Target {
 		e.FinalURL = o.FinalURL
 	}
