@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
 // Scan reads every record of a kind and gives f's result for each, in byte order of the paths. Files are
@@ -58,7 +60,9 @@ func inParallel(ctx context.Context, n, size int, f func(from, to int) error) er
 		defer mu.Unlock()
 		return failure != nil || ctx.Err() != nil
 	}
+	var crashed crash.Carrier
 	run := func() {
+		defer crashed.Catch(nil)
 		for !over() {
 			from := int(next.Add(int64(size))) - size
 			if from >= n {
@@ -77,6 +81,7 @@ func inParallel(ctx context.Context, n, size int, f func(from, to int) error) er
 		wg.Go(run)
 	}
 	wg.Wait()
+	crashed.Rethrow()
 	if failure != nil {
 		return failure
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
@@ -34,8 +35,10 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	compared := make(chan stretch)
+	var crashed crash.Carrier
 	go func() {
 		defer close(compared)
+		defer crashed.Catch(nil)
 		r.compareChain(ctx, before.root, chain, stretches, func(s stretch) bool {
 			select {
 			case compared <- s:
@@ -49,6 +52,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 		cancel()
 		for range compared { // until the goroutine has ended
 		}
+		crashed.Rethrow()
 	}()
 	number := 0
 	for s := range compared {

@@ -73,7 +73,8 @@ func (o *auditOptions) bind(c *cobra.Command) {
 }
 
 // tellVerdict runs the audit and tells the verdict everywhere it was asked to.
-func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) error {
+func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) (err error) {
+	defer o.crash(sys, &err)
 	if err := o.check(); err != nil {
 		return o.failed(sys, err)
 	}

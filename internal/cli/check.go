@@ -42,12 +42,20 @@ witnesses and policy are read from it, never from what is proposed.`),
 
 // runCheck runs the gate and tells the verdict everywhere it was asked to. A run that could not be made
 // still writes its reports.
-func runCheck(ctx context.Context, sys IO, o *options) error {
+func runCheck(ctx context.Context, sys IO, o *options) (err error) {
+	defer o.crash(sys, &err)
 	rep, err := judge(ctx, sys, o)
 	if err != nil {
 		return o.failed(sys, err)
 	}
 	return o.verdict(sys, rep)
+}
+
+// crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
+func (o *options) crash(sys IO, err *error) {
+	if r := recover(); r != nil {
+		*err = o.failed(sys, crashed(r))
+	}
 }
 
 // verdict tells a report and gives its exit status.

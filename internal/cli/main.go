@@ -58,8 +58,8 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 func Main(args []string, sys IO) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(sys.Stderr, "error: %s crashed, which is a bug: %s\n", version().Version, report.Line(fmt.Sprint(r)))
-			code = 2
+			fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(crashed(r).Error()))
+			code = gate.Errored.ExitStatus()
 		}
 	}()
 	// net/http logs what a server sends unasked, and foreign text does not belong on stderr.
@@ -96,6 +96,10 @@ func Main(args []string, sys IO) (code int) {
 		return gate.Inconclusive.ExitStatus()
 	}
 	return gate.Errored.ExitStatus()
+}
+
+func crashed(value any) error {
+	return fmt.Errorf("oap-gate %s crashed, which is a bug: %v", version().Version, value)
 }
 
 // describe splits an error into what happened and what would mend it.

@@ -58,7 +58,8 @@ func newReplay(sys IO) *cobra.Command {
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		defer o.crash(sys, &err)
 		rep, err := o.judgeAgain(cmd.Context(), args[0])
 		if err != nil {
 			return o.failed(sys, err)

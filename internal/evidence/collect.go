@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
@@ -64,9 +65,7 @@ func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 		}
 	}
 	c.wait.Wait()
-	if c.panicked != nil {
-		panic(c.panicked)
-	}
+	c.crashed.Rethrow()
 	return f
 }
 
@@ -75,22 +74,13 @@ type collector struct {
 	s       Source
 	archive bool
 	wait    sync.WaitGroup
-
-	mu       sync.Mutex
-	panicked any
+	crashed crash.Carrier
 }
 
-// start runs f beside the rest. A panic is handed on to the caller of Collect, where the program can end in
-// good order.
+// start runs f beside the rest.
 func (c *collector) start(f func()) {
 	c.wait.Go(func() {
-		defer func() {
-			if r := recover(); r != nil {
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				c.panicked = r
-			}
-		}()
+		defer c.crashed.Catch(nil)
 		f()
 	})
 }

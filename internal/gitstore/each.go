@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/sha1x16"
 )
 
@@ -20,9 +21,12 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 	ctx, cancel := context.WithCancel(ctx)
 	made, order := make(chan *batch), make(chan *batch, 1)
 	var running sync.WaitGroup
+	var crashed crash.Carrier
+	defer crashed.Rethrow()
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() {
+		defer crashed.Catch(cancel)
 		defer close(made)
 		defer close(order)
 		s.batches(ids, limit, func(b *batch) bool {
@@ -38,6 +42,7 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 	})
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
+			defer crashed.Catch(cancel)
 			for b := range made {
 				s.finish(b, limit)
 				close(b.done)

@@ -173,3 +173,14 @@ func TestCacheStaysBelowItsCap(t *testing.T) {
 		t.Error("one object takes the whole cache")
 	}
 }
+
+// A bug in a goroutine of Each comes out where Each was called.
+func TestEachCrash(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	var none *Store
+	_ = none.Each(t.Context(), make([]ID, 10), 1, func(int, Object) error { return nil })
+}

@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
 // Errors of Fetch and Dir.
@@ -162,8 +164,10 @@ func (r *runner) fetch(ctx context.Context, s Source) error {
 	defer cancel(nil)
 	limit := cmp.Or(s.MaxBytes, DefaultMaxBytes)
 	watched := make(chan struct{})
+	var crashed crash.Carrier
 	go func() {
 		defer close(watched)
+		defer crashed.Catch(func() { cancel(nil) })
 		watch(ctx, r.dir, limit, func() { cancel(ErrTooLarge) })
 	}()
 	follow := "initial" // to https alone, see GIT_ALLOW_PROTOCOL
@@ -181,6 +185,7 @@ func (r *runner) fetch(ctx context.Context, s Source) error {
 	}
 	cancel(nil)
 	<-watched
+	crashed.Rethrow()
 	if err == nil && size(r.dir) > limit {
 		err = ErrTooLarge
 	}

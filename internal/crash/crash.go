@@ -1,0 +1,37 @@
+// Package crash hands a panic of a goroutine on to whoever waits for the goroutine, where the program can end in good
+// order: with one line on stderr and its reports written.
+package crash
+
+import "sync"
+
+// Carrier carries the first panic of some goroutines. The zero value is ready.
+type Carrier struct {
+	mu    sync.Mutex
+	found bool
+	value any
+}
+
+// Catch is deferred by a goroutine. Where that panics, the value is kept and then is called, which may be nil.
+func (c *Carrier) Catch(then func()) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	c.mu.Lock()
+	if !c.found {
+		c.found, c.value = true, r
+	}
+	c.mu.Unlock()
+	if then != nil {
+		then()
+	}
+}
+
+// Rethrow panics with the value that was kept, if there is one. It is for the one who has waited for the goroutines.
+func (c *Carrier) Rethrow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.found {
+		panic(c.value)
+	}
+}
