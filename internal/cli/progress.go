@@ -31,7 +31,7 @@ func (p *progress) set(done, total int) {
 	defer p.mu.Unlock()
 	if p.bars == nil {
 		// A bar made with a total is complete, and gone, once that is reached; more requests follow.
-		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40))
+		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40), mpb.WithAutoRefresh())
 		p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.Name("fetching "), decor.CountersNoUnit("%d of %d")),
 			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "), decor.AverageETA(decor.ET_STYLE_GO)))

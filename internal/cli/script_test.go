@@ -199,7 +199,8 @@ func TestEveryCheckHasScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range checks.All {
+	for _, c := range slices.Concat(checks.All, checks.Audit) {
+		warns := c.ID == "name-similarity"
 		found := false
 		for _, f := range files {
 			text, err := os.ReadFile(f)
@@ -208,7 +209,7 @@ func TestEveryCheckHasScripts(t *testing.T) {
 			}
 			for line := range strings.Lines(string(text)) {
 				line = strings.TrimSpace(line)
-				found = found || line == "failed "+c.ID || strings.HasPrefix(line, "finding "+c.ID+" ") && strings.HasSuffix(line, " warning")
+				found = found || line == "failed "+c.ID || warns && strings.HasPrefix(line, "finding "+c.ID+" ") && strings.HasSuffix(line, " warning")
 			}
 		}
 		if !found {

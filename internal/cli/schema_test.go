@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// What is written validates against the schema that is printed for it.
+func TestPrintedSchemas(t *testing.T) {
+	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	none := func(string) string { return "" }
+	file := func(name string) string { return filepath.Join(w.Repo.Dir, "..", name) }
+	for _, args := range [][]string{
+		slices.Concat([]string{"check", "--record", file("check.bundle"), "--report", "json=" + file("check.report")}, w.Args(), w.RangeArgs()),
+		slices.Concat([]string{"audit", "--record", file("audit.bundle"), "--report", "json=" + file("audit.report")}, w.Args()),
+		{"check", "--report", "json=" + file("error.report"), "--repo", file("nowhere")},
+	} {
+		Main(args, IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
+	}
+	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle"}, "report": {"check.report", "audit.report", "error.report"}}
+	for _, name := range schemaNames {
+		var out bytes.Buffer
+		if code := Main([]string{"schema", name}, IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {
+			t.Fatalf("schema %s: exit status %d", name, code)
+		}
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		document, err := jsonschema.UnmarshalJSON(&out)
+		if err == nil {
+			err = c.AddResource("mem:schema", document)
+		}
+		if err != nil {
+			t.Fatalf("schema %s: %v", name, err)
+		}
+		schema, err := c.Compile("mem:schema")
+		if err != nil {
+			t.Fatalf("schema %s: %v", name, err)
+		}
+		if schema.Validate(json.Number("1")) == nil {
+			t.Errorf("schema %s takes a number", name)
+		}
+		for _, name := range written[name] {
+			text, err := os.ReadFile(file(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err == nil {
+				err = schema.Validate(value)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
