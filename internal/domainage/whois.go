@@ -75,6 +75,7 @@ func fields(text, extension string) (all []field) {
 	name := ""
 	for line := range strings.SplitSeq(prepared, "\n") {
 		line = strings.TrimSpace(line)
+		line = strings.TrimPrefix(line, "** ") // so .tr begins the line that names the domain
 		if line == "" || strings.ContainsRune("-*%>;#", rune(line[0])) {
 			continue
 		}
@@ -218,7 +219,7 @@ var dateLayouts = []string{
 	"01/02/2006",
 }
 
-var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006"}
+var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006", "Before 2006"}
 
 // parseDate gives the latest of the readings that s allows.
 func parseDate(s string) (time.Time, bool) {
@@ -230,7 +231,7 @@ func parseDate(s string) (time.Time, bool) {
 	if day := latestReading(dateLayouts, s); !day.IsZero() {
 		last = day.Add(24*time.Hour - time.Second)
 	}
-	// Of their oldest names .uk and .ch know only when they were there.
+	// Of their oldest names .uk, .ch and .ro know only when they were there.
 	if before := latestReading(beforeLayouts, s); !before.IsZero() {
 		last = before
 	}
