@@ -244,6 +244,7 @@ func TestFaults(t *testing.T) {
 		{"name taken on push", protect, "  protect:\n", "  oap-gate:\n", "error ambiguous-name protect.yml <oap-gate:>"},
 		{"status thrown away", check, action, "      - run: oap-gate check || true\n", "inconclusive exit-status check.yml <run: oap-gate check || true>"},
 		{"status of another command", check, action, "      - run: oap-gate check | tee log\n", "inconclusive exit-status check.yml <run: oap-gate check | tee log>"},
+		{"status thrown away behind another command", check, action, "      - run: |\n          oap-gate doctor\n          oap-gate check || true\n", "inconclusive exit-status check.yml <run: |>"},
 		{"pipe that keeps it", check, action, "      - run: oap-gate check | tee log\n        shell: bash\n", ""},
 		{"status lost behind a list", check, action, "      - run: |\n          oap-gate check && echo well\n          echo done\n", "inconclusive exit-status check.yml <run: |>"},
 		{"goes on after a failure", check, action, "      - run: |\n          set +e\n          oap-gate check\n          echo done\n", "inconclusive exit-status check.yml <run: |>"},

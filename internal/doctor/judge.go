@@ -227,22 +227,23 @@ var (
 	shells    = regexp.MustCompile(`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
 )
 
-// judgeScript looks at whether a script that calls the gate fails where the gate does, and calls it in every case.
+// judgeScript looks at whether a script that checks fails where the gate does, and calls it in every case.
 func (v *visit) judgeScript(j *job, s *step) {
 	run, text := s.member("run"), script(s.field)
-	at := gateRun.FindStringIndex(text)
-	if !run.there() || at == nil {
-		return
-	}
-	start, end := strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
-	if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
-		end = at[1] + n
-	}
 	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(), j.w.member("defaults").member("run").member("shell").text())
-	if branching.MatchString(text[:start]) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
-		piped.MatchString(text[at[1]:end]) && shell != "bash" && !strings.Contains(shell+text[:start], "pipefail") ||
-		!shells.MatchString(shell) {
-		v.add(Inconclusive, "exit-status", run.pos(), "run the gate by a command of its own, or use the action", "the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
+	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
+		if commandRole(text[at[2]:at[3]]) != checkRole {
+			continue
+		}
+		start, end := strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
+		if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
+			end = at[1] + n
+		}
+		if branching.MatchString(text[:start]) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
+			piped.MatchString(text[at[1]:end]) && shell != "bash" && !strings.Contains(shell+text[:start], "pipefail") ||
+			!shells.MatchString(shell) {
+			v.add(Inconclusive, "exit-status", run.pos(), "run the gate by a command of its own, or use the action", "the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
+		}
 	}
 }
 
