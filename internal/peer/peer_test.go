@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -48,15 +47,10 @@ func commit(t *testing.T, dir, path, text string) string {
 // serve offers the repositories under a folder by smart HTTP.
 func serve(t *testing.T, root string) *httptest.Server {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("NOT TESTED: the git command is missing")
+	server, err := ghtest.ServeGit(root)
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
 	}
-	backend := filepath.Join(git(t, root, "--exec-path"), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		t.Skip("NOT TESTED: git-http-backend is missing")
-	}
-	server := httptest.NewServer(&cgi.Handler{Path: backend, Dir: root, Stderr: io.Discard, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1",
-		"HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PROTOCOL=version=2"}})
 	t.Cleanup(server.Close)
 	return server
 }
