@@ -205,7 +205,7 @@ func (d DID) Spelling() (want string, ok bool) {
 	return want, want == d.Text && !strings.Contains(d.host, "_")
 }
 
-// hyphened is a host with hyphens for the underscores in its labels, as far as that makes labels.
+// hyphened is a host with hyphens for the underscores in its labels, as far as that makes a host.
 func hyphened(host string) string {
 	if !strings.Contains(host, "_") {
 		return host
@@ -216,5 +216,8 @@ func hyphened(host string) string {
 			labels[i] = l
 		}
 	}
-	return strings.Join(labels, ".")
+	if with := strings.Join(labels, "."); checkHost(with) == nil {
+		return with
+	}
+	return host
 }
