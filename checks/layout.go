@@ -43,8 +43,9 @@ func place(s *Subject) []Finding {
 		if s.Kind == registry.KindRevocation {
 			form = "revocations/<slug>-<sha256>.json"
 		}
-		out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form).
-			fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
+		f := out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
+		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
+		f.fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
