@@ -31,9 +31,6 @@ func newAction(sys IO) *cobra.Command {
 		o := options{mode: "check"}
 		o.bind(&cobra.Command{}) // for the defaults
 		err := o.inputs(sys.Getenv)
-		if link := o.reportsInPlace(sys.Getenv); err == nil {
-			err = link
-		}
 		if err == nil {
 			err = o.check()
 		}
@@ -52,9 +49,6 @@ func auditAction(ctx context.Context, sys IO, event string) error {
 	var o auditOptions
 	o.bind(&cobra.Command{})
 	err := o.inputs(sys.Getenv)
-	if link := o.reportsInPlace(sys.Getenv); err == nil {
-		err = link
-	}
 	if err == nil && o.base != "" {
 		err = usagef("leave the input base empty for this event", "the event %s audits the whole history, and the input base is %q", event, o.base)
 	}
@@ -93,6 +87,9 @@ func (o *options) inputs(getenv func(string) string) error {
 		if err := in.set(value); err != nil && wrong == nil {
 			wrong = err
 		}
+	}
+	if link := o.reportsInPlace(getenv); wrong == nil { // what else is wrong is not told to a link either
+		wrong = link
 	}
 	return wrong
 }
