@@ -55,7 +55,7 @@ func (c cachedAudit) asked(request string, n int) {
 // said in the last days, and that what it takes from the cache is recorded as such.
 func TestAuditCache(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, twoSteps)
+	w := build(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
 	for url, cached := range a.run(0) {
@@ -97,7 +97,7 @@ func TestAuditCache(t *testing.T) {
 // TestAuditCachePoisoned holds that bytes under another's hash are never believed.
 func TestAuditCachePoisoned(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, twoSteps)
+	w := build(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
 	a.run(0)
@@ -144,9 +144,9 @@ func TestAuditCachePoisoned(t *testing.T) {
 // documents under the same URLs and entity tags.
 func TestAuditCacheShared(t *testing.T) {
 	t.Parallel()
-	one := tagged(t, twoSteps)
+	one := build(t, twoSteps)
 	tag(one, "eve", "fay")
-	other := tagged(t, `
+	other := build(t, `
 base:
   - {listing: eve, key: other, registered: "-20d"}
   - {commit: eve}
@@ -177,7 +177,7 @@ func TestAuditReportSize(t *testing.T) {
 	for i := range listings - 2 {
 		text += fmt.Sprintf("  - {listing: implementation-%04d, level: L4, witness: [ada]}\n", i)
 	}
-	w := tagged(t, text)
+	w := build(t, text)
 	report := filepath.Join(t.TempDir(), "report.json")
 	if code, out := program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report}, w.Args())...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)

@@ -16,17 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
-// tagged builds a world whose pages have entity tags, so that a cache keeps them.
-func tagged(t *testing.T, text string) *fixture.World {
-	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	return w
-}
-
+// tag gives the pages of these implementations entity tags, so that a cache keeps them.
 func tag(w *fixture.World, slugs ...string) {
 	for _, slug := range slugs {
 		for _, page := range []string{"/.well-known/did.json", "/.well-known/oap-tool.json", "/oap-conformance-receipt.json"} {
@@ -67,7 +57,7 @@ base:
 // half of one, and a run after it judges as one without a past.
 func TestAuditKilled(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, twoSteps)
+	w := build(t, twoSteps)
 	tag(w, "eve", "fay")
 	dir := t.TempDir()
 	state, cache := filepath.Join(dir, "state"), filepath.Join(dir, "cache")
@@ -157,7 +147,7 @@ func wholeDocuments(t *testing.T, cache string) {
 // history is bad, and one whose Receipt is another than the pinned one.
 func TestAuditKilledFails(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, `
+	w := build(t, `
 base:
   - {listing: eve}
   - {commit: eve}
@@ -185,7 +175,7 @@ base:
 // run, and that the cache takes no part in a verdict.
 func TestAuditFullDisk(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, twoSteps)
+	w := build(t, twoSteps)
 	tag(w, "eve", "fay")
 	disk := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk).CombinedOutput(); err != nil {
@@ -251,7 +241,7 @@ func fill(t *testing.T, path string) {
 // TestAuditLeftovers holds that what a killed run leaves beside its files is no part of a later one.
 func TestAuditLeftovers(t *testing.T) {
 	t.Parallel()
-	w := tagged(t, twoSteps)
+	w := build(t, twoSteps)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev", "main"}, w.Args())

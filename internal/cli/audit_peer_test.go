@@ -8,17 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 // TestPeerByURL holds that a peer is fetched and compared with wherever the clone is named from.
 func TestPeerByURL(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := build(t, "base: [{listing: eve}]\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	root := t.TempDir()

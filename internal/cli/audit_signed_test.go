@@ -35,10 +35,7 @@ func newSignedRegistry(t *testing.T) *signedRegistry {
 			t.Skipf("NOT TESTED: %s is missing; no audit judged real signatures", name)
 		}
 	}
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := build(t, "base: [{listing: eve}]")
 	home, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +46,6 @@ func newSignedRegistry(t *testing.T) *signedRegistry {
 		if err := os.RemoveAll(home); err != nil {
 			t.Error(err)
 		}
-		w.Close()
 	})
 	r.run("", "git", "checkout", "-q", "main")
 	return r

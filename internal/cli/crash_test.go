@@ -7,17 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // A bug ends the program in good order: one line with the version, the report, exit status 2.
 func TestCrash(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := build(t, "base: [{listing: eve}]\n")
 	file := filepath.Join(t.TempDir(), "report.json")
 	var told bytes.Buffer
 	args := []string{"check", "--repo", w.Repo.Dir, "--format", "text", "--report", "json=" + file}

@@ -57,13 +57,7 @@ func TestHostileWebInMemory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer w.Close()
-			w.Skeleton()
-			w.Commit("Begin")
+			w := begin(t)
 			w.Pull("pr")
 			receipt := string(c.receipt.Body)
 			for n := range 80 {
@@ -111,13 +105,7 @@ func peakOf(t *testing.T, w *fixture.World, flags ...string) {
 
 // What a hostile web put into the cache over several runs, four large documents each, does not add up in a later one.
 func TestHostileCacheInMemory(t *testing.T) {
-	w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	w.Skeleton()
-	w.Commit("Begin")
+	w := begin(t)
 	w.Add(fixture.Implementation{Slug: "nova"})
 	body := []byte(`"` + strings.Repeat("a", 16<<20-3) + `"`)
 	cache := t.TempDir()

@@ -124,11 +124,7 @@ func TestHostileText(t *testing.T) {
 				t.Run(payload, func(t *testing.T) {
 					var text string
 					text, places = poisonedWorld(hostileWorlds[world], payloads[payload])
-					w, err := fixture.Build(t.TempDir(), []byte(text))
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer w.Close()
+					w := build(t, text)
 					all.WriteString(gateHostile(t, w))
 				})
 			}
@@ -405,11 +401,7 @@ func readOutputs(t *testing.T, text string) map[string]string {
 // TestHostileArguments holds that a mistake in the arguments, which may come from a workflow's event, is told
 // without effect.
 func TestHostileArguments(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("pr:\n  - {listing: nova}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := build(t, "pr:\n  - {listing: nova}\n")
 	for _, payload := range payloads {
 		payload = strings.ReplaceAll(payload, "MARK", "pwned")
 		for _, flag := range []string{"--head", "--base", "--only", "--skip", "--at", "--report", "--replay", "--connect-to", "--ca-cert",

@@ -10,17 +10,11 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // What is written validates against the schema that is printed for it.
 func TestPrintedSchemas(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n")
 	none := func(string) string { return "" }
 	file := func(name string) string { return filepath.Join(w.Repo.Dir, "..", name) }
 	for _, args := range [][]string{

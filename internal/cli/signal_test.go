@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // TestAuditInterrupted holds that an audit which is asked to end still tells what it knows, and says that it
@@ -21,16 +19,12 @@ func TestAuditInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM here")
 	}
-	w, err := fixture.Build(t.TempDir(), []byte(`
+	w := build(t, `
 base:
   - {listing: eve, level: L1}
 web:
   - {url: "https://eve.example/oap-conformance-receipt.json", delay: 1h}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+`)
 	report, bundle := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "bundle.json")
 	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report, "--record", bundle}, w.Args())
 	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH

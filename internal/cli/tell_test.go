@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // gone is an output whose reader has gone; first is called before that is noticed.
@@ -22,11 +20,7 @@ func (g gone) Write([]byte) (int, error) {
 
 // TestTell holds that reports and summary are written before stdout is, which may end the program.
 func TestTell(t *testing.T) {
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: eve}]\npr: [{listing: ada}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	dir := t.TempDir()
 	report, summary := filepath.Join(dir, "report.json"), filepath.Join(dir, "summary.md")
 	env := map[string]string{"GITHUB_STEP_SUMMARY": summary}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+)
+
+// build makes the registry and the web that spec describes, until the test ends.
+func build(t testing.TB, spec string) *fixture.World {
+	t.Helper()
+	w, err := fixture.Build(t.TempDir(), []byte(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// begin makes a registry without a record, and its web, until the test ends.
+func begin(t testing.TB) *fixture.World {
+	t.Helper()
+	w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	w.Skeleton()
+	w.Commit("Begin")
+	return w
+}
