@@ -223,7 +223,7 @@ var (
 	branching = regexp.MustCompile(`(?m)^\s*(?:if|case|for|while|until|trap|exit|return)\b|\bset\s+\+`)
 	swallows  = regexp.MustCompile(`^\s*(?:if|elif|while|until|echo|printf|test|\[+|!)\s|\|\|`)
 	outlives  = regexp.MustCompile(`\|\||&&|(?:^|[^&>])&\s*$`)
-	piped     = regexp.MustCompile(`\|`)
+	pipefail  = regexp.MustCompile(`\bpipefail\b`)
 	shells    = regexp.MustCompile(`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
 )
 
@@ -231,18 +231,22 @@ var (
 func (v *visit) judgeScript(j *job, s *step) {
 	run, text := s.member("run"), script(s.field)
 	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(), j.w.member("defaults").member("run").member("shell").text())
+	before := func(at []int, start int) bool { return at != nil && at[1] <= start }
+	branches, fails := branching.FindStringIndex(text), pipefail.FindStringIndex(text) // once: a script may call the gate many times
+	start, end := 0, 0
 	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
-		if commandRole(text[at[2]:at[3]]) != checkRole {
-			continue
+		if at[0] < end || commandRole(text[at[2]:at[3]]) != checkRole {
+			continue // what follows the first call of a line was judged with it
 		}
-		start, end := strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
+		start, end = strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
 		if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
 			end = at[1] + n
 		}
-		if branching.MatchString(text[:start]) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
-			piped.MatchString(text[at[1]:end]) && shell != "bash" && !strings.Contains(shell+text[:start], "pipefail") ||
+		if before(branches, start) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
+			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) && !before(fails, start) ||
 			!shells.MatchString(shell) {
 			v.add(Inconclusive, "exit-status", run.pos(), "run the gate by a command of its own, or use the action", "the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
+			return
 		}
 	}
 }
