@@ -1,11 +1,12 @@
 package gitstore
 
 import (
-	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // inflater reads a part of a file through a buffer, and zlib streams in it. The stream's Adler-32 is not looked at:
@@ -14,9 +15,8 @@ type inflater struct {
 	file    io.ReaderAt
 	at, end int64 // of what is not yet in buf
 	buf     []byte
-	rest    []byte        // of buf, not yet read
-	flate   io.ReadCloser // of streams whose size is not known
-	deflate deflate
+	rest    []byte // of buf, not yet read
+	flate   io.ReadCloser
 	started bool
 }
 
@@ -93,17 +93,6 @@ func (r *inflater) Read(p []byte) (int, error) {
 
 // zlib begins a zlib stream at the place that was read to, for atMost and exactly.
 func (r *inflater) zlib() error {
-	if err := r.zlibHead(); err != nil {
-		return err
-	}
-	if r.flate == nil {
-		r.flate = flate.NewReader(r)
-		return nil
-	}
-	return r.flate.(flate.Resetter).Reset(r, nil)
-}
-
-func (r *inflater) zlibHead() error {
 	cmf, err := r.ReadByte()
 	if err != nil {
 		return streamError(err)
@@ -115,15 +104,19 @@ func (r *inflater) zlibHead() error {
 	if cmf&0x0f != 8 || flg&0x20 != 0 || (uint(cmf)<<8|uint(flg))%31 != 0 {
 		return fmt.Errorf("%w: no zlib stream", ErrCorrupt)
 	}
-	return nil
+	if r.flate == nil {
+		r.flate = flate.NewReader(r)
+		return nil
+	}
+	return r.flate.(flate.Resetter).Reset(r, nil)
 }
 
 // stream fills out with a whole zlib stream.
 func (r *inflater) stream(out []byte) error {
-	if err := r.zlibHead(); err != nil {
+	if err := r.zlib(); err != nil {
 		return err
 	}
-	return r.deflate.expand(r, out)
+	return r.exactly(out)
 }
 
 // exactly fills out with the rest of the stream, which is no longer.
