@@ -108,6 +108,8 @@ func (r *inflater) zlib() error {
 		r.flate = flate.NewReader(r)
 		return nil
 	}
+	// Reset leaves the code tables of the stream before, by which a damaged stream that uses a code without symbols is
+	// decoded. What comes of that is held against the object's id, as all is.
 	return r.flate.(flate.Resetter).Reset(r, nil)
 }
 
@@ -147,7 +149,8 @@ func (r *inflater) atMost(out []byte) (int, error) {
 // streamError tells damage of the stream from failures to read the file.
 func streamError(err error) error {
 	var damage flate.CorruptInputError
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &damage) {
+	var impossible flate.InternalError // so it calls what it decodes by a code without symbols
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &damage) || errors.As(err, &impossible) {
 		return fmt.Errorf("%w: its compressed bytes end early or are damaged (%w)", ErrCorrupt, err)
 	}
 	return err

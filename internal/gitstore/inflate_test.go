@@ -66,8 +66,7 @@ func sameStream(t *testing.T, stream []byte) {
 	t.Helper()
 	want, wrong := flateGives(stream)
 	expand := func(size int) ([]byte, error) {
-		r := inflate(bytes.NewReader(stream), 0, int64(len(stream)))
-		defer r.release()
+		r := &inflater{file: bytes.NewReader(stream), end: int64(len(stream)), buf: make([]byte, nextRead)}
 		out := make([]byte, size)
 		return out, r.stream(out)
 	}
@@ -117,4 +116,20 @@ func FuzzStream(f *testing.F) {
 		}
 	}
 	f.Fuzz(sameStream)
+}
+
+// TestStaleCode: a code without symbols is decoded by that of the stream before, and is damage in either way.
+func TestStaleCode(t *testing.T) {
+	r := &inflater{buf: make([]byte, nextRead)}
+	for _, stream := range append(streams(t), []byte("x\x9c\x04\x00\x00\x00")) {
+		r.file, r.at, r.end, r.rest, r.started = bytes.NewReader([]byte("x\x9c\x04\x00\x00\x00")), 0, 6, nil, false
+		if err := r.stream(make([]byte, 3)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("got %v, want ErrCorrupt", err)
+		}
+		r.file, r.at, r.end, r.rest, r.started = bytes.NewReader(stream), 0, int64(len(stream)), nil, false
+		if err := r.zlib(); err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, io.LimitReader(r.flate, 1<<20)) // leaves its codes behind
+	}
 }
