@@ -21,8 +21,8 @@ type Commit struct {
 	// A path that the commit leaves as the base tree has it is none of them: nothing would change there. But it is one
 	// where a parent comes from a base commit that has it so too: then the commit mends what a commit before it broke.
 	//
-	// Where the first parents lead from the commit to the base commit, a path that base holds is one too if it differs
-	// from the first parent's alone and from what lands: fast-forwarded, the merge would be such a step of the main branch.
+	// Where the first parents lead from the commit to the base commit, a path that base holds is one too if its entry
+	// differs from the first parent's and from what lands: fast-forwarded, the merge would be such a step of main.
 	Touched []Change
 }
 

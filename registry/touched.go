@@ -85,8 +85,8 @@ func (g *Range) steps(changes []Change) ([]Change, error) {
 	return kept, nil
 }
 
-// dropSame takes out of Touched what a commit leaves as the base tree has it, unless a commit of the base branch that it
-// comes from has it so too.
+// dropSame takes out of Touched what a commit leaves as the base tree has it, unless a commit of the base branch that
+// it comes from has it so too.
 //
 // Only those of base that a commit of the range has for a parent are looked at, not all that they reach: where base
 // changed a path and then took that back, a branch from in between may do the same.

@@ -27,7 +27,8 @@ func (d *dag) write(c *clone) []string {
 	var stream strings.Builder
 	names := []string{"rev-parse"}
 	for i, parents := range d.parents {
-		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter C <c@example.org> %d +0000\ndata 1\nm\n", i, i+1, c.date+i)
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\n", i, i+1)
+		fmt.Fprintf(&stream, "committer C <c@example.org> %d +0000\ndata 1\nm\n", c.date+i)
 		for n, p := range parents {
 			fmt.Fprintf(&stream, "%s :%d\n", [...]string{"from", "merge"}[min(n, 1)], p+1)
 		}
@@ -88,7 +89,8 @@ func TestTouched(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				n := naive{d: d, b: b, h: h, ahead: reach(d.parents, h), base: reach(d.parents, b), lands: map[string]string{}}
+				n := naive{d: d, b: b, h: h, lands: map[string]string{}}
+				n.ahead, n.base = reach(d.parents, h), reach(d.parents, b)
 				maps.DeleteFunc(n.ahead, func(c int, _ bool) bool { return n.base[c] })
 				for _, p := range threePaths {
 					if n.lands[p], err = textAt(g.Result, p); err != nil {
