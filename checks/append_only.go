@@ -36,6 +36,9 @@ func runAppendOnly(s *Subject) Outcome {
 			continue
 		}
 		if !sameEntry(v.Changes[i].Base, s.Change.Base) {
+			if sameEntry(v.Changes[i].Head, s.Change.Base) {
+				continue // base has it so already: nothing would change
+			}
 			out.errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 				fix("merge the base branch into yours, or rebase onto it")
 			return out
@@ -168,7 +171,7 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
 				r.Fatal(err)
 				return out
-			} else if !sameEntry(c.Base, e) {
+			} else if !sameEntry(c.Base, e) && !sameEntry(c.Head, e) {
 				out.errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 					fix("merge the base branch into yours, or rebase onto it")
 			}
@@ -180,7 +183,12 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 	} else if path := dropped(r.Range); path != "" {
 		out.warnf(&Subject{Run: r, Path: path}, "", "squash", "a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the main branch").fix(squash)
 	}
-	if len(r.Range.Changes) == 0 && len(out.Findings) == 0 {
+	if r.Range.Displaces {
+		out.warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent chain; "+
+			"fast-forwarded, the branch's own commits would take the place of the main branch's", short(r.Range.Base.Commit())).
+			fix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
+	}
+	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, func(c registry.Change) bool { return !sameEntry(c.Base, c.Head) }) {
 		out.Verified = "the range changes nothing"
 	}
 	return out

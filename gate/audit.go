@@ -46,11 +46,10 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err != nil {
 		return nil, err
 	}
-	if _, found, err := tree.Entry(registry.KindListing.Folder()); err != nil || !found {
-		if err == nil {
-			err = ErrNoRegistry
+	if cfg.Checkpoint == "" { // what was verified before was a registry, and consistency says what became of it
+		if err := wasRegistry(ctx, repo, tree); err != nil {
+			return nil, err
 		}
-		return nil, err
 	}
 	rep := NewReport("audit", src, cfg.Config)
 	rep.Head, rep.Strict, rep.RequireSigned = head, cfg.Strict, cfg.RequireSigned
@@ -73,6 +72,37 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		rep.Verdict = Inconclusive
 	}
 	return rep, nil
+}
+
+// wasRegistry is nil where a tree, or that of a first-parent commit before it, has one of the data folders: to take the
+// last record away makes no other repository of a registry.
+func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.Tree) error {
+	has := func(t *registry.Tree) (bool, error) {
+		for _, k := range registry.DataKinds {
+			if _, found, err := t.Entry(k.Folder()); err != nil || found {
+				return found, err
+			}
+		}
+		return false, nil
+	}
+	if found, err := has(head); err != nil || found {
+		return err
+	}
+	chain, err := repo.FirstParents(ctx, "", head.Commit())
+	if err != nil {
+		return err
+	}
+	for _, commit := range slices.Backward(chain) {
+		t, err := repo.Tree(ctx, commit)
+		if err != nil {
+			return err
+		}
+		if found, err := has(t); err != nil || found {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, revocations/, "+
+		"peer-witnesses/, workflow-anchors/", ErrNoRegistry, len(chain), head.Commit())
 }
 
 // interrupted stands among what a report assumes where the run was asked to end before its time.

@@ -17,8 +17,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// ErrNoRegistry means that no tree to judge has the folder implementations/.
-var ErrNoRegistry = errors.New("no OAP registry here: no commit to judge has the folder implementations/")
+// ErrNoRegistry means that what is to be judged is no registry: for a check, neither base nor head has the folder
+// implementations/; for an audit, no first-parent commit has any of the data folders.
+var ErrNoRegistry = errors.New("no OAP registry here")
 
 // Config is what a run is told beside the registry and the evidence.
 type Config struct {
@@ -92,7 +93,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 			return nil
 		}
 	}
-	return ErrNoRegistry
+	return fmt.Errorf("%w: no commit to judge has the folder implementations/", ErrNoRegistry)
 }
 
 // checkRange judges one range and adds what it found to the report.

@@ -15,8 +15,14 @@ type Commit struct {
 	ID      string
 	Parents []string
 	When    time.Time // committer date, UTC
-	// Touched holds the paths whose entry differs from that in every parent, in path order; Base is the
-	// first parent's entry. For a root commit every path is touched.
+	// Touched holds the paths at which the commit counts as a change of its own, in path order; Base is the first
+	// parent's entry. These are the paths whose entry differs from that in every parent; for a root commit every path.
+	//
+	// A path that the commit leaves as the base tree has it is none of them: nothing would change there. But it is one
+	// where a parent comes from a base commit that has it so too: then the commit mends what a commit before it broke.
+	//
+	// Where the first parents lead from the commit to the base commit, a path that base holds is one too if its entry
+	// differs from the first parent's and from what lands: fast-forwarded, the merge would be such a step of main.
 	Touched []Change
 }
 
@@ -45,6 +51,9 @@ type Range struct {
 	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
 	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.
 	Commits []Commit
+	// Displaces is true where the head reaches the base commit, but not along first parents: fast-forwarded, the head's
+	// first-parent history would take the place of the base branch's.
+	Displaces bool
 
 	repo *Repository
 }

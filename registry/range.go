@@ -58,8 +58,10 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 	if err != nil {
 		return nil, err
 	}
-	g.Commits, err = r.touched(ctx, commits)
-	return g, err
+	if proposed.commit == "" && proposed.root != h.tree {
+		commits = append(commits, &commit{tree: proposed.root, parents: []gitstore.ID{h.id}})
+	}
+	return g, g.touched(ctx, b, commits)
 }
 
 // view adds the comparison of a commit with a tree, once.
@@ -181,66 +183,6 @@ func leafOf(e Entry, ok bool) *Entry {
 		return nil
 	}
 	return &e
-}
-
-// touched fills in what each commit changed. A change of a merge counts where it differs from every parent:
-// what one of them holds was judged there.
-func (r *Repository) touched(ctx context.Context, commits []*commit) ([]Commit, error) {
-	list := make([]Commit, len(commits))
-	total := 0
-	for i, c := range commits {
-		parents, err := r.parents(c)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = *c.public()
-		if list[i].Touched, err = r.changedFromAll(ctx, parents, c.tree); err != nil {
-			return nil, fmt.Errorf("reading what commit %s changes: %w", c.id, err)
-		}
-		if total += len(list[i].Touched); total > maxPaths {
-			return nil, errPaths(list[i].Touched[0].Path)
-		}
-	}
-	return list, nil
-}
-
-// changedFromAll lists the paths of a tree whose entries differ from those of every parent, with the entry
-// of the first.
-func (r *Repository) changedFromAll(ctx context.Context, parents []*commit, tree gitstore.ID) ([]Change, error) {
-	if len(parents) == 0 {
-		return r.compare(ctx, gitstore.ID{}, tree)
-	}
-	for _, p := range parents {
-		if p.tree == tree {
-			return nil, nil
-		}
-	}
-	changes, err := r.compare(ctx, parents[0].tree, tree)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range parents[1:] {
-		others, err := r.compare(ctx, p.tree, tree)
-		if err != nil {
-			return nil, err
-		}
-		changes = onlyPathsOf(changes, others)
-	}
-	return changes, nil
-}
-
-// onlyPathsOf keeps the changes whose paths others names too; both are in path order.
-func onlyPathsOf(changes, others []Change) []Change {
-	kept := changes[:0]
-	for _, c := range changes {
-		for len(others) > 0 && others[0].Path < c.Path {
-			others = others[1:]
-		}
-		if len(others) > 0 && others[0].Path == c.Path {
-			kept = append(kept, c)
-		}
-	}
-	return kept
 }
 
 // sortChanges puts changes in path order, those of one path together: what stood there before any of them,

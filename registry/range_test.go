@@ -109,7 +109,7 @@ commit head: [M implementations/a.json]
 merge bases: fork
 view fork..head: [A implementations/b.json] [A implementations/c.json]
 lands: [= implementations/b.json] [A implementations/c.json]
-commit head: [A implementations/b.json] [A implementations/c.json]
+commit head: [A implementations/c.json]
 `},
 		{"a folder replaces a file that base added since", func(c *clone) map[string]string {
 			fork := c.commit(pathA, "a")

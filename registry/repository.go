@@ -98,7 +98,10 @@ func (r *Repository) Commit(_ context.Context, id string) (*Commit, error) {
 }
 
 func (c *commit) public() *Commit {
-	p := &Commit{ID: c.id.String(), When: c.when}
+	p := &Commit{When: c.when}
+	if !c.id.IsZero() {
+		p.ID = c.id.String()
+	}
 	for _, id := range c.parents {
 		p.Parents = append(p.Parents, id.String())
 	}

@@ -38,18 +38,7 @@ func (r *Repository) WorktreeRange(ctx context.Context, base string) (*Range, er
 	if err != nil {
 		return nil, fmt.Errorf("reading the work tree: %w", err)
 	}
-	g, err := r.between(ctx, b, h, &Tree{repo: r, root: root})
-	if err != nil {
-		return nil, err
-	}
-	uncommitted, err := r.compare(ctx, h.tree, root)
-	if err != nil {
-		return nil, err
-	}
-	if len(uncommitted) > 0 {
-		g.Commits = append(g.Commits, Commit{Parents: []string{h.id.String()}, Touched: uncommitted})
-	}
-	return g, nil
+	return r.between(ctx, b, h, &Tree{repo: r, root: root})
 }
 
 // candidate is a path to look at: on disk, in the index, or both.
