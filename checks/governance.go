@@ -32,9 +32,11 @@ func portable(r *Run) Outcome {
 	for _, c := range newGovernance(r.Range) {
 		code, message := "", ""
 		if at := strings.IndexAny(c.Path, `\:*?"<>|`); at >= 0 {
-			code, message = "path-character", fmt.Sprintf("%q holds %q, which some systems allow in no name", c.Path, c.Path[at:at+1])
+			code = "path-character"
+			message = fmt.Sprintf("%q holds %q, which some systems allow in no name", c.Path, c.Path[at:at+1])
 		} else if part := device(c.Path); part != "" {
-			code, message = "device-name", fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part, c.Path)
+			code = "device-name"
+			message = fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part, c.Path)
 		}
 		switch {
 		case code == "":
@@ -45,7 +47,8 @@ func portable(r *Run) Outcome {
 		}
 	}
 	if hidden > 0 {
-		out.errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold", plural(hidden, "more new governance file has a name", "more new governance files have names")).
+		out.errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
+			plural(hidden, "more new governance file has a name", "more new governance files have names")).
 			fix("choose other names")
 	}
 	return out
@@ -93,19 +96,21 @@ func elsewhere(r *Run) Outcome {
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
-			out.warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere", "%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
+			out.warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
+				"%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
 				fix("%s; an example may stay", r.move(c.Path, home))
 		}
 	}
 	if hidden > 0 {
-		out.warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records and stand in no data folder", plural(hidden, "more new file looks", "more new files look")).
+		out.warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
+			plural(hidden, "more new file looks", "more new files look")).
 			fix("git mv them to their data folders; examples may stay")
 	}
 	return out
 }
 
-// home is the kind of record that a text is under the base tree's schemas, and the path where it would be one; empty where
-// it is none.
+// home is the kind of record that a text is under the base tree's schemas, and the path where it would be one; empty
+// where it is none.
 func (r *Run) home(c registry.Change, text []byte) (registry.Kind, string) {
 	d, err := strict.Parse(c.Path, text, strict.RegistryFile)
 	if err != nil {

@@ -195,8 +195,8 @@ func (o *Outcome) signedLevel(s *Subject, claimed []registry.Level) {
 		o.errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now, want).
 			fix("set conformance_level to %q", want)
 	case claims(claimed, now) || !s.Run.Selected(receiptClaims.ID): // else receipt-claims reports it
-		o.errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; the suffix is not the proposer's to choose",
-			now, then, levelList(claimed)).fix("set conformance_level to %q", want)
+		o.errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; "+
+			"the suffix is not the proposer's to choose", now, then, levelList(claimed)).fix("set conformance_level to %q", want)
 	}
 }
 

@@ -24,8 +24,8 @@ var workflowAnchors = &Check{
 }
 
 // anchorWords are the codes of what an anchor, the tree and pinned bytes say themselves, whatever is served today.
-var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax, evidence.CodeDIDMethod,
-	"no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
+var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax,
+	evidence.CodeDIDMethod, "no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
 
 func init() { workflowAnchors.Run = runWorkflowAnchors }
 
@@ -58,14 +58,17 @@ func runWorkflowAnchors(s *Subject) Outcome {
 // crossMatch holds that the pinned bytes speak of this workflow and coordinator (RFC 0035 section 4.2). Else any file
 // of the coordinator's domain could take a workflow id for good.
 func (o *Outcome) crossMatch(s *Subject, x evidence.CrossMatch) {
-	const at, fix = "/cross_match_receipt_sha256", "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
+	const at = "/cross_match_receipt_sha256"
+	const fix = "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
 	switch a := s.Anchor; {
 	case !x.Object:
 		o.errorf(s, at, "no-cross-match-receipt", "the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
 	case x.WorkflowID != a.WorkflowID:
-		o.errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q", cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
+		o.errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
+			cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
 	case !x.Coordinator:
-		o.errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did", cutRunes(a.CoordinatorDID, 200)).Fix = fix
+		o.errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did",
+			cutRunes(a.CoordinatorDID, 200)).Fix = fix
 	}
 }
 
@@ -73,19 +76,18 @@ func (o *Outcome) crossMatch(s *Subject, x evidence.CrossMatch) {
 // declared.
 func (o *Outcome) whose(s *Subject) {
 	const at = "/cross_match_receipt_uri"
-	a := s.Anchor
-	d, err := did.Parse(a.CoordinatorDID)
+	a, doc := s.Anchor, s.Facts.DIDDocument
 	switch {
-	case err != nil || d.Method != "web" && d.Method != "key":
-		return // coordinator reports it
-	case d.Method == "key":
+	case doc.Code == evidence.CodeDIDSyntax || doc.Code == evidence.CodeDIDMethod: // coordinator reports it
+	case !web(a.CoordinatorDID):
 		bound := s.keyHost(a.CoordinatorDID)
 		if bound == "" {
-			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree says whose that is",
-				host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).fix("list the coordinator first, or use a did:web for it")
+			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
+				"says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
+				fix("list the coordinator first, or use a did:web for it")
 		} else if host(a.ReceiptURI) != bound {
-			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q", host(a.ReceiptURI), bound).
-				fix("serve it on %s", bound)
+			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
+				host(a.ReceiptURI), bound).fix("serve it on %s", bound)
 		}
 	case inDomain(a.ReceiptURI, a.CoordinatorDID):
 	case !inDomain(a.ReceiptURI, a.FailoverDID):
@@ -96,19 +98,20 @@ func (o *Outcome) whose(s *Subject) {
 	}
 }
 
-// declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base tree
-// pins. What an anchor says of itself nobody signed.
+// declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
+// tree pins. What an anchor says of itself nobody signed.
 func (o *Outcome) declared(s *Subject, found evidence.Result[string]) {
 	const at = "/failover_coordinator_did"
 	failover := cutRunes(s.Anchor.FailoverDID, 200)
 	switch found.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
-		o.doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s", failover, located(found.From, found.Message)).
+		o.doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
+			failover, located(found.From, found.Message)).
 			fix("try again, or serve the Cross Match Receipt in the coordinator's domain")
 	default:
-		o.errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q as its failover_coordinator_did",
-			cutRunes(s.Anchor.CoordinatorDID, 200), failover).
+		o.errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
+			"as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
 			fix("have the coordinator first anchor one there that does, or serve this one in its domain")
 	}
 }
@@ -145,9 +148,9 @@ func (s *Subject) keyHost(id string) string {
 	return ""
 }
 
-// Declarations are the anchors of the tree that judges in whose Cross Match Receipts the coordinator of this one may have
-// named its failover coordinator: its own, pinned in its own domain, those that name the failover coordinator first.
-// None where nothing hangs on it.
+// Declarations are the anchors of the tree that judges in whose Cross Match Receipts the coordinator of this one may
+// have named its failover coordinator: its own, pinned in its own domain, those that name the failover coordinator
+// first. None where nothing hangs on it.
 func (s *Subject) Declarations() []*registry.Anchor {
 	a := s.Anchor
 	if inDomain(a.ReceiptURI, a.CoordinatorDID) || !inDomain(a.ReceiptURI, a.FailoverDID) {
@@ -189,7 +192,8 @@ type standingAnchor struct {
 func (r *Run) anchored(coordinator string) []*standingAnchor {
 	r.anchorsOnce.Do(func() {
 		r.anchors = map[string][]*standingAnchor{}
-		found, err := registry.Scan(r.Context, r.Base.Tree, registry.KindWorkflowAnchor, func(rec *registry.Record) *standingAnchor {
+		const kind = registry.KindWorkflowAnchor
+		found, err := registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
 			a := registry.ParseAnchor(rec)
 			if !inDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
