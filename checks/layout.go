@@ -276,7 +276,9 @@ func runLayoutRegistry(r *Run) Outcome {
 		}
 	}
 	out := twinFindings(r, twins, standing)
-	out.Findings = append(out.Findings, folderFindings(r).Findings...)
+	for _, more := range []Outcome{folderFindings(r), portable(r), elsewhere(r)} {
+		out.Findings = append(out.Findings, more.Findings...)
+	}
 	return out
 }
 
@@ -299,12 +301,12 @@ func twinFindings(r *Run, twins, standing []twin) Outcome {
 			hidden[sev]++
 			continue
 		}
-		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case", t.path, t.other).
+		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
 			fix("rename the newer of the two")
 	}
 	for _, sev := range []Severity{Error, Warning} {
 		if n := hidden[sev]; n > 0 {
-			out.add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case", n).
+			out.add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case or drop characters", n).
 				fix("rename the newer of each two")
 		}
 	}
@@ -344,8 +346,8 @@ func folderFindings(r *Run) Outcome {
 
 type twin struct{ path, other string }
 
-// caseTwins finds the paths and folders that another path equals after NFKC and full case folding, and
-// those that a data folder so equals.
+// caseTwins finds the paths and folders that another path equals once both are folded, and those that a data folder so
+// equals.
 func caseTwins(t *registry.Tree) ([]twin, error) {
 	folded := map[string][]string{} // only of paths that folding changes
 	var changed []string

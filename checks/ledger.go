@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -337,19 +334,6 @@ func prefixes(path string) []string {
 	return append(out, path)
 }
 
-// isPlain holds for a path that folding leaves as it is, by its bytes alone.
-func isPlain(path string) bool {
-	for i := range len(path) {
-		if c := path[i]; c >= 0x80 || c >= 'A' && c <= 'Z' {
-			return false
-		}
-	}
-	return true
-}
-
-// foldPath is a path as systems that fold letter case compare it: after NFKC and full case folding.
-func foldPath(path string) string { return cases.Fold().String(norm.NFKC.String(path)) }
-
 // newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the
 // commit's paths known.
 func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
@@ -375,9 +359,11 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 			add(twin{p, other})
 		}
 		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
-		if _, found, err := step.Result.Entry(folded); err != nil {
+		_, found, err := step.Result.Entry(folded)
+		if err != nil {
 			return nil, err
-		} else if isFolder || found {
+		}
+		if isFolder || found && folded != "" {
 			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)

@@ -93,10 +93,9 @@ func (o *Outcome) level(s *Subject, r *receipt.Receipt) {
 			fix("set conformance_level to the highest level that the Receipt claims")
 		return
 	}
-	tier := l.Level == "L5-FINANCE" || l.Level == "L5-ORG"
 	switch {
 	case slices.Contains(r.ClaimedLevels, l.Level):
-	case tier && slices.Contains(r.ClaimedLevels, "L5"):
+	case claims(r.ClaimedLevels, l.Level):
 		o.warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix", l.Level).
 			fix("nothing to do until the receipt schema has tiers")
 	default:
@@ -122,6 +121,12 @@ func (o *Outcome) level(s *Subject, r *receipt.Receipt) {
 				fix("set non_commercial to true")
 		}
 	}
+}
+
+// claims reports whether a level is among those that a Receipt claims. L5 stands for its tiers, since the receipt schema
+// knows none.
+func claims(claimed []registry.Level, l registry.Level) bool {
+	return slices.Contains(claimed, l) || (l == "L5-FINANCE" || l == "L5-ORG") && slices.Contains(claimed, "L5")
 }
 
 func levelList(levels []registry.Level) string {

@@ -2,9 +2,11 @@ package checks
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -100,10 +102,7 @@ func (o Outcome) signed(s *Subject) Outcome {
 		o.errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
 			fix("keep the name, or set it to the Receipt's implementation.name")
 	}
-	if top := highest(r.ClaimedLevels); s.Listing.Level.Base() != top.Base() {
-		o.errorf(s, "/conformance_level", "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", s.Listing.Level, top).
-			fix("set conformance_level to %q", top)
-	}
+	o.signedLevel(s, r.ClaimedLevels)
 	o.provisionalSet(s)
 	if !o.has(Error) && !o.has(Doubt) && !r.NotBefore.IsZero() {
 		o.Verified = "signed by " + v.Key + ", newer than the merged listing"
@@ -152,9 +151,10 @@ func (o *Outcome) provisionalSet(s *Subject) {
 	}
 }
 
-// otherMembers shows the changed members that no signature speaks of.
+// otherMembers shows the changed members that no signature speaks of, and a changed level: the Receipt claims it, but
+// does not say that the owner proposes it.
 func (o *Outcome) otherMembers(s *Subject) {
-	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "conformance_level", "provisional", "issued_at", "expires_at"}
+	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "provisional", "issued_at", "expires_at"}
 	now, _ := s.Record.Document.Root.(map[string]any)
 	then, _ := s.BaseRecord.Document.Root.(map[string]any)
 	names := map[string]bool{}
@@ -181,6 +181,42 @@ func shown(m map[string]any, name string) string {
 		return "something unreadable"
 	}
 	return cutRunes(string(text), 200)
+}
+
+// signedLevel holds that the level is the one that the new Receipt leaves to the merged listing: whoever proposes a
+// re-issue has no choice among what the owner signed.
+func (o *Outcome) signedLevel(s *Subject, claimed []registry.Level) {
+	const at = "/conformance_level"
+	now, then := s.Listing.Level, s.BaseListing.Level
+	want := kept(claimed, then)
+	switch {
+	case now == want:
+	case now.Base() != want.Base():
+		o.errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now, want).
+			fix("set conformance_level to %q", want)
+	case claims(claimed, now) || !s.Run.Selected(receiptClaims.ID): // else receipt-claims reports it
+		o.errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; "+
+			"the suffix is not the proposer's to choose", now, then, levelList(claimed)).fix("set conformance_level to %q", want)
+	}
+}
+
+// kept is the highest level that a Receipt claims, with the suffix of the merged listing where it claims that, else
+// without one where it claims that, else the first of them.
+func kept(claimed []registry.Level, then registry.Level) registry.Level {
+	top := highest(claimed)
+	if top.Base() < 0 {
+		return top
+	}
+	plain := registry.Level(fmt.Sprintf("L%d", top.Base()))
+	if _, suffix, found := strings.Cut(string(then), "-"); found && then.Base() >= 0 {
+		if same := plain + "-" + registry.Level(suffix); same.Base() >= 0 && claims(claimed, same) {
+			return same
+		}
+	}
+	if claims(claimed, plain) {
+		return plain
+	}
+	return top
 }
 
 // highest is the highest Conformance Level among those that a Receipt claims; of equals the first.

@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +34,9 @@ type Run struct {
 
 	once     sync.Once
 	landings landings
+
+	anchorsOnce sync.Once
+	anchors     map[string][]*standingAnchor // by coordinator; see anchored
 
 	mu        sync.Mutex
 	err       error
@@ -191,8 +195,7 @@ func (s *Subject) judged() time.Time {
 func (s *Subject) Merged(check, code string, severity Severity) bool {
 	switch check {
 	case workflowAnchors.ID:
-		text := code == "workflow-anchored-twice" || code == "anchored-in-future" || code == "anchor-host" || code == evidence.CodeDIDSyntax ||
-			code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
+		text := slices.Contains(anchorWords, code) || code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
 		return severity == Doubt || severity == Error && !text
 	case peerWitnesses.ID:
 		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale

@@ -23,6 +23,10 @@ var workflowAnchors = &Check{
 	},
 }
 
+// anchorWords are the codes of what an anchor, the tree and pinned bytes say themselves, whatever is served today.
+var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax,
+	evidence.CodeDIDMethod, "no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
+
 func init() { workflowAnchors.Run = runWorkflowAnchors }
 
 func runWorkflowAnchors(s *Subject) Outcome {
@@ -39,28 +43,180 @@ func runWorkflowAnchors(s *Subject) Outcome {
 			fix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch
-	out.report(s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
-		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB")
+	if !out.report(s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
+		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB") {
+		out.crossMatch(s, x.Value)
+	}
 	out.coordinator(s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
 	if a.FailoverDID != "" {
 		out.coordinator(s, "/failover_coordinator_did", a.FailoverDID, s.Facts.Failover)
 	}
-	if web(a.CoordinatorDID) || web(a.FailoverDID) {
-		if !inDomain(a.ReceiptURI, a.CoordinatorDID) && !inDomain(a.ReceiptURI, a.FailoverDID) {
-			out.errorf(s, "/cross_match_receipt_uri", "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
-				fix("serve it in the registrable domain of the coordinator's did:web")
-		}
-	} else {
-		out.warnf(s, "/cross_match_receipt_uri", "anchor-host", "no coordinator is a did:web, so nothing shows whose host %q is", host(a.ReceiptURI)).
-			fix("use a did:web for the coordinator")
-	}
+	out.whose(s)
 	return out
 }
 
-// coordinator holds that a DID resolves, where it is of a method that can be.
+// crossMatch holds that the pinned bytes speak of this workflow and coordinator (RFC 0035 section 4.2). Else any file
+// of the coordinator's domain could take a workflow id for good.
+func (o *Outcome) crossMatch(s *Subject, x evidence.CrossMatch) {
+	const at = "/cross_match_receipt_sha256"
+	const fix = "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
+	switch a := s.Anchor; {
+	case !x.Object:
+		o.errorf(s, at, "no-cross-match-receipt", "the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
+	case x.WorkflowID != a.WorkflowID:
+		o.errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
+			cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
+	case !x.Coordinator:
+		o.errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did",
+			cutRunes(a.CoordinatorDID, 200)).Fix = fix
+	}
+}
+
+// whose holds that the Cross Match Receipt lies where its coordinator speaks, or the failover coordinator that this one
+// declared.
+func (o *Outcome) whose(s *Subject) {
+	const at = "/cross_match_receipt_uri"
+	a, doc := s.Anchor, s.Facts.DIDDocument
+	switch {
+	case doc.Code == evidence.CodeDIDSyntax || doc.Code == evidence.CodeDIDMethod: // coordinator reports it
+	case !web(a.CoordinatorDID):
+		bound := s.keyHost(a.CoordinatorDID)
+		if bound == "" {
+			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
+				"says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
+				fix("list the coordinator first, or use a did:web for it")
+		} else if host(a.ReceiptURI) != bound {
+			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
+				host(a.ReceiptURI), bound).fix("serve it on %s", bound)
+		}
+	case inDomain(a.ReceiptURI, a.CoordinatorDID):
+	case !inDomain(a.ReceiptURI, a.FailoverDID):
+		o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
+			fix("serve it in the registrable domain of the coordinator's did:web")
+	default:
+		o.declared(s, s.Facts.Declared)
+	}
+}
+
+// declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
+// tree pins. What an anchor says of itself nobody signed.
+func (o *Outcome) declared(s *Subject, found evidence.Result[string]) {
+	const at = "/failover_coordinator_did"
+	failover := cutRunes(s.Anchor.FailoverDID, 200)
+	switch found.State {
+	case evidence.Obtained:
+	case evidence.Unavailable:
+		o.doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
+			failover, located(found.From, found.Message)).
+			fix("try again, or serve the Cross Match Receipt in the coordinator's domain")
+	default:
+		o.errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
+			"as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
+			fix("have the coordinator first anchor one there that does, or serve this one in its domain")
+	}
+}
+
+// keyHost is the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did held to be
+// the owner's. It is empty where no listing of it stood, current and not revoked, in the tree that judges.
+func (s *Subject) keyHost(id string) string {
+	tree, at := s.Run.Base.Tree, s.judged()
+	if s.Then != nil {
+		tree = s.Then.Tree
+	}
+	for _, l := range s.Run.Base.ByDID(id) {
+		rec, err := tree.Record(s.Run.Context, l.Path)
+		if err != nil {
+			s.Run.Fatal(err)
+			return ""
+		}
+		if rec == nil || rec.Document == nil {
+			continue
+		}
+		listing := registry.ParseListing(rec)
+		if evidence.Spelt(listing.ToolDID) != evidence.Spelt(id) || !at.Before(listing.Expires) {
+			continue
+		}
+		_, revoked, err := tree.Entry("revocations/" + slugOf(l.Path) + "-" + listing.ReceiptSHA256 + ".json")
+		if err != nil {
+			s.Run.Fatal(err)
+			return ""
+		}
+		if !revoked && (s.Run.Audit || s.Run.Revoked(l.Path, listing.ReceiptSHA256) == "") {
+			return host(listing.ManifestURI)
+		}
+	}
+	return ""
+}
+
+// Declarations are the anchors of the tree that judges in whose Cross Match Receipts the coordinator of this one may
+// have named its failover coordinator: its own, pinned in its own domain, those that name the failover coordinator
+// first. None where nothing hangs on it.
+func (s *Subject) Declarations() []*registry.Anchor {
+	a := s.Anchor
+	if inDomain(a.ReceiptURI, a.CoordinatorDID) || !inDomain(a.ReceiptURI, a.FailoverDID) {
+		return nil
+	}
+	var first, rest []*registry.Anchor
+	for _, o := range s.Run.anchored(a.CoordinatorDID) {
+		list := &rest
+		if o.failover == evidence.Spelt(a.FailoverDID) {
+			list = &first
+		}
+		if len(*list) > evidence.MaxDeclarations {
+			continue // they tell that there are more, and are not read
+		}
+		stood := s.Then == nil
+		if !stood {
+			var err error
+			if _, stood, err = s.Then.Tree.Entry(o.path); err != nil {
+				s.Run.Fatal(err)
+				return nil
+			}
+		}
+		if stood {
+			*list = append(*list, &o.Anchor)
+		}
+	}
+	return append(first, rest...)
+}
+
+// standingAnchor is an anchor of the base tree.
+type standingAnchor struct {
+	registry.Anchor
+	path     string
+	failover string // FailoverDID in its one spelling
+}
+
+// anchored are the anchors of the base tree that a coordinator has in its own domain, in path order. All are read once,
+// since hardly a run asks.
+func (r *Run) anchored(coordinator string) []*standingAnchor {
+	r.anchorsOnce.Do(func() {
+		r.anchors = map[string][]*standingAnchor{}
+		const kind = registry.KindWorkflowAnchor
+		found, err := registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
+			a := registry.ParseAnchor(rec)
+			if !inDomain(a.ReceiptURI, a.CoordinatorDID) {
+				return nil
+			}
+			return &standingAnchor{*a, rec.Path, evidence.Spelt(a.FailoverDID)}
+		})
+		if err != nil {
+			r.Fatal(err)
+		}
+		for _, a := range found {
+			if a != nil {
+				by := evidence.Spelt(a.CoordinatorDID)
+				r.anchors[by] = append(r.anchors[by], a)
+			}
+		}
+	})
+	return r.anchors[evidence.Spelt(coordinator)]
+}
+
+// coordinator holds that a DID resolves.
 func (o *Outcome) coordinator(s *Subject, pointer, text string, doc evidence.Result[*did.Document]) {
 	if doc.Code == evidence.CodeDIDMethod {
-		o.warnf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).fix("use a did:web or a did:key")
+		o.errorf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).fix("use a did:web or a did:key")
 		return
 	}
 	if doc.Code == evidence.CodeDIDSyntax {

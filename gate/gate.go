@@ -291,6 +291,9 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if s.Revocation != nil {
 		w.Revoked = run.RevokedListing(s)
 	}
+	if s.Anchor != nil {
+		w.Declarations = s.Declarations()
+	}
 	s.Facts = evidence.Collect(ctx, src, record, w)
 }
 

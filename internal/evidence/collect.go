@@ -45,6 +45,9 @@ type Wanted struct {
 	ReferenceServer string
 	// Revoked is the base tree's listing that a revocation names.
 	Revoked *registry.Listing
+	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
+	// of a workflow anchor; empty where nothing hangs on it.
+	Declarations []*registry.Anchor
 }
 
 // Collect seeks all that is wanted about one record: a *registry.Listing, *registry.Revocation or
@@ -61,7 +64,7 @@ func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 		}
 	case *registry.Anchor:
 		if w.Kinds.Has(AnchorProof) {
-			c.anchor(f, r)
+			c.anchor(f, r, w)
 		}
 	}
 	c.wait.Wait()
@@ -123,23 +126,6 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 		dids = append(dids, p.WitnessDID)
 	}
 	f.Witnesses = c.witnesses(dids, w, true)
-}
-
-func (c *collector) anchor(f *Facts, a *registry.Anchor) {
-	c.start(func() {
-		f.CrossMatch = c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
-		if f.CrossMatch.State != Obtained {
-			return
-		}
-		defer decode()()
-		limits := strict.Remote(MaxCrossMatchReceipt)
-		limits.Values = 1 << 20
-		if _, err := strict.Parse(a.ReceiptURI, f.CrossMatch.Value.Body, limits); err != nil {
-			f.CrossMatch = Result[Pinned]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: f.CrossMatch.From}
-		}
-	})
-	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
-	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
 }
 
 // witnesses seeks the documents of the listed among dids. Where independence matters that includes their

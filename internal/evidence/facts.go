@@ -75,7 +75,8 @@ type Facts struct {
 	Witnesses   map[string]*Witness              // by DID
 	Maintainers map[string]Result[*did.Document] // by DID; the bootstrap rule's co-signers
 	Failover    Result[*did.Document]            // of an anchor's failover coordinator
-	CrossMatch  Result[Pinned]                   // of an anchor
+	CrossMatch  Result[CrossMatch]               // of an anchor
+	Declared    Result[string]                   // URL at which an anchor's coordinator names its failover coordinator
 }
 
 // CodeHashMismatch marks a pinned document whose served bytes have another hash.

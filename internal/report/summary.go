@@ -41,8 +41,11 @@ func examined(r *gate.Report) string {
 		documents = fmt.Sprintf("%d of %s", obtained, count(len(r.Evidence), "document"))
 	}
 	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(len(ran), "check"), documents)
-	if len(r.Results) == 0 {
+	switch {
+	case len(r.Results) == 0:
 		s += "; there was nothing to judge"
+	case r.Counts.Records == 0:
+		s += "; no record was judged"
 	}
 	return s
 }

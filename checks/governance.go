@@ -1,0 +1,155 @@
+package checks
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// maxNamed is how many governance files of a range one finding each is given to; the rest is counted.
+const maxNamed = 100
+
+// newGovernance are the governance files that a range adds to the base tree, in path order.
+func newGovernance(r *registry.Range) []registry.Change {
+	var out []registry.Change
+	for _, c := range r.Changes {
+		if registry.KindOf(c.Path) == registry.Governance && c.Base == nil && c.Head != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// portable holds that a new governance path can stand in a clone on every system.
+func portable(r *Run) Outcome {
+	var out Outcome
+	hidden := 0
+	for _, c := range newGovernance(r.Range) {
+		code, message := "", ""
+		if at := strings.IndexAny(c.Path, `\:*?"<>|`); at >= 0 {
+			code = "path-character"
+			message = fmt.Sprintf("%q holds %q, which some systems allow in no name", c.Path, c.Path[at:at+1])
+		} else if part := device(c.Path); part != "" {
+			code = "device-name"
+			message = fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part, c.Path)
+		}
+		switch {
+		case code == "":
+		case len(out.Findings) == maxNamed:
+			hidden++
+		default:
+			out.errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).fix("choose another name")
+		}
+	}
+	if hidden > 0 {
+		out.errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
+			plural(hidden, "more new governance file has a name", "more new governance files have names")).
+			fix("choose other names")
+	}
+	return out
+}
+
+// device is the first part of a path that is the name of a device, with or without an extension; empty: none.
+func device(path string) string {
+	for part := range strings.SplitSeq(path, "/") {
+		stem, _, _ := strings.Cut(foldPath(part), ".")
+		if deviceName.MatchString(strings.TrimRightFunc(stem, isDropped)) {
+			return part
+		}
+	}
+	return ""
+}
+
+// maxElsewhere is how many new governance files are read to see whether they are records.
+const maxElsewhere = 1000
+
+// elsewhere warns of new files outside the data folders that would be records in one. They anchor nothing there, which
+// may be meant: an example is honest.
+func elsewhere(r *Run) Outcome {
+	var out Outcome
+	hidden, read := 0, 0
+	for _, c := range newGovernance(r.Range) {
+		top, _, _ := strings.Cut(c.Path, "/")
+		regular := c.Head.Mode == registry.ModeFile || c.Head.Mode == registry.ModeExecutable
+		if !regular || registry.KindOf(top) != registry.Governance {
+			continue
+		}
+		if read++; read > maxElsewhere {
+			break
+		}
+		text, err := r.Range.Result.File(r.Context, c.Path, int64(strict.RegistryFile.Bytes))
+		if errors.Is(err, gitstore.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			r.Fatal(err)
+			return out
+		}
+		kind, home := r.home(c, text)
+		switch {
+		case home == "":
+		case len(out.Findings) == maxNamed:
+			hidden++
+		default:
+			out.warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
+				"%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
+				fix("%s; an example may stay", r.move(c.Path, home))
+		}
+	}
+	if hidden > 0 {
+		out.warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
+			plural(hidden, "more new file looks", "more new files look")).
+			fix("git mv them to their data folders; examples may stay")
+	}
+	return out
+}
+
+// home is the kind of record that a text is under the base tree's schemas, and the path where it would be one; empty
+// where it is none.
+func (r *Run) home(c registry.Change, text []byte) (registry.Kind, string) {
+	d, err := strict.Parse(c.Path, text, strict.RegistryFile)
+	if err != nil {
+		return 0, ""
+	}
+	for _, kind := range []registry.Kind{registry.KindListing, registry.KindRevocation, registry.KindWorkflowAnchor} {
+		slug := strict.String(d.Root, "slug")
+		name := slug
+		if kind == registry.KindRevocation {
+			name += "-" + strict.String(d.Root, "revoked_receipt_sha256")
+		}
+		path := kind.Folder() + "/" + name + ".json"
+		s := r.Base.Schemas.Of(kind)
+		if s == nil || recordSlug(kind, path) != slug || slug == "" || len(s.Validate(d.Root)) > 0 {
+			continue
+		}
+		if e, err := r.Range.Result.Leaf(path); err != nil {
+			r.Fatal(err)
+		} else if kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
+			kind = registry.KindPeerWitness
+			path = kind.Folder() + "/" + name + ".json"
+		}
+		return kind, path
+	}
+	return 0, ""
+}
+
+var shellSafe = regexp.MustCompile(`^[0-9A-Za-z_./][0-9A-Za-z_./-]*$`)
+
+// move is the command that makes a record of a file that stands elsewhere.
+func (r *Run) move(from, to string) string {
+	force := ""
+	if e, err := r.Range.Result.Leaf(to); err != nil {
+		r.Fatal(err)
+	} else if e != nil {
+		force = "-f "
+	}
+	if !shellSafe.MatchString(from) {
+		from = fmt.Sprintf("-- %q", from)
+	}
+	return "git mv " + force + from + " " + to
+}

@@ -1,0 +1,104 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// MaxDeclarations is how many pinned Cross Match Receipts are searched for one that names a failover coordinator.
+const MaxDeclarations = 8
+
+// CrossMatch is what the pinned bytes of a Cross Match Receipt (RFC 0035 section 4.2) say of themselves.
+type CrossMatch struct {
+	Object      bool   // the text is a JSON object
+	WorkflowID  string // its workflow_id, empty where that is no text
+	Coordinator bool   // the anchor's coordinator stands in it as text, at any depth
+	FailoverDID string // its failover_coordinator_did, empty where that is no text
+}
+
+func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
+	c.start(func() { f.CrossMatch = c.crossMatch(a) })
+	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
+	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
+	c.seek(len(w.Declarations) > 0, func() { f.Declared = c.declared(a.FailoverDID, w.Declarations) })
+}
+
+// crossMatch reads the Cross Match Receipt that an anchor pins. Only what it says is kept: many are held at once.
+func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
+	got := c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
+	out := Result[CrossMatch]{State: got.State, Code: got.Code, Message: got.Message, From: got.From}
+	if got.State != Obtained {
+		return out
+	}
+	defer decode()()
+	limits := strict.Remote(MaxCrossMatchReceipt)
+	limits.Values = 1 << 20
+	d, err := strict.Parse(a.ReceiptURI, got.Value.Body, limits)
+	if err != nil {
+		out.State, out.Code, out.Message = Invalid, documentCode(err), err.Error()
+		return out
+	}
+	_, object := d.Root.(map[string]any)
+	out.Value = CrossMatch{
+		Object:      object,
+		WorkflowID:  strings.Clone(strict.String(d.Root, "workflow_id")), // a part of the text would keep it all
+		Coordinator: holds(d.Root, Spelt(a.CoordinatorDID)),
+		FailoverDID: strings.Clone(strict.String(d.Root, "failover_coordinator_did")),
+	}
+	return out
+}
+
+// declared looks for a Cross Match Receipt that names the failover coordinator, in the order of the anchors that pin
+// them. Obtained is where it stands; Absent means that all were read and none names it.
+func (c *collector) declared(failover string, anchors []*registry.Anchor) Result[string] {
+	open := Result[string]{State: Absent}
+	for _, a := range anchors[:min(len(anchors), MaxDeclarations)] {
+		switch got := c.crossMatch(a); {
+		case got.State == Obtained && Spelt(got.Value.FailoverDID) == Spelt(failover):
+			return Result[string]{State: Obtained, Value: a.ReceiptURI, From: got.From}
+		case got.State != Obtained:
+			open = Result[string]{State: Unavailable, Code: got.Code, Message: got.Message, From: got.From}
+		}
+	}
+	if len(anchors) > MaxDeclarations && open.State == Absent {
+		open = Result[string]{State: Unavailable, Code: "too-many-anchors",
+			Message: fmt.Sprintf("the first %d that were read do not name it, and there are more", MaxDeclarations)}
+	}
+	return open
+}
+
+// holds reports whether a DID, given in its one spelling, stands in a JSON value as a text of its own.
+func holds(v any, spelt string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.HasPrefix(v, "did:") && Spelt(v) == spelt
+	case []any:
+		for _, e := range v {
+			if holds(e, spelt) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if holds(e, spelt) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Spelt is a coordinator's DID in its one spelling, other text as it is. A path keeps its letter case: to be the same
+// coordinator grants something.
+func Spelt(text string) string {
+	d, err := did.Parse(text)
+	if err != nil {
+		return text
+	}
+	want, _ := d.Spelling()
+	return want
+}
