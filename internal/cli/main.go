@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -146,6 +147,11 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 }
 
 func flagError(c *cobra.Command, err error) error {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if e, ok := errors.AsType[*usageError](err); ok {
+			return usagef(e.fix, "--%s %v", value.GetFlag().Name, e)
+		}
+	}
 	return usagef("see: "+c.CommandPath()+" --help", "%v", err)
 }
 

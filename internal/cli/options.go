@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -64,13 +66,13 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
 	f.StringVar(&o.record, "record", "", "save the evidence bundle in this file")
 	f.StringVar(&o.replay, "replay", "", "use this evidence bundle in place of the network")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "per request, with its redirects and body")
-	budget := 5 * time.Minute
+	durationVar(f, &o.timeout, "timeout", "10s", "per request, with its redirects and body")
+	budget := "5m"
 	if o.mode == "audit" {
-		budget = 0
+		budget = "0"
 	}
-	f.DurationVar(&o.budget, "budget", budget, "for the whole run's requests; 0: no end")
-	f.DurationVar(&o.retryWait, "retry-wait", time.Second, "before the second attempt of a request; three times as long before the third")
+	durationVar(f, &o.budget, "budget", budget, "for the whole run's requests; 0: no end")
+	durationVar(f, &o.retryWait, "retry-wait", "1s", "before the second attempt of a request; three times as long before the third")
 	f.IntVar(&o.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
 	f.StringVar(&o.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -142,12 +144,8 @@ func (o *options) check() error {
 		}
 	}
 	switch {
-	case o.timeout <= 0:
-		return usagef("give a positive duration such as 10s", "--timeout %s leaves no time", o.timeout)
-	case o.budget < 0:
-		return usagef("give a positive duration such as 5m, or 0 for none", "--budget %s is negative", o.budget)
-	case o.retryWait < 0:
-		return usagef("give a duration such as 1s", "--retry-wait %s is negative", o.retryWait)
+	case o.timeout == 0:
+		return usagef("give a duration such as 10s", "--timeout 0 leaves no time")
 	case o.jobs < 1 || o.jobs > 1024:
 		return usagef("give a number from 1 to 1024", "--jobs %d is out of range", o.jobs)
 	case o.maxAnnotations < 0 || o.maxAnnotations > 9:
@@ -257,6 +255,32 @@ func (o *options) live(progress func(done, total int)) (evidence.Source, error) 
 		live.CACert = pem
 	}
 	return evidence.NewLive(live)
+}
+
+// durationFlag is a flag's duration, shown as it was given.
+type durationFlag struct {
+	to   *time.Duration
+	text string
+}
+
+// durationVar defines a flag that [span.Parse] reads.
+func durationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string) {
+	d := &durationFlag{to: to}
+	if err := d.Set(value); err != nil {
+		panic(err)
+	}
+	f.Var(d, name, usage)
+}
+
+func (d *durationFlag) String() string { return d.text }
+func (d *durationFlag) Type() string   { return "duration" }
+
+func (d *durationFlag) Set(text string) (err error) {
+	d.text = text
+	if *d.to, err = span.Parse(text); err != nil {
+		return usagef("give a duration such as 10s, 5m, 36h or 30d", "%v", err)
+	}
+	return nil
 }
 
 // parseBool reads a boolean input of the Action.

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -213,12 +214,12 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 	old := o.now().Sub(c.When)
 	if old < -checks.Skew {
 		return []checks.Finding{{Severity: checks.Error, Code: "head-in-future", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), (-old).Round(1e9), checks.Skew),
+			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), span.Text(-old), span.Text(checks.Skew)),
 			Fix:     "set the clock, or ask the maintainers who made commit " + head}}, nil
 	}
 	if old > o.maxAge {
 		return []checks.Finding{{Severity: checks.Error, Code: "head-too-old", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), old.Round(1e9), o.maxAge),
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), span.Text(old), span.Text(o.maxAge)),
 			Fix:     "fetch the registry again, from more than one place"}}, nil
 	}
 	return nil, nil
