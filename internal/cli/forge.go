@@ -43,11 +43,16 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, opts.Repository = forge.ParseRemote(repo.RemoteURL())
+		host, path := forge.ParseRemote(repo.RemoteURL())
 		repo.Close()
-	}
-	if opts.Repository == "" {
-		return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+		if path == "" {
+			return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+		}
+		if !forge.Serves(opts.BaseURL, host) {
+			return nil, usagef("name the repository with --repository OWNER/NAME, or the API of "+host+" with --api-url URL",
+				"the remote origin is %q at %q, and %q is the API of another forge", path, host, cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
+		}
+		opts.Repository = path
 	}
 	if o.proxy != "" {
 		u, err := url.Parse(o.proxy)
