@@ -152,7 +152,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 			return nil, err
 		}
 		if err := b.WriteFile(o.record); err != nil {
-			return nil, err
+			return nil, withFix(err, writable)
 		}
 	}
 	return rep, o.move(ctx, repo, state, rep)

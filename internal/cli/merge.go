@@ -33,13 +33,14 @@ shard that is missing and a shard that is there twice are refused.`,
 				}
 				r, err := report.Read(name, data)
 				if err != nil {
-					return err
+					return withFix(err, "name the JSON reports of oap-gate audit --shard")
 				}
 				parts = append(parts, r)
 			}
 			whole, err := gate.Merge(parts)
 			if err != nil {
-				return fmt.Errorf("joining reports: %w", err)
+				return withFix(fmt.Errorf("joining reports: %w", err),
+					"name one report of each shard, all made at one commit, with the same flags and build, within a day")
 			}
 			return o.verdict(sys, whole)
 		},

@@ -174,6 +174,9 @@ func (o *options) check() error {
 	return nil
 }
 
+// writable mends a file that could not be written.
+const writable = "name a file in a folder that can be written"
+
 func oneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
@@ -254,7 +257,8 @@ func (o *options) live(progress func(done, total int)) (evidence.Source, error) 
 		}
 		live.CACert = pem
 	}
-	return evidence.NewLive(live)
+	source, err := evidence.NewLive(live)
+	return source, withFix(err, "name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
 }
 
 // durationFlag is a flag's duration, shown as it was given.
