@@ -49,6 +49,8 @@ type Client struct {
 	github *github.Client
 	owner  string
 	name   string
+
+	anonymous bool // there is no token
 }
 
 var repositoryName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
@@ -92,7 +94,7 @@ func New(o Options) (*Client, error) {
 	if o.UserAgent != "" {
 		gh.UserAgent = o.UserAgent
 	}
-	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2]}, nil
+	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], anonymous: o.Token == ""}, nil
 }
 
 func loopback(host string) bool {
@@ -166,7 +168,9 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	}
 	resp, err := c.github.Do(ctx, req, into)
 	if err != nil {
-		return resp, classify(op, err)
+		e := classify(op, err)
+		e.anonymous = c.anonymous
+		return resp, e
 	}
 	return resp, nil
 }
