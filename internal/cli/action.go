@@ -105,6 +105,10 @@ func (o *options) reportsInPlace(getenv func(string) string) error {
 	}
 	for _, r := range o.reports {
 		_, file, _ := strings.Cut(r, "=")
+		if file == toStdout {
+			o.reports = nil
+			return usagef("name a file", "input report names stdout, where the runner reads commands")
+		}
 		path, err := filepath.Abs(file)
 		if err != nil {
 			return err

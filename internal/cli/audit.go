@@ -101,6 +101,8 @@ func (o *auditOptions) check() error {
 	switch {
 	case o.checkpoint == "" && (o.signKey != "" || o.verifyKey != ""):
 		return usagef("name the checkpoint with --checkpoint FILE", "--sign-key and --verify-key are for a checkpoint, and none is named")
+	case o.moves():
+		return o.placeOutputs(output{"--record", o.record}, output{"--checkpoint", o.checkpoint})
 	}
 	return nil
 }

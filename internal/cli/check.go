@@ -178,6 +178,7 @@ func (o *options) tellUsage(c *cobra.Command, sys IO) {
 
 // failed tells that there is no verdict, in the reports too.
 func (o *options) failed(sys IO, cause error) error {
+	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
 	message, fix := describe(cause)
 	rep := gate.NewReport(o.mode, evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
 	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
@@ -216,8 +217,8 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 	}
 	for _, r := range o.reports {
 		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) {
-			continue // the arguments are refused, which says so
+		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+			continue // the arguments are refused, which says so, or stdout gets it last
 		}
 		if first == "" {
 			first = file
@@ -234,6 +235,11 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 }
 
 func (o *options) stdoutFormat(sys IO) string {
+	for _, r := range o.reports {
+		if format, file, _ := strings.Cut(r, "="); file == toStdout && slices.Contains(report.Formats, format) {
+			return format
+		}
+	}
 	switch {
 	case o.format != "":
 		return o.format

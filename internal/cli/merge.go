@@ -47,7 +47,7 @@ shard that is missing and a shard that is there twice are refused.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	return c
 }

@@ -63,7 +63,7 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringSliceVar(&o.skip, "skip", nil, "leave these checks out")
 	f.BoolVar(&o.offline, "offline", false, "no network: checks that need it are skipped")
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a workflow)")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.record, "record", "", "save the evidence bundle in this file")
 	f.StringVar(&o.replay, "replay", "", "use this evidence bundle in place of the network")
 	durationVar(f, &o.timeout, "timeout", "10s", "per request, with its redirects and body")
@@ -107,6 +107,7 @@ func (o *options) unknownCheck(id string) error {
 
 // check refuses what no run could use.
 func (o *options) check() error {
+	misplaced := o.placeReports()
 	for _, ids := range [][]string{o.only, o.skip} {
 		for i := range ids {
 			ids[i] = strings.TrimSpace(ids[i])
@@ -171,7 +172,10 @@ func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.whoisServer); o.whoisServer != "" && err != nil {
 		return usagef("give host:port, such as whois.example:43", "--whois-server %q is not host:port", o.whoisServer)
 	}
-	return nil
+	if misplaced != nil {
+		return misplaced
+	}
+	return o.placeOutputs(output{"--record", o.record})
 }
 
 // writable mends a file that could not be written.

@@ -59,7 +59,7 @@ func newReplay(sys IO) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		defer o.crash(sys, &err)

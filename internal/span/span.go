@@ -17,8 +17,9 @@ var units = []struct {
 	name   string
 }{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}}
 
-// Text is d in the largest unit of it and the next that is not zero: "111 days", "29 days 23 hours". What is left below is
-// cut off, but never all that is above the first unit: 90 days and one millisecond are "90 days 1 millisecond".
+// Text is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
+// both is cut off. 90 days and one millisecond are "90 days 1 millisecond", so that what is over a bound is told as
+// over. Less than a millisecond is "0 seconds".
 func Text(d time.Duration) string {
 	sign := ""
 	if d < 0 {
@@ -45,8 +46,8 @@ func plural(n time.Duration, unit string) string {
 	return fmt.Sprintf("%d %ss", n, unit)
 }
 
-// Parse reads 10s, 5m, 36h, 30d or 1d12h: what [time.ParseDuration] takes, with whole days before it. It refuses what is
-// less than 0.
+// Parse reads 10s, 5m, 36h, 30d or 1d12h: what [time.ParseDuration] takes, with whole days before it. It refuses
+// what is less than 0.
 func Parse(text string) (time.Duration, error) {
 	days, rest, has := strings.Cut(text, "d")
 	if !has {
