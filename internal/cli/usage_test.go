@@ -42,8 +42,11 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		}
 	}
 	// What makes a command ask nobody, and fail or end early.
-	still := map[string][]string{"check": {"--offline"}, "audit": {"--offline"}, "replay": {empty}, "merge": {empty}, "comment": {empty},
-		"doctor": {"--forge", "--repository", "acme/registry", "--api-url", "http://127.0.0.1:1"}, "protect": {"--dry-run", "--api-url", "http://127.0.0.1:1"}}
+	still := map[string][]string{
+		"check": {"--offline"}, "audit": {"--offline"}, "replay": {empty}, "merge": {empty}, "comment": {empty},
+		"doctor":  {"--forge", "--repository", "acme/registry", "--api-url", "http://127.0.0.1:1"},
+		"protect": {"--dry-run", "--api-url", "http://127.0.0.1:1"},
+	}
 	var walk func(c *cobra.Command, path []string)
 	walk = func(c *cobra.Command, path []string) {
 		wrong(append(slices.Clone(path), "--no-such-flag")...)
@@ -76,13 +79,19 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 	}
 	walk(newRoot(IO{}), nil)
 	wrong("no-such-command")
-	for _, args := range [][]string{{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},
-		{"comment", empty}, {"comment", "none"}, {"explain", "none"}, {"schema", "none"}, {"protect"}, {"protect", "--dry-run"},
+	for _, args := range [][]string{
+		{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},
+		{"comment", empty}, {"comment", "none"}, {"explain", "none"}, {"schema", "none"}, {"protect"},
+		{"protect", "--dry-run"},
 		{"check", "--repo", t.TempDir()}, {"audit", "--repo", t.TempDir()}, {"doctor", "--repo", t.TempDir()},
 		{"check", "--base", "none"}, {"check", "--head", "none"}, {"audit", "--rev", "none"},
-		{"audit", "--keyring", empty}, {"audit", "--allowed-signers", empty}, {"audit", "--offline", "--origin", "x", "--checkpoint", empty},
-		{"audit", "--origin", "x", "--checkpoint", "c", "--sign-key", empty}, {"audit", "--origin", "x", "--checkpoint", "c", "--verify-key", "x"},
-		{"check", "--offline", "--report", "json=/no/such/folder/x"}, {"check", "--cache", empty}, {"check", "--worktree", "--head", "HEAD"}} {
+		{"audit", "--keyring", empty}, {"audit", "--allowed-signers", empty},
+		{"audit", "--offline", "--origin", "x", "--checkpoint", empty},
+		{"audit", "--origin", "x", "--checkpoint", "c", "--sign-key", empty},
+		{"audit", "--origin", "x", "--checkpoint", "c", "--verify-key", "x"},
+		{"check", "--offline", "--report", "json=/no/such/folder/x"}, {"check", "--cache", empty},
+		{"check", "--worktree", "--head", "HEAD"},
+	} {
 		wrong(args...)
 	}
 	action := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": "pull_request"}

@@ -209,9 +209,9 @@ func ParseRemote(remote string) (host, repository string) {
 	return strings.ToLower(m[1] + m[2]), m[3]
 }
 
-// Serves reports whether the API at baseURL is that of the forge whose repositories are cloned from host. GitHub's API has
-// a host of its own, "api." before the forge's, and an Enterprise Server's has a path. ssh.github.com is GitHub's SSH on
-// port 443.
+// Serves reports whether the API at baseURL is that of the forge whose repositories are cloned from host. GitHub's
+// API has a host of its own, "api." before the forge's, and an Enterprise Server's has a path. ssh.github.com is
+// GitHub's SSH on port 443.
 func Serves(baseURL, host string) bool {
 	base, err := url.Parse(cmp.Or(baseURL, DefaultBaseURL))
 	if err != nil {

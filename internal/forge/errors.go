@@ -51,7 +51,8 @@ func (e *Error) Error() string {
 func (e *Error) Fix() string {
 	switch e.Kind {
 	case ErrUnresolved:
-		return "is this machine online? if it is, mend its resolver, name the forge's API with --api-url, or its proxy with --proxy"
+		return "is this machine online? if it is, mend its resolver, name the forge's API with --api-url, " +
+			"or its proxy with --proxy"
 	case ErrUnavailable:
 		if _, ok := errors.AsType[*net.OpError](e.Err); ok {
 			return "is this machine online? if it is, try again, or name the forge's API with --api-url"
@@ -68,7 +69,8 @@ func (e *Error) Fix() string {
 	if e.anonymous {
 		return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN: none was given"
 	}
-	return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN that may do this (administration: read shows all, write applies)"
+	return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN that may do this " +
+		"(administration: read shows all, write applies)"
 }
 
 // Unwrap gives the kind and the cause.

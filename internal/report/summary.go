@@ -48,9 +48,9 @@ func examined(r *gate.Report) string {
 	return s
 }
 
-// unanswered asks whether the machine is online where each request of the run ended before anything answered it: no name
-// was resolved, or no connection was made. It is empty where anything answered, if only that a host is not there, and
-// where nothing was asked.
+// unanswered asks whether the machine is online where each request of the run ended before anything answered it: no
+// name was resolved, or no connection was made. It is empty where anything answered, if only that a host is not
+// there, and where nothing was asked.
 func unanswered(r *gate.Report) string {
 	asked, resolver := false, ""
 	for _, e := range r.Evidence {
