@@ -7,6 +7,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -145,8 +146,8 @@ func runDomainAge(s *Subject) Outcome {
 	case provisional:
 		out.noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and stays out of default results")
 	case how == ageYoung:
-		out.errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; 30d are needed", domain, stamp(a.registered),
-			span(max(s.Run.Now.Sub(a.registered), 0).Truncate(time.Second))).
+		out.errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain, stamp(a.registered),
+			span.Text(max(s.Run.Now.Sub(a.registered), 0)), span.Text(MinimumAge)).
 			fix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
 	case how == ageUnknown:
 		out.errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = provisionalWay

@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -37,18 +38,18 @@ func runReceiptValidity(s *Subject) Outcome {
 		return out
 	}
 	if !now.Before(l.Expires) {
-		out.errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span(now.Sub(l.Expires))).
+		out.errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
 			fix("sign a new Receipt; its expires_at must be after %s", stamp(now))
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
-		out.errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most 90d is allowed", span(d)).
+		out.errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).
 			fix("set expires_at to %s or earlier", stamp(l.Issued.Add(Window)))
 	} else if d <= 0 {
 		out.errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
 			fix("set expires_at after issued_at, at most 90 days")
 	}
 	if l.Issued.After(now.Add(Skew)) {
-		out.errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), Skew).
+		out.errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), span.Text(Skew)).
 			fix("wait until issued_at, or issue the Receipt anew")
 	}
 	if s.Run.Offline {
@@ -67,7 +68,7 @@ func runReceiptValidity(s *Subject) Outcome {
 	}
 	out.signedDates(s, s.Facts.Receipt.Value)
 	if !out.has(Error) {
-		out.Verified = span(l.Expires.Sub(now).Truncate(time.Minute)) + " left"
+		out.Verified = span.Text(l.Expires.Sub(now)) + " left"
 	}
 	return out
 }
@@ -98,7 +99,7 @@ func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
 		want = r.NotAfter.Time
 	}
 	if l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded {
-		o.errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + 90d",
-			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time)).fix("set expires_at to %s", stamp(want))
+		o.errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
+			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).fix("set expires_at to %s", stamp(want))
 	}
 }

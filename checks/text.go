@@ -18,18 +18,6 @@ func plural(n int, one, many string) string {
 // stamp writes a time as the registry's files do: RFC 3339, UTC, milliseconds where there are any.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
-// span writes a duration in days and the rest.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d < day {
-		return d.String()
-	}
-	if d%day == 0 {
-		return fmt.Sprintf("%dd", d/day)
-	}
-	return fmt.Sprintf("%dd%s", d/day, d%day)
-}
-
 func cutRunes(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

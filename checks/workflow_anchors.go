@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -39,7 +40,7 @@ func runWorkflowAnchors(s *Subject) Outcome {
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
 		out.errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).fix("write it like 2026-05-12T13:24:00Z")
 	} else if a.Anchored.After(s.judged().Add(Skew)) {
-		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), Skew).
+		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
 			fix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
 // ErrMerge means that reports are not the parts of one audit.
@@ -48,7 +49,7 @@ func Merge(parts []*Report) (*Report, error) {
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
 		case p.EvaluatedAt.Sub(whole.EvaluatedAt).Abs() > maxApart:
-			return refuse("one was evaluated at %s, another at %s, more than %s apart", whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), maxApart)
+			return refuse("one was evaluated at %s, another at %s, more than %s apart", whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), span.Text(maxApart))
 		case p.Tool != whole.Tool:
 			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit, p.Tool.Version, p.Tool.Commit)
 		case !slices.Equal(p.Assumed, whole.Assumed) || !slices.Equal(p.NotRun, whole.NotRun):

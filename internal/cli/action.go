@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
 // isAction tells whether the program was started as a step's action: it then reads INPUT_* and nothing else.
@@ -103,6 +105,10 @@ func (o *options) reportsInPlace(getenv func(string) string) error {
 	}
 	for _, r := range o.reports {
 		_, file, _ := strings.Cut(r, "=")
+		if file == toStdout {
+			o.reports = nil
+			return usagef("name a file", "input report names stdout, where the runner reads commands")
+		}
 		path, err := filepath.Abs(file)
 		if err != nil {
 			return err
@@ -149,8 +155,8 @@ func boolean(name string, to *bool) func(string) error {
 
 func duration(name string, to *time.Duration) func(string) error {
 	return func(v string) (err error) {
-		if *to, err = time.ParseDuration(v); err != nil {
-			return usagef("use a duration such as 10s or 5m", "input %s is %q", name, v)
+		if *to, err = span.Parse(v); err != nil {
+			return usagef("use a duration such as 10s, 5m, 36h or 30d", "input %s: %v", name, err)
 		}
 		return nil
 	}

@@ -67,7 +67,7 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.signKey, "sign-key", "", "file with the Ed25519 note key that signs the checkpoint")
 	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note key whose signature the checkpoint must carry")
 	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
-	f.DurationVar(&o.maxAge, "max-age", 0, "an older head is a failure: a frozen copy shows nothing new; 0: any age")
+	durationVar(f, &o.maxAge, "max-age", "0", "an older head is a failure: a frozen copy shows nothing new; 0: any age")
 	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the origin is gone")
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
@@ -99,10 +99,10 @@ func (o *auditOptions) check() error {
 		}
 	}
 	switch {
-	case o.maxAge < 0:
-		return usagef("give a duration such as 720h, or 0 for any age", "--max-age %s is negative", o.maxAge)
 	case o.checkpoint == "" && (o.signKey != "" || o.verifyKey != ""):
 		return usagef("name the checkpoint with --checkpoint FILE", "--sign-key and --verify-key are for a checkpoint, and none is named")
+	case o.moves():
+		return o.placeOutputs(output{"--record", o.record}, output{"--checkpoint", o.checkpoint})
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 			return nil, err
 		}
 		if err := b.WriteFile(o.record); err != nil {
-			return nil, err
+			return nil, withFix(err, writable)
 		}
 	}
 	return rep, o.move(ctx, repo, state, rep)

@@ -90,7 +90,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 	}
 	if o.record != "" {
 		if err := o.bundle(c, cfg, src, rep.MergeBase).WriteFile(o.record); err != nil {
-			return nil, err
+			return nil, withFix(err, writable)
 		}
 	}
 	return rep, nil
@@ -144,7 +144,7 @@ func (o *options) source(progress func(done, total int)) (evidence.Source, error
 	case o.replay != "":
 		b, err := evidence.ReadBundle(o.replay)
 		if err != nil {
-			return nil, err
+			return nil, withFix(err, recordAgain)
 		}
 		if o.at != "" {
 			b.Now = o.now()
@@ -178,11 +178,12 @@ func (o *options) tellUsage(c *cobra.Command, sys IO) {
 
 // failed tells that there is no verdict, in the reports too.
 func (o *options) failed(sys IO, cause error) error {
+	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
 	message, fix := describe(cause)
 	rep := gate.NewReport(o.mode, evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
 	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
 	if err := o.write(sys, rep); err != nil {
-		fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(err.Error()))
+		complain(sys, err)
 	}
 	if format := o.stdoutFormat(sys); format == "text" || !slices.Contains(report.Formats, format) {
 		return cause
@@ -211,13 +212,13 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 	var errs []error
 	note := func(doing string, err error) {
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", doing, err))
+			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
 		}
 	}
 	for _, r := range o.reports {
 		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) {
-			continue // the arguments are refused, which says so
+		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+			continue // the arguments are refused, which says so, or stdout gets it last
 		}
 		if first == "" {
 			first = file
@@ -234,6 +235,11 @@ func (o *options) write(sys IO, rep *gate.Report) error {
 }
 
 func (o *options) stdoutFormat(sys IO) string {
+	for _, r := range o.reports {
+		if format, file, _ := strings.Cut(r, "="); file == toStdout && slices.Contains(report.Formats, format) {
+			return format
+		}
+	}
 	switch {
 	case o.format != "":
 		return o.format

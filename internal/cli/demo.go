@@ -74,7 +74,7 @@ sees it, and exits 0 only if each came out as it must.`),
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := os.MkdirTemp("", "oap-gate-demo-")
 			if err != nil {
-				return fmt.Errorf("making a folder for the demonstration: %w", err)
+				return withFix(fmt.Errorf("making a folder for the demonstration: %w", err), "set TMPDIR to a folder that can be written")
 			}
 			defer os.RemoveAll(dir)
 			wrong := 0

@@ -13,10 +13,15 @@ import (
 
 func newExplain(sys IO) *cobra.Command {
 	return &cobra.Command{
-		Use:       "explain [ID]",
-		Short:     "what a check requires, cites, and how to fix it; no ID: the list",
-		Example:   "  oap-gate explain\n  oap-gate explain domain-age",
-		Args:      cobra.MaximumNArgs(1),
+		Use:     "explain [ID]",
+		Short:   "what a check requires, cites, and how to fix it; no ID: the list",
+		Example: "  oap-gate explain\n  oap-gate explain domain-age",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("oap-gate explain ID", "explain wants one id, %d were given", len(args))
+			}
+			return nil
+		},
 		ValidArgs: ids(catalogue()),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -43,11 +43,16 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, opts.Repository = forge.ParseRemote(repo.RemoteURL())
+		host, path := forge.ParseRemote(repo.RemoteURL())
 		repo.Close()
-	}
-	if opts.Repository == "" {
-		return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+		if path == "" {
+			return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+		}
+		if !forge.Serves(opts.BaseURL, host) {
+			return nil, usagef("name the repository with --repository OWNER/NAME, or the API of "+host+" with --api-url URL",
+				"the remote origin is %q at %q, and %q is the API of another forge", path, host, cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
+		}
+		opts.Repository = path
 	}
 	if o.proxy != "" {
 		u, err := url.Parse(o.proxy)
@@ -61,7 +66,8 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return forge.New(opts)
+	client, err := forge.New(opts)
+	return client, withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
 }
 
 // tree is the root of the clone's work tree.
@@ -85,7 +91,8 @@ func (o *forgeOptions) roots() (*x509.CertPool, error) {
 			return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
 		}
 	}
-	return evidence.Roots(pem)
+	pool, err := evidence.Roots(pem)
+	return pool, withFix(err, "name a PEM file with --ca-cert")
 }
 
 func newComment(sys IO) *cobra.Command {
@@ -118,7 +125,7 @@ comment is no failure.`,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {
-				return forgeFailure(err)
+				return forgeFailure(withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
 			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL), report.Line(out.Notice))
 			return nil
@@ -180,7 +187,7 @@ of the default branch, and says what is wrong and how to mend it.`,
 			}
 			rep, err := doctor.Doctor(cmd.Context(), opts)
 			if err != nil {
-				return err
+				return withFix(err, "name a clone whose files can be read with --repo")
 			}
 			write := rep.WriteText
 			if format == "json" {
@@ -222,7 +229,7 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 			}
 			file, err := repoconfig.Parse(data)
 			if err != nil {
-				return err
+				return withFix(err, "see: oap-gate schema repo-config")
 			}
 			client, err := o.client(sys)
 			if err != nil {

@@ -69,6 +69,7 @@ func TestForgeCommands(t *testing.T) {
 		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2, "refused"},
 		{"robot", []string{"comment", report(func(r map[string]any) { r["mode"] = "audit" })}, 2, "refused"},
 		{"", []string{"comment", good}, 2, "401"},
+		{"", []string{"comment", good}, 2, "fix: name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN: none was given"},
 		{"robot", []string{"comment", "--proxy", "ftp://proxy.example", good}, 2, "fix: give an http or https URL"},
 		{"admin", []string{"protect", "--repo", dir}, 2, "either --dry-run or --apply"},
 		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "10 unknown"},

@@ -16,10 +16,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -39,13 +39,32 @@ func System() IO {
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
-// usageError is a mistake in the arguments; the fix says what would do.
-type usageError struct{ message, fix string }
+// fixedError is an error with the command or the value that would do.
+type fixedError struct {
+	error
+	fix string
+}
 
-func (e *usageError) Error() string { return e.message }
+func (e *fixedError) Unwrap() error { return e.error }
+func (e *fixedError) Fix() string   { return e.fix }
 
+// usagef is a mistake in the arguments.
 func usagef(fix, format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...), fix}
+	return &fixedError{fmt.Errorf(format, args...), fix}
+}
+
+// withFix says what mends err, unless err itself does; nil stays nil.
+func withFix(err error, fix string) error {
+	if _, ok := errors.AsType[fixer](err); ok || err == nil {
+		return err
+	}
+	return &fixedError{err, fix}
+}
+
+// fixer is an error that says what would do.
+type fixer interface {
+	error
+	Fix() string
 }
 
 // status is the exit status of a run that has a verdict already told.
@@ -58,7 +77,7 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 func Main(args []string, sys IO) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(crashed(r).Error()))
+			complain(sys, crashed(r))
 			code = gate.Errored.ExitStatus()
 		}
 	}()
@@ -87,34 +106,41 @@ func Main(args []string, sys IO) (code int) {
 	case errors.As(err, &s):
 		return int(s)
 	}
-	message, fix := describe(err)
-	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
-	if fix != "" {
-		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
-	}
+	complain(sys, err)
 	if _, ok := errors.AsType[*inconclusiveError](err); ok {
 		return gate.Inconclusive.ExitStatus()
 	}
 	return gate.Errored.ExitStatus()
 }
 
+// crashed is a bug, told in one line: there is nothing that would mend it here.
 func crashed(value any) error {
-	return fmt.Errorf("oap-gate %s crashed, which is a bug: %v", version().Version, value)
+	return &fixedError{fmt.Errorf("oap-gate %s crashed, which is a bug: %v", version().Version, value), ""}
 }
 
-// describe splits an error into what happened and what would mend it.
+// complain tells an error on stderr.
+func complain(sys IO, err error) {
+	message, fix := describe(err)
+	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
+	if fix != "" {
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
+	}
+}
+
+// describe splits an error into what happened and what would mend it, which only a bug leaves empty.
 func describe(err error) (message, fix string) {
-	if e, ok := errors.AsType[*usageError](err); ok {
-		return e.message, e.fix
-	}
-	if e, ok := errors.AsType[*gitstore.Error](err); ok {
-		fix = e.Remedy
-	}
+	e, ok := errors.AsType[fixer](err)
 	switch {
 	case errors.Is(err, gate.ErrNoRegistry):
 		fix = "name the clone with --repo"
 	case errors.Is(err, gate.ErrEmptyRange):
 		fix = "check out the pull request as actions/checkout does by default, with fetch-depth: 0"
+	case errors.Is(err, context.Canceled):
+		fix = "run it again, and let it end"
+	case ok:
+		fix = e.Fix()
+	default:
+		fix = "see: oap-gate --help"
 	}
 	return err.Error(), fix
 }
@@ -146,6 +172,11 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 }
 
 func flagError(c *cobra.Command, err error) error {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if e, ok := errors.AsType[*fixedError](err); ok {
+			return usagef(e.fix, "--%s %v", value.GetFlag().Name, e)
+		}
+	}
 	return usagef("see: "+c.CommandPath()+" --help", "%v", err)
 }
 

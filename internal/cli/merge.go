@@ -33,20 +33,21 @@ shard that is missing and a shard that is there twice are refused.`,
 				}
 				r, err := report.Read(name, data)
 				if err != nil {
-					return err
+					return withFix(err, "name the JSON reports of oap-gate audit --shard")
 				}
 				parts = append(parts, r)
 			}
 			whole, err := gate.Merge(parts)
 			if err != nil {
-				return fmt.Errorf("joining reports: %w", err)
+				return withFix(fmt.Errorf("joining reports: %w", err),
+					"name one report of each shard, all made at one commit, with the same flags and build, within a day")
 			}
 			return o.verdict(sys, whole)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	return c
 }

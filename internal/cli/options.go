@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -61,16 +63,16 @@ func (o *options) bind(c *cobra.Command) {
 	f.StringSliceVar(&o.skip, "skip", nil, "leave these checks out")
 	f.BoolVar(&o.offline, "offline", false, "no network: checks that need it are skipped")
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a workflow)")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.record, "record", "", "save the evidence bundle in this file")
 	f.StringVar(&o.replay, "replay", "", "use this evidence bundle in place of the network")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "per request, with its redirects and body")
-	budget := 5 * time.Minute
+	durationVar(f, &o.timeout, "timeout", "10s", "per request, with its redirects and body")
+	budget := "5m"
 	if o.mode == "audit" {
-		budget = 0
+		budget = "0"
 	}
-	f.DurationVar(&o.budget, "budget", budget, "for the whole run's requests; 0: no end")
-	f.DurationVar(&o.retryWait, "retry-wait", time.Second, "before the second attempt of a request; three times as long before the third")
+	durationVar(f, &o.budget, "budget", budget, "for the whole run's requests; 0: no end")
+	durationVar(f, &o.retryWait, "retry-wait", "1s", "before the second attempt of a request; three times as long before the third")
 	f.IntVar(&o.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
 	f.StringVar(&o.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -105,6 +107,7 @@ func (o *options) unknownCheck(id string) error {
 
 // check refuses what no run could use.
 func (o *options) check() error {
+	misplaced := o.placeReports()
 	for _, ids := range [][]string{o.only, o.skip} {
 		for i := range ids {
 			ids[i] = strings.TrimSpace(ids[i])
@@ -142,12 +145,8 @@ func (o *options) check() error {
 		}
 	}
 	switch {
-	case o.timeout <= 0:
-		return usagef("give a positive duration such as 10s", "--timeout %s leaves no time", o.timeout)
-	case o.budget < 0:
-		return usagef("give a positive duration such as 5m, or 0 for none", "--budget %s is negative", o.budget)
-	case o.retryWait < 0:
-		return usagef("give a duration such as 1s", "--retry-wait %s is negative", o.retryWait)
+	case o.timeout == 0:
+		return usagef("give a duration such as 10s", "--timeout 0 leaves no time")
 	case o.jobs < 1 || o.jobs > 1024:
 		return usagef("give a number from 1 to 1024", "--jobs %d is out of range", o.jobs)
 	case o.maxAnnotations < 0 || o.maxAnnotations > 9:
@@ -173,8 +172,14 @@ func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.whoisServer); o.whoisServer != "" && err != nil {
 		return usagef("give host:port, such as whois.example:43", "--whois-server %q is not host:port", o.whoisServer)
 	}
-	return nil
+	if misplaced != nil {
+		return misplaced
+	}
+	return o.placeOutputs(output{"--record", o.record})
 }
+
+// writable mends a file that could not be written.
+const writable = "name a file in a folder that can be written"
 
 func oneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
@@ -256,7 +261,34 @@ func (o *options) live(progress func(done, total int)) (evidence.Source, error) 
 		}
 		live.CACert = pem
 	}
-	return evidence.NewLive(live)
+	source, err := evidence.NewLive(live)
+	return source, withFix(err, "name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+}
+
+// durationFlag is a flag's duration, shown as it was given.
+type durationFlag struct {
+	to   *time.Duration
+	text string
+}
+
+// durationVar defines a flag that [span.Parse] reads.
+func durationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string) {
+	d := &durationFlag{to: to}
+	if err := d.Set(value); err != nil {
+		panic(err)
+	}
+	f.Var(d, name, usage)
+}
+
+func (d *durationFlag) String() string { return d.text }
+func (d *durationFlag) Type() string   { return "duration" }
+
+func (d *durationFlag) Set(text string) (err error) {
+	d.text = text
+	if *d.to, err = span.Parse(text); err != nil {
+		return usagef("give a duration such as 10s, 5m, 36h or 30d", "%v", err)
+	}
+	return nil
 }
 
 // parseBool reads a boolean input of the Action.

@@ -39,6 +39,9 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
 	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg, nil
 }
 
+// recordAgain mends a bundle that cannot be read.
+const recordAgain = "record it with oap-gate check --record or oap-gate audit --record"
+
 func newReplay(sys IO) *cobra.Command {
 	o := options{mode: "check", timeout: 1, jobs: 1, maxAnnotations: 9}
 	c := &cobra.Command{
@@ -56,7 +59,7 @@ func newReplay(sys IO) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		defer o.crash(sys, &err)
@@ -74,15 +77,16 @@ func newReplay(sys IO) *cobra.Command {
 func (o *options) judgeAgain(ctx context.Context, bundle string) (*gate.Report, error) {
 	b, err := evidence.ReadBundle(bundle)
 	if err != nil {
-		return nil, err
+		return nil, withFix(err, recordAgain)
 	}
 	switch b.Mode {
 	case "audit":
 		o.mode = b.Mode
-		return auditAgain(ctx, *o, b)
+		rep, err := auditAgain(ctx, *o, b)
+		return rep, withFix(err, recordAgain)
 	case "check":
 	default:
-		return nil, usagef("record it with oap-gate check --record or oap-gate audit --record", "bundle %s is of the mode %q", bundle, b.Mode)
+		return nil, usagef(recordAgain, "bundle %s is of the mode %q", bundle, b.Mode)
 	}
 	c, cfg, err := o.recall(b)
 	if err != nil {

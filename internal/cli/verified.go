@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -34,6 +35,9 @@ type verified struct {
 	tip      string // from which history needs judging; empty: from its root
 	size     int    // first-parent commits up to tip
 }
+
+// keepCheckpoint mends a checkpoint that cannot be read: whoever simply removes it forgets what was verified.
+const keepCheckpoint = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from the root"
 
 // signatures reads the keys that may sign commits; nil where none were given.
 func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
@@ -56,7 +60,8 @@ func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 	if o.keys.signers, err = read(o.allowedSigners, commitsig.MaxAllowedSigners); err != nil {
 		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it", "reading --allowed-signers: %v", err)
 	}
-	return commitsig.New(o.keys.keyring, o.keys.signers)
+	keys, err := commitsig.New(o.keys.keyring, o.keys.signers)
+	return keys, withFix(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with --allowed-signers")
 }
 
 // commitSignature judges the signature of one commit; without keys it tells signed from unsigned.
@@ -97,12 +102,12 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 	var err error
 	if o.verifyKey != "" {
 		if verifier, err = checkpoint.Verifier(o.verifyKey); err != nil {
-			return nil, err
+			return nil, withFix(err, "give the line of the public key with --verify-key")
 		}
 	}
 	if o.signKey != "" {
 		if v.signer, err = checkpoint.Signer(o.signKey); err != nil {
-			return nil, err
+			return nil, withFix(err, "name the file of the private key with --sign-key")
 		}
 	}
 	v.last, err = checkpoint.Read(v.file, verifier)
@@ -114,7 +119,7 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 		return v, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading --checkpoint: %w", err)
+		return nil, withFix(fmt.Errorf("reading --checkpoint: %w", err), keepCheckpoint)
 	}
 	if v.last.Origin != v.origin {
 		return nil, usagef("give --origin "+v.last.Origin+", or another file", "the checkpoint is of the registry %q, this one is %q", v.last.Origin, v.origin)
@@ -191,14 +196,14 @@ func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *v
 	switch now, err := checkpoint.Read(v.file, nil); {
 	case errors.Is(err, fs.ErrNotExist) && v.last == nil:
 	case err != nil:
-		return err
+		return withFix(err, keepCheckpoint)
 	case *now == *next && v.signer == nil:
 		return nil
 	case *now != *next && (v.last == nil || *now != *v.last):
 		// Written now, it would forget what the other audit verified.
 		return usagef("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile", v.file)
 	}
-	return next.WriteFile(v.file, v.signer)
+	return withFix(next.WriteFile(v.file, v.signer), writable)
 }
 
 // age makes a head that has not moved for too long a finding: a frozen copy shows nothing of what came after.
@@ -213,12 +218,12 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 	old := o.now().Sub(c.When)
 	if old < -checks.Skew {
 		return []checks.Finding{{Severity: checks.Error, Code: "head-in-future", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), (-old).Round(1e9), checks.Skew),
+			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), span.Text(-old), span.Text(checks.Skew)),
 			Fix:     "set the clock, or ask the maintainers who made commit " + head}}, nil
 	}
 	if old > o.maxAge {
 		return []checks.Finding{{Severity: checks.Error, Code: "head-too-old", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), old.Round(1e9), o.maxAge),
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), span.Text(old), span.Text(o.maxAge)),
 			Fix:     "fetch the registry again, from more than one place"}}, nil
 	}
 	return nil, nil

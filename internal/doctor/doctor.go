@@ -120,7 +120,11 @@ func (v *visit) askForge(ctx context.Context, c *forge.Client) {
 	v.forge = c.Repository
 	standing, err := c.Standing(ctx)
 	if err != nil {
-		v.add(Inconclusive, "forge-not-read", strict.Pos{}, "name the repository, and give a token that may read it (administration: read shows all)", "%v", err)
+		fix := "name the repository, and give a token that may read it (administration: read shows all)"
+		if e, ok := errors.AsType[*forge.Error](err); ok {
+			fix = e.Fix()
+		}
+		v.add(Inconclusive, "forge-not-read", strict.Pos{}, fix, "%v", err)
 		return
 	}
 	v.standing, v.branch = standing, standing.Branch

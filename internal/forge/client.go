@@ -3,6 +3,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -48,6 +49,8 @@ type Client struct {
 	github *github.Client
 	owner  string
 	name   string
+
+	anonymous bool // there is no token
 }
 
 var repositoryName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
@@ -91,7 +94,7 @@ func New(o Options) (*Client, error) {
 	if o.UserAgent != "" {
 		gh.UserAgent = o.UserAgent
 	}
-	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2]}, nil
+	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], anonymous: o.Token == ""}, nil
 }
 
 func loopback(host string) bool {
@@ -165,7 +168,9 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	}
 	resp, err := c.github.Do(ctx, req, into)
 	if err != nil {
-		return resp, classify(op, err)
+		e := classify(op, err)
+		e.anonymous = c.anonymous
+		return resp, e
 	}
 	return resp, nil
 }
@@ -202,4 +207,16 @@ func ParseRemote(remote string) (host, repository string) {
 		return "", ""
 	}
 	return strings.ToLower(m[1] + m[2]), m[3]
+}
+
+// Serves reports whether the API at baseURL is that of the forge whose repositories are cloned from host. GitHub's
+// API has a host of its own, "api." before the forge's, and an Enterprise Server's has a path. ssh.github.com is
+// GitHub's SSH on port 443.
+func Serves(baseURL, host string) bool {
+	base, err := url.Parse(cmp.Or(baseURL, DefaultBaseURL))
+	if err != nil {
+		return false
+	}
+	api := strings.ToLower(base.Hostname())
+	return host == api || "api."+strings.TrimPrefix(host, "ssh.") == api
 }

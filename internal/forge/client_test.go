@@ -93,6 +93,30 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+func TestServes(t *testing.T) {
+	for _, c := range []struct {
+		api, host string
+		want      bool
+	}{
+		{"", "github.com", true},
+		{"", "ssh.github.com", true},
+		{"", "gitlab.com", false},
+		{"", "api.github.com.evil.example", false},
+		{"", "evilgithub.com", false},
+		{"https://API.github.com/", "github.com", true},
+		{"https://ghes.example/api/v3", "ghes.example", true},
+		{"https://ghes.example/api/v3", "github.com", false},
+		{"https://ghes.example:8443/api/v3", "ghes.example", true},
+		{"https://api.acme.ghe.com", "acme.ghe.com", true},
+		{"https://api.acme.ghe.com", "other.ghe.com", false},
+		{"http://[::1]:80/%zz", "github.com", false},
+	} {
+		if got := Serves(c.api, c.host); got != c.want {
+			t.Errorf("%q, %q: got %t", c.api, c.host, got)
+		}
+	}
+}
+
 func TestParseRemote(t *testing.T) {
 	for remote, want := range map[string]string{
 		"https://github.com/acme/registry.git":             "github.com acme/registry",

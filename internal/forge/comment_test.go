@@ -287,7 +287,7 @@ func TestReportTooLarge(t *testing.T) {
 }
 
 func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
-	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
+	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
 		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
 			t.Errorf("%v: %v", kind, got)
 		}

@@ -3,12 +3,15 @@ package forge
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
 
 // Kinds of Error, for errors.Is.
@@ -19,6 +22,7 @@ var (
 	ErrRefused      = errors.New("the forge refuses what was sent")                    // 409, 422 and other 4xx
 	ErrLimited      = errors.New("the forge's rate limit is used up")                  // 403 or 429 with its headers
 	ErrUnavailable  = errors.New("the forge cannot be reached or does not make sense") // network, 5xx, an unreadable answer
+	ErrUnresolved   = errors.New("the host name is not resolved")                      // DNS
 )
 
 // Error is what went wrong between here and the forge.
@@ -28,7 +32,8 @@ type Error struct {
 	Until time.Time
 	Err   error // the forge's own words, foreign text; nil where there are none
 
-	message string // the answer's message alone
+	message   string // the answer's message alone
+	anonymous bool   // no token was sent
 }
 
 func (e *Error) Error() string {
@@ -42,14 +47,43 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Fix says what would do. A token is asked for only where the forge answered.
+func (e *Error) Fix() string {
+	switch e.Kind {
+	case ErrUnresolved:
+		return "is this machine online? if it is, mend its resolver, name the forge's API with --api-url, " +
+			"or its proxy with --proxy"
+	case ErrUnavailable:
+		if _, ok := errors.AsType[*net.OpError](e.Err); ok {
+			return "is this machine online? if it is, try again, or name the forge's API with --api-url"
+		}
+		return "try again, or name the forge's API with --api-url"
+	case ErrLimited:
+		if e.anonymous {
+			return "give a token in GITHUB_TOKEN, or try again later"
+		}
+		return "try again later"
+	case ErrRefused:
+		return "change what the forge names, there or in " + repoconfig.Path
+	}
+	if e.anonymous {
+		return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN: none was given"
+	}
+	return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN that may do this " +
+		"(administration: read shows all, write applies)"
+}
+
 // Unwrap gives the kind and the cause.
 func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
 
 // Passing tells whether another try may end otherwise.
-func Passing(err error) bool { return errors.Is(err, ErrLimited) || errors.Is(err, ErrUnavailable) }
+func Passing(err error) bool {
+	return errors.Is(err, ErrLimited) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnresolved)
+}
 
-func classify(op string, err error) error {
+func classify(op string, err error) *Error {
 	e := &Error{Op: op, Kind: ErrUnavailable, Err: err}
+	var dns *net.DNSError
 	var limit *github.RateLimitError
 	var abuse *github.AbuseRateLimitError
 	var response *github.ErrorResponse
@@ -59,6 +93,8 @@ func classify(op string, err error) error {
 	case errors.As(err, &abuse):
 		e.Kind, e.Err = ErrLimited, nil
 		e.Until = retryTime(abuse.Response)
+	case errors.As(err, &dns):
+		e.Kind = ErrUnresolved
 	case errors.As(err, &response) && response.Response != nil:
 		e.Err, e.message = errors.New(words(response)), response.Message
 		e.Kind = kindOf(response)

@@ -1,6 +1,9 @@
 package gitstore
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // Error is every error of this package.
 type Error struct {
@@ -15,6 +18,25 @@ func (e *Error) Error() string {
 		return e.Op + ": " + e.Err.Error()
 	}
 	return e.Op + " " + e.Object + ": " + e.Err.Error()
+}
+
+// Fix is Remedy, or what can be said of the kind of error.
+func (e *Error) Fix() string {
+	for _, known := range []struct {
+		kind error
+		fix  string
+	}{
+		{ErrNotRepository, "name the directory of a clone"},
+		{ErrNotFound, "run `git fetch`, or name what `git log --all` lists"},
+		{ErrAmbiguous, "write more digits of the id"},
+		{ErrName, "name a commit, a branch or a tag as `git log --all` shows them"},
+		{ErrUnsupported, "clone it anew with git's default format"},
+	} {
+		if e.Remedy == "" && errors.Is(e.Err, known.kind) {
+			return known.fix
+		}
+	}
+	return cmp.Or(e.Remedy, "run `git fsck`; where it complains, clone the registry anew")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,23 @@ func WriteFile(path, format string, r *gate.Report, o Options) error {
 		return writeInto(path, b.Bytes())
 	}
 	return replaceFile(path, b.Bytes())
+}
+
+// Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
+// What is there and is no regular file is not tried.
+func Writable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.

@@ -2,17 +2,15 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
 // validity is the longest life of a listing, in days: the line that its days left are drawn on.
 const validity = 90
-
-const day = 24 * time.Hour
 
 type listingsView struct {
 	Count  int
@@ -103,18 +101,18 @@ func rowOf(l gate.Listing, now time.Time) listingRow {
 	case left <= 0:
 		row.Left = "ended " + duration(-left) + " ago"
 	default:
-		row.Days = min(int(left/day), validity)
+		row.Days = min(int(left/span.Day), validity)
 		row.Left = duration(left)
 	}
 	return row
 }
 
-// duration is d in whole days, or hours where it is less than two days.
+// duration is d in whole days, or finer where it is less than two of them.
 func duration(d time.Duration) string {
-	if d >= 2*day || d <= -2*day {
-		return fmt.Sprintf("%d d", d/day)
+	if d.Abs() >= 2*span.Day {
+		d = d.Truncate(span.Day)
 	}
-	return fmt.Sprintf("%d h", d/time.Hour)
+	return span.Text(d.Truncate(time.Second))
 }
 
 // week is a column of the picture of what ends when.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
 // audited is an audit that says something in each part of its page.
@@ -27,12 +28,12 @@ func audited() *gate.Report {
 		}}
 	ends := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	r.Listings = []gate.Listing{
-		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: gate.StatusValid, ExpiresAt: ends(60 * day), Witnesses: []string{"one", "two", "three"}},
-		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: gate.StatusRevoked, ExpiresAt: ends(3 * day), RevokedBy: "revocations/gone-00.json"},
+		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: gate.StatusValid, ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
+		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: gate.StatusRevoked, ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
 		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: gate.StatusExpiring, ExpiresAt: ends(90 * time.Minute)},
-		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: gate.StatusExpired, ExpiresAt: ends(-5 * day), Witnesses: []string{"one"}},
-		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: gate.StatusValid, ExpiresAt: ends(89 * day), Witnesses: []string{"two"}},
-		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: gate.StatusValid, ExpiresAt: ends(20 * day), Witnesses: []string{"one", "two"}, Archived: true},
+		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: gate.StatusExpired, ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
+		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: gate.StatusValid, ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
+		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: gate.StatusValid, ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
 		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: gate.StatusValid, Witnesses: []string{"one"}},
 	}
 	for _, l := range r.Listings {
@@ -193,7 +194,10 @@ func TestPictureIsCapped(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0 h", 90 * time.Minute: "1 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 d", 90 * day: "90 d"} {
+	for d, want := range map[time.Duration]string{
+		0: "0 seconds", 90 * time.Minute: "1 hour 30 minutes", 47 * time.Hour: "1 day 23 hours",
+		50 * time.Hour: "2 days", 90 * span.Day: "90 days",
+	} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}

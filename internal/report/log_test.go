@@ -167,13 +167,13 @@ func FuzzMarkdownPage(f *testing.F) {
 }
 
 var (
-	span = regexp.MustCompile("`[^`|\r\n]+`")
-	href = regexp.MustCompile("\\[`x`\\]\\(<(https://[^<>`| \\\\]+)>\\)")
+	quoted = regexp.MustCompile("`[^`|\r\n]+`")
+	href   = regexp.MustCompile("\\[`x`\\]\\(<(https://[^<>`| \\\\]+)>\\)")
 )
 
 // skeleton is the page with every code span reduced to `x`, and links to their text.
 func skeleton(t *testing.T, page string) string {
-	page = span.ReplaceAllString(page, "`x`")
+	page = quoted.ReplaceAllString(page, "`x`")
 	return href.ReplaceAllStringFunc(page, func(s string) string {
 		if url := href.FindStringSubmatch(s)[1]; !linkable.MatchString(url) {
 			t.Errorf("a link to %q", url)

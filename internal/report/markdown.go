@@ -83,6 +83,9 @@ func (p *page) head(r *gate.Report) {
 		}
 		b.WriteString(".\n\n")
 	}
+	if ask := unanswered(r); ask != "" {
+		fmt.Fprintf(b, "**%s%s**\n\n", strings.ToUpper(ask[:1]), ask[1:])
+	}
 	if len(r.NotRun) > 0 {
 		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"), markdown(strings.Join(r.NotRun, ", "), headField))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
@@ -48,6 +49,34 @@ func examined(r *gate.Report) string {
 		s += "; no record was judged"
 	}
 	return s
+}
+
+// unanswered asks whether the machine is online where each request of the run ended before anything answered it: no
+// name was resolved, or no connection was made. It is empty where anything answered, if only that a host is not
+// there, and where nothing was asked.
+func unanswered(r *gate.Report) string {
+	asked, resolver := false, ""
+	for _, e := range r.Evidence {
+		if strings.HasPrefix(e.URL, string(evidence.Archive)+":") {
+			continue // no request
+		}
+		if e.Status != 0 || e.Address != "" {
+			return ""
+		}
+		switch e.Code {
+		case evidence.CodeResolver:
+			asked, resolver = true, ", the resolver included"
+		case evidence.CodeConnect, evidence.CodeTimeout:
+			asked = true
+		case evidence.CodeBudget: // perhaps never sent
+		default:
+			return ""
+		}
+	}
+	if !asked {
+		return ""
+	}
+	return "no request was answered" + resolver + ": is this machine online?"
 }
 
 // records names the kinds of the records where the results tell them all.

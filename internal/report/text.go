@@ -22,6 +22,9 @@ func writeText(b *bytes.Buffer, r *gate.Report, o Options) error {
 }
 
 func writeChosen(b *bytes.Buffer, r *gate.Report) {
+	if ask := unanswered(r); ask != "" {
+		fmt.Fprintf(b, "%s\n\n", ask)
+	}
 	if r.Chosen != "" {
 		fmt.Fprintf(b, "%s%s\n\n", line(r.Chosen), headAge(r))
 	}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// whole is what stands on stderr where the program could not run: pairs of an error and its fix.
+var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
+
+// TestUsageErrorsHaveAFix walks all commands and their flags, uses each wrongly, and holds that whatever is told as an
+// error is followed by what would do.
+func TestUsageErrorsHaveAFix(t *testing.T) {
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(w.Repo.Dir)
+	run := func(env map[string]string, args ...string) (int, string) {
+		var told bytes.Buffer
+		code := Main(args, IO{Stdout: &bytes.Buffer{}, Stderr: &told, Getenv: func(n string) string { return env[n] }})
+		if !whole.MatchString(told.String()) || code == 2 && told.Len() == 0 {
+			t.Errorf("%q, %q: exit status %d and\n%s", env, args, code, told.String())
+		}
+		return code, told.String()
+	}
+	wrong := func(args ...string) {
+		if code, told := run(nil, args...); code != 2 || told == "" {
+			t.Errorf("%q: exit status %d and %q, want 2 and an error", args, code, told)
+		}
+	}
+	// What makes a command ask nobody, and fail or end early.
+	still := map[string][]string{
+		"check": {"--offline"}, "audit": {"--offline"}, "replay": {empty}, "merge": {empty}, "comment": {empty},
+		"doctor":  {"--forge", "--repository", "acme/registry", "--api-url", "http://127.0.0.1:1"},
+		"protect": {"--dry-run", "--api-url", "http://127.0.0.1:1"},
+	}
+	var walk func(c *cobra.Command, path []string)
+	walk = func(c *cobra.Command, path []string) {
+		wrong(append(slices.Clone(path), "--no-such-flag")...)
+		if c.Name() != "merge" && c.Name() != "oap-gate" && !c.HasSubCommands() {
+			wrong(append(slices.Clone(path), "one", "two", "three")...)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" {
+				return
+			}
+			flag := "--" + f.Name
+			switch f.Value.Type() {
+			case "string", "stringSlice", "stringArray":
+				wrong(append(slices.Clone(path), flag)...)
+				for _, value := range []string{"\x00no:such=value", "", empty} {
+					run(nil, slices.Concat(path, still[c.Name()], []string{flag, value})...)
+				}
+			case "bool":
+				wrong(append(slices.Clone(path), flag+"=perhaps")...)
+			default:
+				wrong(append(slices.Clone(path), flag)...)
+				wrong(append(slices.Clone(path), flag, "-1x")...)
+			}
+		})
+		for _, sub := range c.Commands() {
+			if sub.Name() != "completion" && sub.Name() != "help" { // the library's own
+				walk(sub, append(slices.Clone(path), sub.Name()))
+			}
+		}
+	}
+	walk(newRoot(IO{}), nil)
+	wrong("no-such-command")
+	for _, args := range [][]string{
+		{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},
+		{"comment", empty}, {"comment", "none"}, {"explain", "none"}, {"schema", "none"}, {"protect"},
+		{"protect", "--dry-run"},
+		{"check", "--repo", t.TempDir()}, {"audit", "--repo", t.TempDir()}, {"doctor", "--repo", t.TempDir()},
+		{"check", "--base", "none"}, {"check", "--head", "none"}, {"audit", "--rev", "none"},
+		{"audit", "--keyring", empty}, {"audit", "--allowed-signers", empty},
+		{"audit", "--offline", "--origin", "x", "--checkpoint", empty},
+		{"audit", "--origin", "x", "--checkpoint", "c", "--sign-key", empty},
+		{"audit", "--origin", "x", "--checkpoint", "c", "--verify-key", "x"},
+		{"check", "--offline", "--report", "json=/no/such/folder/x"}, {"check", "--cache", empty},
+		{"check", "--worktree", "--head", "HEAD"},
+	} {
+		wrong(args...)
+	}
+	action := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": "pull_request"}
+	for _, input := range []string{"PATH", "CHECKS", "SKIP", "BASE", "OFFLINE", "GOVERNANCE", "TIMEOUT", "BUDGET", "MAX-ANNOTATIONS", "REPORT"} {
+		env := map[string]string{"INPUT_" + input: "no:such"}
+		for k, v := range action {
+			env[k] = v
+		}
+		var told bytes.Buffer
+		code := Main(nil, IO{Stdout: &told, Stderr: &told, Getenv: func(n string) string { return env[n] }})
+		if code != 2 || !strings.Contains(told.String(), "\n    fix: ") {
+			t.Errorf("input %s: exit status %d and\n%s", input, code, told.String())
+		}
+	}
+}
+
+// TestFixIsNeverEmpty holds that no error is written without its fix, also where no test gets to.
+func TestFixIsNeverEmpty(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			at := map[string]int{"usagef": 0, "withFix": 1}
+			f, ok := call.Fun.(*ast.Ident)
+			i, ours := at[nameOf(f, ok)]
+			if !ours {
+				return true
+			}
+			found++
+			if fix, ok := call.Args[i].(*ast.BasicLit); ok && len(fix.Value) <= len(`""`) {
+				t.Errorf("%s: %s without a fix", name, f.Name)
+			}
+			return true
+		})
+	}
+	if found < 80 {
+		t.Errorf("%d errors found, want all of them", found)
+	}
+}
+
+func nameOf(f *ast.Ident, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return f.Name
+}

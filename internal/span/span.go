@@ -1,0 +1,75 @@
+// Package span reads and writes lengths of time as people do, with days.
+package span
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Day is 24 hours.
+const Day = 24 * time.Hour
+
+var units = []struct {
+	length time.Duration
+	name   string
+}{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}}
+
+// Text is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
+// both is cut off. 90 days and one millisecond are "90 days 1 millisecond", so that what is over a bound is told as
+// over. Less than a millisecond is "0 seconds".
+func Text(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", max(-d, 0) // the least duration has no positive one
+	}
+	var parts []string
+	for _, u := range units {
+		n := d / u.length
+		d %= u.length
+		if n > 0 && len(parts) < 2 {
+			parts = append(parts, plural(n, u.name))
+		}
+	}
+	if len(parts) == 0 {
+		return "0 seconds"
+	}
+	return sign + strings.Join(parts, " ")
+}
+
+func plural(n time.Duration, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}
+
+// Parse reads 10s, 5m, 36h, 30d or 1d12h: what [time.ParseDuration] takes, with whole days before it. It refuses
+// what is less than 0.
+func Parse(text string) (time.Duration, error) {
+	days, rest, has := strings.Cut(text, "d")
+	if !has {
+		days, rest = "0", text
+	} else if rest == "" {
+		rest = "0"
+	} else if strings.ContainsAny(rest[:1], "+-") {
+		return 0, fmt.Errorf("%q has a sign after its days", text)
+	}
+	n, err := strconv.ParseInt(days, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration", text)
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration", text)
+	}
+	if n < 0 || d < 0 {
+		return 0, fmt.Errorf("%q is negative", text)
+	}
+	if n > int64((math.MaxInt64-d)/Day) {
+		return 0, fmt.Errorf("%q is more than %s", text, Text(math.MaxInt64))
+	}
+	return time.Duration(n)*Day + d, nil
+}
