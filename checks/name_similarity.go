@@ -33,6 +33,11 @@ var nameSimilarity = &Check{
 		}
 		return ""
 	},
+	Codes: []Code{
+		{"control-character", "name holds an invisible character", "leave it out"},
+		{"look-alike", "slug, name or domain looks like another listing's",
+			"choose one that cannot be mistaken, or tell the maintainers why it is yours"},
+	},
 }
 
 func init() { nameSimilarity.Run = runNameSimilarity }

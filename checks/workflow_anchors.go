@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -21,6 +23,14 @@ var workflowAnchors = &Check{
 		}
 		return ""
 	},
+	Codes: slices.Concat([]Code{
+		{"workflow-anchored-twice", "the workflow id has an anchor already",
+			"anchor another workflow; an anchor is never replaced"},
+		{"anchored-in-future", "anchored_at is ahead of now", "set it to the time of anchoring"},
+		{"anchor-host", "the Cross Match Receipt is on a host that is not shown to be the coordinator's",
+			"serve it in the coordinator's domain"},
+		unreadableTime,
+	}, did.Codes, fetched),
 }
 
 func init() { workflowAnchors.Run = runWorkflowAnchors }
