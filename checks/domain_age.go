@@ -32,7 +32,7 @@ var domainAge = &Check{
 			"try again, or " + provisionalWay},
 		{"age-of-host", "the age is that of a host which the DID may share with others",
 			"use a did:web without a path, on a domain of your own"},
-	}, evidence.Codes),
+	}, evidence.DomainCodes),
 }
 
 func init() { domainAge.Run = runDomainAge }

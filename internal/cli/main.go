@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -146,7 +148,16 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 }
 
 func flagError(c *cobra.Command, err error) error {
-	return usagef("see: "+c.CommandPath()+" --help", "%v", err)
+	fix := "see: " + c.CommandPath() + " --help"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		// A long flag with one dash is taken for several short ones.
+		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
+			fix = didYouMean("--"+name, names, fix)
+		}
+	}
+	return usagef(fix, "%v", err)
 }
 
 // knownCommand refuses a first word that names no command, and says which may have been meant.

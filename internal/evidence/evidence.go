@@ -136,6 +136,10 @@ var Codes = []strict.Code{
 		"use a did:web with a DNS name, or the did:key of an Ed25519 key"},
 	{CodeDIDMethod, "the DID's method cannot be resolved: only web and key can", "use a did:web or a did:key"},
 	{"document-invalid", "the document cannot be read as what it should be", "serve a document of the right format"},
+}
+
+// DomainCodes explains why a domain has no age, beside Codes.
+var DomainCodes = []strict.Code{
 	{"no-registrable-domain", "the host has no domain of its own that somebody could have registered",
 		"use a registered domain"},
 	{"not-an-answer", "the registry's answer about the domain cannot be read; nothing was decided", "try again"},
