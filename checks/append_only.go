@@ -37,7 +37,7 @@ var appendOnly = &Check{
 			"squash the branch into one commit"},
 		{"several-reissues", "the range changes more than one merged listing",
 			"propose each re-issue in a pull request of its own"},
-		{"squash", "several commits touch records, each of which would stand on the main branch if they were rebase-merged",
+		{"squash", "several commits touch records; rebase-merged, each would stand on the main branch",
 			"squash the branch into one commit, or merge it by a merge commit"},
 		historyRewritten,
 	},

@@ -18,7 +18,7 @@ var didResolution = &Check{
 	Owns:  evidence.DIDDocument,
 	Reads: []string{"/tool_did"},
 	Codes: slices.Concat([]Code{
-		{"did-fallback", "the DID Document is not where did:web puts it, but in the place where publishers put it by mistake",
+		{"did-fallback", "the DID Document is not where did:web puts it, but where publishers put it by mistake",
 			"serve it at the URL that the message names"},
 	}, did.Codes, fetched),
 }

@@ -17,7 +17,7 @@ var receiptSignature = &Check{
 	Reads: []string{"/tool_did"},
 	Codes: []Code{
 		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document",
-			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove entries that do not verify"},
+			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove what does not verify"},
 		{"not-signed", "no EdDSA signature of the Receipt is by tool_did",
 			"sign it with a key of tool_did, and name the key in by"},
 		{"key-id-mismatch", "the signature names another key than the one that verifies it",

@@ -36,7 +36,7 @@ var revocations = &Check{
 		{"revoked-in-future", "revoked_at is ahead of now", "set it to now"},
 		{"revoked-before-issue", "revoked_at is before the revoked listing was issued",
 			"set it to the time of the revocation"},
-		{"revocation-is-receipt", "the revocation has members of a Receipt, so that a signature of one may pass for the other's",
+		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
 			"leave them out and sign anew"},
 		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",

@@ -47,7 +47,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 			explained = slices.ContainsFunc(codeIDs(), func(id string) bool { return strings.HasPrefix(id, e.code) })
 		}
 		if !explained {
-			t.Errorf("%s: nothing explains the code %q; add\n\t{%q, \"what it means\", \"what would pass\"},\nto %s", e.at, e.code, e.code, s.tables(e.dir, e.file))
+			t.Errorf("%s: nothing explains the code %q; add\n\t{%q, \"what it means\", \"what would pass\"},\nto %s",
+				e.at, e.code, e.code, s.tables(e.dir, e.file))
 		}
 	}
 	if len(given) < 100 {
@@ -97,7 +98,8 @@ func f(o *Outcome, s *Subject, k string) {
 		got = append(got, e.code)
 	}
 	slices.Sort(got)
-	want := []string{"by-argument", "by-assignment", "by-closure", "by-constant", "by-function", "by-member", "by-prefix-", "by-result", "by-row", "by-variable"}
+	want := []string{"by-argument", "by-assignment", "by-closure", "by-constant", "by-function", "by-member",
+		"by-prefix-", "by-result", "by-row", "by-variable"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}

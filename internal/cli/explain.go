@@ -19,8 +19,10 @@ func newExplain(sys IO) *cobra.Command {
 		Short: "what a check requires, cites, and how to fix it, or what a finding's code means; no ID: the list",
 		Example: "  oap-gate explain\n  oap-gate explain domain-age\n" +
 			"  oap-gate explain receipt-hash-mismatch   # the word in brackets at the end of a finding",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: slices.Concat(ids(catalogue()), codeIDs()),
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return slices.Concat(ids(catalogue()), codeIDs()), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				for _, c := range catalogue() {
