@@ -38,6 +38,10 @@ var (
 		Cite:  "RFC 0026 sections 7 and 8",
 		Why:   "a mirror trusts neither the forge nor the maintainers",
 		Fix:   "tell the maintainers which commit is at fault, and keep the copy that you verified before it",
+		Codes: []Code{
+			{"dated-before-parent", "a commit is dated before its first parent",
+				"ask the maintainers who made the commit"},
+		},
 	}
 	CommitSignatures = &Check{
 		ID:    "commit-signatures",
@@ -45,6 +49,14 @@ var (
 		Cite:  "RFC 0026 section 8",
 		Why:   "the forge is not the only one who could write a commit",
 		Fix:   "ask who made the commit; complete the keyring or the allowed signers",
+		Codes: []Code{
+			{"signature-bad", "the commit's signature does not verify", "ask the maintainers who made the commit"},
+			{"signature-unsigned", "the commit is not signed", "ask the maintainers who made the commit"},
+			{"signature-unknown-key", "the commit is signed by a key that is in no given key file",
+				"complete the keyring or the allowed signers"},
+			{"signature-expired-key", "the commit is signed by a key that had expired",
+				"ask the maintainers who made the commit"},
+		},
 	}
 	Consistency = &Check{
 		ID:    "consistency",
@@ -52,6 +64,19 @@ var (
 		Cite:  "RFC 0026 sections 7 and 8",
 		Why:   "a rewritten history, or another one for other eyes, is the attack that a log exists to show",
 		Fix:   "keep both copies, and tell the maintainers and the other mirrors",
+		Codes: []Code{
+			historyRewritten,
+			{"head-in-future", "the head is dated ahead of now, so that nothing shows its age",
+				"set the clock, or ask the maintainers who made the commit"},
+			{"head-too-old", "the head is older than --max-age allows",
+				"fetch the registry again, from more than one place"},
+			{"peer-unavailable", "another copy of the registry could not be read; nothing was decided",
+				"try again, or name another copy"},
+			{"split-view", "two copies of the registry hold different histories",
+				"keep both copies, and tell the maintainers and the other mirrors"},
+			{"peer-behind", "another copy is behind this one", "nothing to do"},
+			{"peer-ahead", "another copy is ahead of this one", "fetch the registry again"},
+		},
 	}
 )
 
@@ -67,3 +92,6 @@ func ByID(id string) *Check {
 	}
 	return nil
 }
+
+var historyRewritten = Code{"history-rewritten", "the branch no longer holds a commit that it held before",
+	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}

@@ -20,6 +20,29 @@ var appendOnly = &Check{
 		}
 		return ""
 	},
+	Codes: []Code{
+		{"base-moved-on", "the base branch changed the file after this range began",
+			"merge the base branch into yours, or rebase onto it"},
+		{"deleted", "a merged file is deleted or moved away", "restore it: git checkout BASE -- FILE"},
+		{"mode-changed", "the mode or type of a merged file changes", "restore it: git checkout BASE -- FILE"},
+		{"edited", "a merged record that is no listing is edited", "restore it: git checkout BASE -- FILE"},
+		{"too-many-versions", "more commits change one listing than are read", "squash the branch into one commit"},
+		{"commit-tampers", "a single commit changes a merged file, though the range as a whole may not",
+			"take the commit out of the branch"},
+		{"mixed", "records and governance files change together",
+			"split it: records in one pull request, governance files in another"},
+		{"governance", "governance files change, and no record does",
+			"nothing to mend; a pull request of this kind is for a maintainer to judge"},
+		{"governance-in-passing", "single commits change governance files, and later ones undo it",
+			"squash the branch into one commit"},
+		{"several-reissues", "the range changes more than one merged listing",
+			"propose each re-issue in a pull request of its own"},
+		{"squash", "several commits touch records; rebase-merged, each would stand on the main branch",
+			"squash the branch into one commit, or merge it by a merge commit"},
+		{"not-fast-forward", "fast-forwarded, the branch's own history would stand in the place of the base's",
+			"merge it by a merge commit or squashed, or rebase onto the base"},
+		historyRewritten,
+	},
 }
 
 func init() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -34,7 +35,16 @@ type Check struct {
 	Run func(*Subject) Outcome
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
 	RunRegistry func(*Run) Outcome
+
+	// Codes explains each code that the check gives its findings, those that come with evidence included.
+	Codes []Code
 }
+
+// Code explains one code of a finding.
+type Code = strict.Code
+
+// fetched are the codes of a document that was sought and cannot be used, beside those of its own format.
+var fetched = slices.Concat(evidence.Codes, strict.Codes)
 
 // Online tells whether the check can say nothing without the network.
 func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }

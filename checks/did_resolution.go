@@ -1,6 +1,9 @@
 package checks
 
 import (
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -14,6 +17,10 @@ var didResolution = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DIDDocument,
 	Reads: []string{"/tool_did"},
+	Codes: slices.Concat([]Code{
+		{"did-fallback", "the DID Document is not where did:web puts it, but where publishers put it by mistake",
+			"serve it at the URL that the message names"},
+	}, did.Codes, fetched),
 }
 
 func init() { didResolution.Run = runDIDResolution }

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -20,6 +21,19 @@ var domainAge = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DomainAge,
 	Reads: []string{"/tool_did"},
+	Codes: slices.Concat([]Code{
+		{"domain-changed-hands", "the domain was registered after its DID was first listed",
+			"have the maintainers ask who holds it now"},
+		{"provisional-not-needed", "the listing is provisional, and its domain is old enough", "drop provisional"},
+		{"provisional", "the domain's age is not shown, and the listing is provisional",
+			"drop provisional in a re-issue, once the domain is 30 days old"},
+		{"domain-too-young", "the domain is registered for less than 30 days", provisionalWay},
+		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", provisionalWay},
+		{"domain-age-unsure", "the domain's age could not be had; nothing was decided",
+			"try again, or " + provisionalWay},
+		{"age-of-host", "the age is that of a host which the DID may share with others",
+			"use a did:web without a path, on a domain of your own"},
+	}, evidence.DomainCodes),
 }
 
 func init() { domainAge.Run = runDomainAge }

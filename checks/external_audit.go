@@ -24,6 +24,19 @@ var externalAudit = &Check{
 		}
 		return "only L5 needs an external audit"
 	},
+	Codes: []Code{
+		{"audit-missing", "the Receipt declares no external audit, which its level needs",
+			"attest again with external_audit"},
+		{"audit-framework", "the audit's framework is none that is accepted",
+			"name one of the frameworks that the message lists"},
+		{"audit-auditor", "the auditor is named by no DID", "set external_audit.auditor_did to the auditor's DID"},
+		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
+		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
+			"have an auditor who is no witness, or a witness who is no auditor"},
+		{"audit-date", "external_audit.valid_until is no date", "write it like 2026-12-31"},
+		{"audit-expired", "the audit is over", "renew it and attest again"},
+		{"audit-declared", "the audit is declared, and nobody verified it here", "nothing to do"},
+	},
 }
 
 func init() { externalAudit.Run = runExternalAudit }

@@ -13,6 +13,12 @@ var fallbackPolicy = &Check{
 	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
+	Codes: []Code{
+		{"policy-class", "aht_fallback_policy.policy_class is none of those that are known",
+			"set POAM, PLASTIC, AATEAM, ROTATE or Custom"},
+		{"policy-assumptions", "aht_fallback_policy.assumptions is no array with an element", "list the assumptions"},
+		{"policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing", "set it"},
+	},
 }
 
 func init() { fallbackPolicy.Run = runFallbackPolicy }

@@ -20,6 +20,15 @@ var manifestDID = &Check{
 	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
 	Needs: needs(evidence.Manifest),
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	Codes: []Code{
+		{"manifest-did-differs", "the Manifest is that of another DID", "set tool.did in the Manifest to tool_did"},
+		{"manifest-receipt-differs", "the Manifest names another Receipt than the listing",
+			"set conformance.receipt_uri in the Manifest to the listing's"},
+		{"manifest-host", "the Manifest is on a host that is not shown to be the owner's",
+			"serve it in the domain of tool_did"},
+		{"receipt-host", "the Receipt is on a host that is not shown to be the owner's",
+			"serve it in the domain of tool_did, or name it in the Manifest's conformance.receipt_uri"},
+	},
 }
 
 func init() { manifestDID.Run = runManifestDID }

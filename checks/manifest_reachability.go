@@ -1,7 +1,10 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -14,6 +17,7 @@ var manifestReachability = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Manifest,
 	Reads: []string{"/manifest_uri"},
+	Codes: slices.Concat(manifest.Codes, fetched),
 }
 
 func init() { manifestReachability.Run = runManifestReachability }

@@ -33,6 +33,11 @@ var nameSimilarity = &Check{
 		}
 		return ""
 	},
+	Codes: []Code{
+		{"control-character", "name holds an invisible character", "leave it out"},
+		{"look-alike", "slug, name or domain looks like another listing's",
+			"choose one that cannot be mistaken, or tell the maintainers why it is yours"},
+	},
 }
 
 func init() { nameSimilarity.Run = runNameSimilarity }
@@ -221,13 +226,13 @@ func resembles(a, b folded) bool {
 	if stem(a.plain) == stem(b.plain) {
 		return false
 	}
-	return distance([]rune(a.plain), []rune(b.plain), most) <= most
+	return Distance([]rune(a.plain), []rune(b.plain), most) <= most
 }
 
 func stem(s string) string { return strings.TrimRight(strings.TrimRight(s, "0123456789"), "-. ") }
 
-// distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more.
-func distance(a, b []rune, most int) int {
+// Distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more.
+func Distance(a, b []rune, most int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

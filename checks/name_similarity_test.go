@@ -20,8 +20,8 @@ func TestDistance(t *testing.T) {
 		{"meridian", "m", 1, 2}, // far is one more than asked for
 	} {
 		for _, way := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
-			if got := min(distance([]rune(way[0]), []rune(way[1]), c.most), c.most+1); got != c.want {
-				t.Errorf("distance(%q, %q, %d) = %d, want %d", way[0], way[1], c.most, got, c.want)
+			if got := min(Distance([]rune(way[0]), []rune(way[1]), c.most), c.most+1); got != c.want {
+				t.Errorf("Distance(%q, %q, %d) = %d, want %d", way[0], way[1], c.most, got, c.want)
 			}
 		}
 	}

@@ -37,6 +37,26 @@ var peerWitnesses = &Check{
 		}
 		return "L0 to L3 need no witness"
 	},
+	Codes: slices.Concat([]Code{
+		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
+		{"witness-not-independent", "a witness counts for L4 and is not shown to be independent, as L5 asks",
+			"have an independent witness sign"},
+		{"publisher-missing", "the Manifest names no publisher, so that nothing shows that the witnesses are others",
+			"add publisher.did or publisher.legal_name"},
+		{"too-few-witnesses", "fewer witnesses count than the level needs",
+			"have more listed L4 or L5 implementations sign"},
+		{"cosigner-is-candidate", "a maintainer who must co-sign is the candidate itself", "correct the policy file"},
+		{"cosigner-open", "the DID Document of a maintainer who must co-sign could not be had", "try again"},
+		{"cosigner-document", "the DID Document of a maintainer who must co-sign cannot be used",
+			"have the maintainer serve one"},
+		{"cosignature-missing", "a maintainer who must co-sign did not",
+			"have each of the maintainers sign the Receipt"},
+		{cosignatureStale, "a maintainer's signature no longer verifies; it may have when it was merged",
+			"have each of the maintainers sign the Receipt"},
+		{"policy-broken", "the policy file cannot be read, so that it exempts nobody",
+			"mend it; oap-gate schema gate-policy shows what is allowed"},
+		notCanonical, tooManyWitnesses, witnessOpen,
+	}, witnessCodes),
 }
 
 func init() {

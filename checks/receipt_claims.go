@@ -8,6 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -21,6 +22,26 @@ var receiptClaims = &Check{
 	Owns:  evidence.Receipt,
 	Needs: needs(evidence.ReceiptText),
 	Reads: []string{"/tool_did", "/conformance_level"},
+	Codes: slices.Concat([]Code{
+		{"rounded-number", "a number of the Receipt has more digits than a double holds, so that readers round it",
+			"write numbers that a double holds exactly"},
+		{"receipt-did-differs", "the Receipt is that of another DID", "pin the Receipt that was issued for tool_did"},
+		{"tests-failed", "the Receipt counts failed tests", "mend what fails and attest again"},
+		{"no-tests-passed", "the Receipt counts no passed test", "run the suite and attest again"},
+		{"receipt-schema", "the Receipt violates the Receipt schema",
+			"attest again with a runner that follows the schema"},
+		{"no-such-level", "conformance_level is no level of the standard",
+			"set it to the highest level that the Receipt claims"},
+		{"tier-not-claimed", "the Receipt claims L5, and the listing a tier of it that a Receipt cannot name yet",
+			"nothing to do until the Receipt schema has tiers"},
+		{"level-not-claimed", "the Receipt does not claim the listing's level",
+			"set conformance_level to a level that it claims, or attest at this one"},
+		{"profile", "the level needs the Receipt's profile non-commercial", "attest with this profile"},
+		{"revenue-source", "the level needs revenue.source in the Receipt", "attest with revenue.source"},
+		{"non-commercial", "the level goes with non_commercial: true, which is not set", "set non_commercial to true"},
+		{"placeholder", "the Receipt holds a placeholder where a signature must be", "sign it with a real key"},
+		levelNotHighest,
+	}, receipt.Codes, strict.Codes),
 }
 
 func init() { receiptClaims.Run = runReceiptClaims }
@@ -154,3 +175,6 @@ func (o *Outcome) placeholders(s *Subject, r *receipt.Receipt) {
 		report("peer_witnesses[].signature", w.Signature)
 	}
 }
+
+var levelNotHighest = Code{"level-not-highest", "the Receipt claims a higher level than the listing",
+	"set conformance_level to the highest claim"}

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -15,6 +17,12 @@ var receiptFetch = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.ReceiptText,
 	Reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
+	Codes: slices.Concat([]Code{
+		{"receipt-hash-mismatch", "the served Receipt has another SHA-256 than the listing pins",
+			"pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned"},
+		{"receipt-archived", "the origin no longer serves the Receipt; the archive holds the pinned bytes",
+			"serve it again at the same URL"},
+	}, fetched),
 }
 
 func init() { receiptFetch.Run = runReceiptFetch }

@@ -15,6 +15,18 @@ var receiptSignature = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
 	Reads: []string{"/tool_did"},
+	Codes: []Code{
+		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document",
+			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove what does not verify"},
+		{"not-signed", "no EdDSA signature of the Receipt is by tool_did",
+			"sign it with a key of tool_did, and name the key in by"},
+		{"key-id-mismatch", "the signature names another key than the one that verifies it",
+			"name the key that signed in by"},
+		{"key-not-for-assertion", "the key that signed is not in the DID Document's assertionMethod",
+			"add it to assertionMethod"},
+		{"signed-without-anchor", "the signature covers the Receipt as it was before registry_anchor was added",
+			"nothing to do"},
+	},
 }
 
 func init() { receiptSignature.Run = runReceiptSignature }

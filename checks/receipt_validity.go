@@ -18,6 +18,17 @@ var receiptValidity = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Reads: []string{"/issued_at", "/expires_at"},
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	Codes: []Code{
+		{"expired", "expires_at is over", "sign a new Receipt, pin it, and copy its dates"},
+		{"window-too-long", "expires_at is more than 90 days after issued_at",
+			"set expires_at to at most 90 days after issued_at"},
+		{"window-empty", "expires_at is not after issued_at", "copy both dates from the Receipt's validity"},
+		{"issued-in-future", "issued_at is ahead of now", "set it to the time of issue, or wait"},
+		{"issued-not-signed", "issued_at is not the Receipt's validity.not_before", "copy it from the Receipt"},
+		{"expires-not-signed", "expires_at is not what the Receipt signs",
+			"copy the earlier of validity.not_after and issued_at + 90 days"},
+		validityMissing, unreadableTime,
+	},
 }
 
 func init() { receiptValidity.Run = runReceiptValidity }
@@ -103,3 +114,6 @@ func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
 			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).fix("set expires_at to %s", stamp(want))
 	}
 }
+
+var validityMissing = Code{"validity-missing", "the Receipt has no readable validity.not_before or validity.not_after",
+	"attest again with both dates"}

@@ -32,6 +32,29 @@ var reissue = &Check{
 		}
 		return ""
 	},
+	Codes: []Code{
+		{"base-unreadable", "the merged listing cannot be read, so that nothing shows whose it is",
+			"list the implementation under a new slug"},
+		{"slug-changed", "slug changes",
+			"keep it; another slug is a new listing, and the old Receipt is revoked as superseded"},
+		{"did-changed", "tool_did changes",
+			"keep it; another DID is a new listing, and the old Receipt is revoked as superseded"},
+		{"receipt-unchanged", "the listing changes and pins the same Receipt as before",
+			"sign a new Receipt and pin it"},
+		{"receipt-not-signed", "the new Receipt is not signed by the listing's owner",
+			"sign it with a key of tool_did"},
+		{"name-not-signed", "name changes to another one than the Receipt signs",
+			"keep it, or set it to the Receipt's implementation.name"},
+		{"suffix-not-kept", "the level moves to a suffix that the new Receipt does not leave to this listing",
+			"keep the merged suffix, or have the Receipt claim the other one alone"},
+		{"receipt-not-newer", "the new Receipt is not later than the merged one",
+			"attest again, and pin the newer Receipt"},
+		{"provisional-set", "provisional is set anew, though the domain is old enough or its age could not be had",
+			"leave provisional out"},
+		{"unsigned-change", "a member changes that the Receipt's signature does not cover",
+			"have the owner confirm the change"},
+		validityMissing, levelNotHighest,
+	},
 }
 
 func init() { reissue.Run = runReissue }

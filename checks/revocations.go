@@ -29,6 +29,28 @@ var revocations = &Check{
 		}
 		return ""
 	},
+	Codes: []Code{
+		{"signature-form", "the revocation's signature is a text in place of an object", signatureForm},
+		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
+		{"never-pinned", "the listing never pinned the Receipt that is revoked",
+			"set revoked_receipt_sha256 to the hash that the listing pins"},
+		{"revoked-in-future", "revoked_at is ahead of now", "set it to now"},
+		{"revoked-before-issue", "revoked_at is before the revoked listing was issued",
+			"set it to the time of the revocation"},
+		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
+			"leave them out and sign anew"},
+		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(reasons, ", ")},
+		{"witness-not-counted", "a witness of the revocation does not count",
+			"have a listed, independent witness sign"},
+		{"owner-open", "the owner's DID Document could not be had; nothing was decided", "try again"},
+		{"not-authorised", "neither the owner nor three independent witnesses signed the revocation",
+			"sign it with a key of tool_did, or have three witnesses sign"},
+		{"receipt-revoked", "the pinned Receipt is revoked",
+			"sign a new Receipt and pin it; a revoked one never comes back"},
+		{"not-in-force", "the base tree holds listings that are expired or revoked",
+			"nothing to do; they block nobody"},
+		unreadableTime, notCanonical, tooManyWitnesses, witnessOpen,
+	},
 }
 
 func init() {

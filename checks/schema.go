@@ -21,6 +21,7 @@ var schema = &Check{
 	Why:   "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
 	Fix:   "correct the member at the place shown, or propose the schema change in a pull request of its own",
 	Kinds: registry.DataKinds,
+	Codes: schemaCodes,
 }
 
 func init() {
@@ -261,4 +262,53 @@ func (o *Outcome) schemaChange(r *Run, kinds []registry.Kind, path, builtin stri
 		o.errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
 			fix("keep what is valid today valid; publish tighter rules under a new schema")
 	}
+}
+
+var unreadableTime = Code{"unreadable-time", "the text is no RFC 3339 time as this gate reads it",
+	"write it like 2026-05-04T08:00:00Z: capital T, Z or an offset, no leap second"}
+
+// schemaCodes has one code for each keyword that a value can violate.
+var schemaCodes = []Code{
+	{"schema", "the schema refuses a member that another check reads", "run schema too; it says what would pass"},
+	{"schema-broken", "a schema file of the registry does not compile", "mend it in a pull request of its own"},
+	{"schema-refuses-records", "the proposed schema refuses records that are valid today",
+		"keep them valid; publish tighter rules under a new schema"},
+	{"schema-unjudged", "the value is none that JSON can hold, or there are more violations than are shown",
+		"correct those that are shown"},
+	{"schema-required", "a member that the schema requires is missing", "add it"},
+	{"schema-additionalProperties", "the schema knows no member of this name here", "remove it, or correct its name"},
+	{"schema-unevaluatedProperties", "the schema knows no member of this name here", "remove it, or correct its name"},
+	{"schema-unevaluatedItems", "the schema allows no further item here", "remove it"},
+	{"schema-propertyNames", "a member has a name that the schema does not allow", "rename it"},
+	{"schema-dependencies", "a member needs another one, which is missing", "add the other one, or remove both"},
+	{"schema-dependentRequired", "a member needs another one, which is missing", "add the other one, or remove both"},
+	{"schema-false", "the schema allows nothing here", "remove it"},
+	{"schema-not", "the value is one that the schema rules out", "choose another value"},
+	{"schema-type", "the value has another JSON type than the schema asks for",
+		"write it as the type that the message names"},
+	{"schema-const", "the value is not the only one that is allowed", "set the value that the message names"},
+	{"schema-enum", "the value is none of those that are allowed", "set one of the values that the message names"},
+	{"schema-format", "the text does not have the form that is asked for, such as a URI or a date",
+		"write it in the form that the message names"},
+	{"schema-pattern", "the text does not match the pattern that is asked for", "write it so that the pattern matches"},
+	{"schema-minLength", "the text is too short", "write at least as many characters as the message says"},
+	{"schema-maxLength", "the text is too long", "write at most as many characters as the message says"},
+	{"schema-minItems", "the array has too few items", "add items"},
+	{"schema-maxItems", "the array has too many items", "remove items"},
+	{"schema-uniqueItems", "two items of the array are equal", "remove one of the two"},
+	{"schema-minProperties", "the object has too few members", "add members"},
+	{"schema-maxProperties", "the object has too many members", "remove members"},
+	{"schema-minimum", "the number is too small", "raise it to the bound that the message names"},
+	{"schema-maximum", "the number is too large", "lower it to the bound that the message names"},
+	{"schema-exclusiveMinimum", "the number is too small", "raise it above the bound that the message names"},
+	{"schema-exclusiveMaximum", "the number is too large", "lower it below the bound that the message names"},
+	{"schema-multipleOf", "the number is no multiple of the one that is asked for",
+		"set a multiple of the number that the message names"},
+	{"schema-contains", "the array has no item of the kind that is asked for", "add such an item"},
+	{"schema-minContains", "the array has too few items of the kind that is asked for", "add such items"},
+	{"schema-maxContains", "the array has too many items of one kind", "remove some of them"},
+	{"schema-anyOf", "the value has none of the forms that are allowed", "bring it into one of them"},
+	{"schema-oneOf", "the value has none, or more than one, of the forms of which it may have one",
+		"bring it into exactly one of them"},
+	unreadableTime,
 }

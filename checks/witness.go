@@ -395,3 +395,34 @@ func independentSet(of []*witness) int {
 	}
 	return best
 }
+
+var (
+	notCanonical = Code{"not-canonical", "the text has no canonical form, so that nothing shows what was signed",
+		"write it so that RFC 8785 can canonicalise it"}
+	tooManyWitnesses = Code{"too-many-witnesses", "there are more witness signatures than are read",
+		"keep those of listed witnesses"}
+	witnessOpen      = Code{"witness-open", "a witness may count, and its documents could not be had", "try again"}
+	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
+		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
+	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}
+)
+
+// witnessCodes are those of one witness that does not count.
+var witnessCodes = []Code{
+	{"witness-not-web", "the witness is no did:web", "have a did:web witness sign"},
+	{"witness-is-candidate", "the candidate witnesses for itself", "have another implementation sign"},
+	{"witness-algorithm", "the witness's signature is not EdDSA", "have the witness sign with Ed25519"},
+	{"witness-signature", "the witness's signature does not verify",
+		"remove it, or have the witness sign these very bytes"},
+	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
+	{"witness-evidence", "one of the witness's own documents cannot be used",
+		"have the witness mend it, or have another sign"},
+	{"witness-receipt", "the witness's own Receipt is another's, or is not signed by the witness",
+		"have the witness mend it, or have another sign"},
+	{"witness-expired", "the witness's own listing or Receipt is over",
+		"have the witness renew its listing, or have another sign"},
+	{"witness-provisional", "the witness's own listing is provisional", "have another sign"},
+	{"witness-revoked", "the witness's own Receipt is revoked", "have another sign"},
+	{"witness-key-shared", "the witness shares a key with the candidate", "have an independent witness sign"},
+	witnessNotListed, witnessLevel,
+}

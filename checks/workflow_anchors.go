@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
@@ -22,6 +24,21 @@ var workflowAnchors = &Check{
 		}
 		return ""
 	},
+	Codes: slices.Concat([]Code{
+		{"workflow-anchored-twice", "the workflow id has an anchor already",
+			"anchor another workflow; an anchor is never replaced"},
+		{"anchored-in-future", "anchored_at is ahead of now", "set it to the time of anchoring"},
+		{"anchor-host", "the Cross Match Receipt is on a host that is not shown to be the coordinator's",
+			"serve it in the coordinator's domain"},
+		{"no-cross-match-receipt", "the pinned JSON is no object", "pin the Cross Match Receipt of the workflow"},
+		{"workflow-id-differs", "the pinned bytes are of another workflow",
+			"pin the Cross Match Receipt of this workflow"},
+		{"coordinator-not-named", "the pinned bytes do not name the coordinator",
+			"pin the Cross Match Receipt in which the coordinator stands"},
+		{"failover-not-declared", "no pinned bytes of the coordinator name this failover coordinator",
+			"serve the Receipt in the coordinator's own domain, or anchor there first with the failover named"},
+		unreadableTime,
+	}, did.Codes, fetched),
 }
 
 // anchorWords are the codes of what an anchor, the tree and pinned bytes say themselves, whatever is served today.

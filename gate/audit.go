@@ -156,7 +156,8 @@ func (a *audit) walk() error {
 			first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format(time.RFC3339), path)
 		}
 	}
-	var before time.Time // of the first parent
+	governance, governed := 0, (*registry.Step)(nil) // how many steps change governance files alone, and the last
+	var before time.Time                             // of the first parent
 	if a.cfg.Verified != "" {
 		c, err := a.repo.Commit(a.git, a.cfg.Verified)
 		if err != nil {
@@ -174,6 +175,10 @@ func (a *audit) walk() error {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 		}
 		for _, f := range faults {
+			if f.Code == "governance" {
+				governance, governed = governance+1, s
+				continue
+			}
 			found(s, f.Path, historical(f))
 		}
 		if s.Commit.When.Before(before.Add(-checks.Skew)) {
@@ -182,6 +187,9 @@ func (a *audit) walk() error {
 		before = s.Commit.When
 		return a.signature(s, &signatures, &h.Signatures)
 	})
+	if governance > 0 {
+		found(governed, checks.RegistrySubject, ofGovernance(governance, governed))
+	}
 	if a.ctx.Err() != nil {
 		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
 	} else if err != nil {
@@ -220,13 +228,22 @@ func backdated(s *registry.Step, before time.Time) checks.Finding {
 		Fix: "ask the maintainers who made commit " + s.Commit.ID}
 }
 
+// ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were
+// reviewed when they were merged, and none is at fault.
+func ofGovernance(n int, last *registry.Step) checks.Finding {
+	commits := "1 commit changes"
+	if n > 1 {
+		commits = fmt.Sprintf("%d commits change", n)
+	}
+	return checks.Finding{Severity: checks.Notice, Code: "governance",
+		Message: fmt.Sprintf("append-only: %s governance files and no record, the last is %.12s of %s", commits,
+			last.Commit.ID, last.Commit.When.UTC().Format(time.RFC3339))}
+}
+
 // historical is a fault of one commit as an audit shows it: mixed kinds of files are a warning here.
 func historical(f checks.Fault) checks.Finding {
-	if f.Code == "mixed" || f.Code == "governance" {
+	if f.Code == "mixed" {
 		f.Severity = checks.Warning
-		if f.Code == "governance" {
-			f.Severity = checks.Notice
-		}
 	}
 	f.Message = f.Check + ": " + f.Message
 	return f.Finding

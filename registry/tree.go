@@ -206,6 +206,10 @@ const (
 	CodeNotFile = "not-a-file"
 )
 
+// Codes explains CodeNotFile.
+var Codes = []strict.Code{{CodeNotFile, "a symbolic link, a submodule or a folder stands where a record must be",
+	"replace it by a plain file of mode 100644"}}
+
 // Record reads an entry as a record. See Tree.Record.
 func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, error) {
 	rec := &Record{Path: path, Kind: KindOf(path), Entry: e}

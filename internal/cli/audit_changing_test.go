@@ -82,7 +82,7 @@ func TestAuditOfChangingClone(t *testing.T) {
 			t.Logf("no verdict: %s", out)
 		case code != right:
 			t.Errorf("the verdict on %s is %d, want %d: %s", rev, code, right, out)
-		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: history: append-only") || !strings.Contains(string(read(t, report)), `"commits": 122`)):
+		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: error: history: append-only") || !strings.Contains(string(read(t, report)), `"commits": 122`)):
 			t.Errorf("the wrong thing is found: %s", out)
 		}
 	}

@@ -2,27 +2,32 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 func newExplain(sys IO) *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain [ID]",
-		Short:   "what a check requires, cites, and how to fix it; no ID: the list",
-		Example: "  oap-gate explain\n  oap-gate explain domain-age",
+		Use:   "explain [ID | CODE]",
+		Short: "what a check requires, cites, and how to fix it, or what a finding's code means; no ID: the list",
+		Example: "  oap-gate explain\n  oap-gate explain domain-age\n" +
+			"  oap-gate explain receipt-hash-mismatch   # the word in brackets at the end of a finding",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("oap-gate explain ID", "explain wants one id, %d were given", len(args))
+				return usagef("oap-gate explain [ID | CODE]", "explain wants one id or code, %d were given", len(args))
 			}
 			return nil
 		},
-		ValidArgs: ids(catalogue()),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return slices.Concat(ids(catalogue()), codeIDs()), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				for _, c := range catalogue() {
@@ -30,22 +35,80 @@ func newExplain(sys IO) *cobra.Command {
 				}
 				return nil
 			}
-			c := checks.ByID(args[0])
-			if c == nil {
-				return usagef("the checks are "+strings.Join(ids(catalogue()), ", "), "no check is called %q", args[0])
+			check := checks.ByID(args[0])
+			if check != nil {
+				explainCheck(sys.Stdout, check)
 			}
-			var kinds []string
-			for _, k := range c.Kinds {
-				kinds = append(kinds, k.String())
+			known := check != nil
+			for _, c := range codes() {
+				switch {
+				case c.ID != args[0]:
+					continue
+				case check != nil:
+					fmt.Fprintf(sys.Stdout, "as code:  %s; %s\n", c.Meaning, c.Fix)
+					continue
+				case known:
+					fmt.Fprintln(sys.Stdout)
+				}
+				known = true
+				fmt.Fprintf(sys.Stdout, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID, strings.Join(c.of, ", "), c.Meaning, c.Fix)
 			}
-			if len(kinds) == 0 {
-				kinds = []string{"the registry as a whole, in an audit"}
+			if !known {
+				fix := "the checks are " + strings.Join(ids(catalogue()), ", ")
+				return usagef(didYouMean(args[0], slices.Concat(ids(catalogue()), codeIDs()), fix), "no check and no code is called %q", args[0])
 			}
-			fmt.Fprintf(sys.Stdout, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\n",
-				c.ID, c.Title, c.Cite, strings.Join(kinds, ", "), network(c), c.Why, c.Fix)
 			return nil
 		},
 	}
+}
+
+func explainCheck(w io.Writer, c *checks.Check) {
+	var kinds, codes []string
+	for _, k := range c.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	if len(kinds) == 0 {
+		kinds = []string{"the registry as a whole, in an audit"}
+	}
+	for _, code := range c.Codes {
+		codes = append(codes, code.ID)
+	}
+	fmt.Fprintf(w, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\ncodes:    %s\n",
+		c.ID, c.Title, c.Cite, strings.Join(kinds, ", "), network(c), c.Why, c.Fix, strings.Join(codes, ", "))
+}
+
+// code is one code and who reports it.
+type code struct {
+	checks.Code
+	of []string
+}
+
+// codes are all codes that a finding may have, each with everything that reports it in the same sense.
+func codes() []code {
+	var out []code
+	add := func(of string, more []checks.Code) {
+		for _, c := range more {
+			i := slices.IndexFunc(out, func(known code) bool { return known.Code == c })
+			if i < 0 {
+				i, out = len(out), append(out, code{Code: c})
+			}
+			out[i].of = append(out[i].of, of)
+		}
+	}
+	for _, c := range catalogue() {
+		add(c.ID, c.Codes)
+	}
+	add("every check", report.Codes)
+	add("doctor", doctor.Codes)
+	return out
+}
+
+func codeIDs() []string {
+	var out []string
+	for _, c := range codes() {
+		out = append(out, c.ID)
+	}
+	return out
 }
 
 func network(c *checks.Check) string {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,7 +178,16 @@ func flagError(c *cobra.Command, err error) error {
 			return usagef(e.fix, "--%s %v", value.GetFlag().Name, e)
 		}
 	}
-	return usagef("see: "+c.CommandPath()+" --help", "%v", err)
+	fix := "see: " + c.CommandPath() + " --help"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		// A long flag with one dash is taken for several short ones.
+		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
+			fix = didYouMean("--"+name, names, fix)
+		}
+	}
+	return usagef(fix, "%v", err)
 }
 
 // knownCommand refuses a first word that names no command, and says which may have been meant.

@@ -102,7 +102,7 @@ func (o *options) unknownCheck(id string) error {
 	if checks.ByID(id) != nil {
 		return usagef("run oap-gate audit for it", "check %s is one of audit", id)
 	}
-	return usagef("the checks are "+strings.Join(o.checkIDs(), ", "), "no check is called %q", id)
+	return usagef(didYouMean(id, o.checkIDs(), "the checks are "+strings.Join(o.checkIDs(), ", ")), "no check is called %q", id)
 }
 
 // check refuses what no run could use.

@@ -18,13 +18,13 @@ import (
 
 // programs are those that tests may run.
 var programs = map[string]func(){
-	"oap-gate": func() { os.Exit(Main(os.Args[1:], System())) },
+	"oap-gate": func() { os.Exit(explained(os.Args[1:], System())) },
 }
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
-// TestScript runs the real program on real Git repositories and a real web, one txtar file each. Beside the
-// commands of testscript a script has
+// TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails where a
+// run tells a code that explain does not know. Beside the commands of testscript a script has
 //
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
@@ -48,6 +48,13 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			e.Setenv("TESTDATA", testdata)
+			odd := filepath.Join(e.WorkDir, ".unexplained")
+			e.Setenv(unexplained, odd)
+			e.Defer(func() {
+				if told, err := os.ReadFile(odd); err == nil {
+					e.T().Fatal("codes that explain does not know; TestEveryCodeIsExplained says where to add them:\n" + string(told))
+				}
+			})
 			e.Setenv("GITHUB_ACTIONS", "")
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -32,6 +32,22 @@ const (
 	CodeNoKey      = "did-no-key"         // no usable Ed25519 key
 )
 
+// Codes explains the codes of a DocumentError, beside those of package strict.
+var Codes = []strict.Code{
+	{CodeShape, "the DID Document is no JSON object, or its verificationMethod is no array of objects",
+		"serve a DID Document as DID Core describes it"},
+	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
+	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
+		"make a new key, since this one is known to all; publish its public part alone"},
+	{CodeWeakKey, "an Ed25519 key is a point of small order or is spelt in a second way, so that forged signatures verify",
+		"make a new key with a common library"},
+	{CodeKeyID, "two different keys have one id", "give each verification method an id of its own"},
+	{CodeManyKeys, "the document has more verification methods than are read",
+		"remove the keys that are no longer used"},
+	{CodeNoKey, "the document has no Ed25519 key that can be used",
+		"add an Ed25519 key as JsonWebKey2020, Multikey or Ed25519VerificationKey2020"},
+}
+
 // DocumentError says why a text is no DID Document that the gate can rely on, and where.
 type DocumentError struct {
 	Code    string

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Protocol says how a request is made.
@@ -97,6 +98,56 @@ const (
 	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
 )
+
+// Codes explains why a document could not be had or used, beside the codes of packages strict, did, receipt and
+// manifest.
+var Codes = []strict.Code{
+	{CodeHTTPStatus, "the server answered with a status other than 200",
+		"serve the document with status 200 at this very URL"},
+	{CodeTimeout, "the server gave no full answer within the time of one request",
+		"have the server answer faster, then try again"},
+	{CodeBudget, "the run's own time was over before the document was there; nothing was decided",
+		"try again, or give more time with --budget"},
+	{CodeConnect, "no connection was made, or it broke before the answer was whole",
+		"see that the server is up, then try again"},
+	{CodeResolver, "the DNS resolver gave no answer; nothing was decided",
+		"see that this machine resolves names, then try again"},
+	{CodeNoHost, "the host name does not exist in DNS or has no address",
+		"correct the host name, or publish its address"},
+	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
+		"serve a certificate of a public authority for this host, with the whole chain"},
+	{CodeForbidden, "the host leads to an address that is not public", "serve the document at a public address"},
+	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
+	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},
+	{CodeTooLarge, "the document has more bytes than are read of its kind", "serve a smaller document"},
+	{CodeRedirects, "the server redirects more than five times", "name the final URL"},
+	{CodeEncoding, "the answer is compressed in a way that cannot be undone", "serve it plain or with gzip"},
+	{CodeProtocol, "the answer is no HTTP over TLS, or its headers are broken or too large",
+		"serve it from a standard web server"},
+	{CodeTotal, "the documents of one run take more memory than it may use", "split the change, then try again"},
+	{CodeNoRegistration, "no registry answers for the domain, or it does not know it",
+		"correct the domain, or register it"},
+	{CodeOffline, "the run was offline, so that nothing was asked", "run without --offline"},
+	{CodeNotArchived, "the archive does not hold the document", "fetch it from its origin, or name another archive"},
+	{CodeNotRecorded, "the bundle holds no answer to this request", "record a new bundle with --record"},
+	{CodeHashMismatch, "the served bytes have another SHA-256 than the registry pins",
+		"serve the bytes that were pinned, or pin those that are served"},
+	{CodeDIDSyntax, "the text is no DID, or one that cannot stand for anything",
+		"use a did:web with a DNS name, or the did:key of an Ed25519 key"},
+	{CodeDIDMethod, "the DID's method cannot be resolved: only web and key can", "use a did:web or a did:key"},
+	{"too-many-anchors", "the anchors that are read of a coordinator declare no such failover, and there are more",
+		"serve the Receipt in the coordinator's own domain"},
+	{"document-invalid", "the document cannot be read as what it should be", "serve a document of the right format"},
+}
+
+// DomainCodes explains why a domain has no age, beside Codes.
+var DomainCodes = []strict.Code{
+	{"no-registrable-domain", "the host has no domain of its own that somebody could have registered",
+		"use a registered domain"},
+	{"not-an-answer", "the registry's answer about the domain cannot be read; nothing was decided", "try again"},
+	{"no-date", "the registry's answer about the domain holds no date of registration",
+		"ask the domain's registrar to publish the date, or list as provisional"},
+}
 
 // Source answers requests. Live, recorded and test sources are the same to the rest. It is safe for
 // concurrent use and observes each request once, whatever the number of callers.

@@ -19,6 +19,9 @@ const MaxBytes = 1 << 20
 // CodeShape is the code of the strict.Error for a Manifest that is JSON and no object.
 const CodeShape = "manifest-no-object"
 
+// Codes explains CodeShape.
+var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object", "serve the Manifest itself at manifest_uri"}}
+
 // Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
 // type is empty here.
 type Manifest struct {

@@ -23,6 +23,9 @@ const maxValues = 1 << 15
 // CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
 const CodeShape = "receipt-no-object"
 
+// Codes explains CodeShape.
+var Codes = []strict.Code{{CodeShape, "the Receipt is JSON, but no object", "serve the Receipt that the runner wrote"}}
+
 // Receipt is a Conformance Receipt, as far as its members have the right types: one that is missing or of
 // another type is empty here, and the receipt schema says so.
 type Receipt struct {

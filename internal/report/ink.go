@@ -27,6 +27,8 @@ func (k ink) faint(s string) string { return k.paint(s, color.Faint) }
 
 func (k ink) severity(severity string) string {
 	switch severity {
+	case "error":
+		return k.verdict(gate.Fail, severity)
 	case "inconclusive":
 		return k.verdict(gate.Inconclusive, severity)
 	case "warning":

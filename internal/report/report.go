@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Options is what a writer may be told. Each writer ignores what it has no use for.
@@ -127,6 +128,12 @@ type placed struct {
 	path  string // the finding's file, else the subject
 }
 
+const codeNoFinding = "no-finding"
+
+// Codes explains the code of a result that blocks and has no finding.
+var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
+	"see the check that the message names; once it passes, this one is judged"}}
+
 // findings are all findings of the report in its order. A result that blocks and has none, because the
 // evidence it needed was not to be had, stands for itself by its reason.
 func findings(r *gate.Report) []placed {
@@ -140,7 +147,7 @@ func findings(r *gate.Report) []placed {
 			all = append(all, placed{f, result.Check, path})
 		}
 		if severity := blocking(result.Verdict); severity != "" && len(result.Findings) == 0 {
-			f := gate.Finding{Severity: severity, Code: "no-finding", Message: result.Reason}
+			f := gate.Finding{Severity: severity, Code: codeNoFinding, Message: result.Reason}
 			if f.Message == "" {
 				f.Message = "no reason given"
 			}

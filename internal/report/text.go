@@ -2,7 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 )
@@ -30,27 +33,69 @@ func writeChosen(b *bytes.Buffer, r *gate.Report) {
 	}
 }
 
-// writeFindings writes one line for each finding, and one for its fix: "path:line:col: check-id: message".
-// What does not fail is marked by its severity before the message.
+// writeFindings writes a line for each finding that an editor can jump to, "path:line:col: error: check-id: message
+// [code]", and one for its fix: the most severe first. Findings that say the same are written once, where the first
+// of them is, with their number and the next places.
 func writeFindings(b *bytes.Buffer, r *gate.Report, ink ink) {
 	all := findings(r)
-	for _, f := range all {
-		fmt.Fprintf(b, "%s: %s: ", ink.bold(place(f)), line(f.check))
-		if f.Severity != "error" {
-			fmt.Fprintf(b, "%s: ", ink.severity(f.Severity))
-		}
-		b.WriteString(line(f.Message))
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	for _, same := range folded(all) {
+		f := same[0]
+		fmt.Fprintf(b, "%s: %s: %s: %s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message))
 		if f.Commit != "" {
 			fmt.Fprintf(b, " (commit %.12s)", line(f.Commit))
+		}
+		if f.Code != "" { // a report may come from a file
+			fmt.Fprintf(b, " [%s]", line(f.Code))
 		}
 		b.WriteByte('\n')
 		if f.Fix != "" {
 			fmt.Fprintf(b, "    fix: %s\n", line(f.Fix))
 		}
+		if len(same) > 1 {
+			fmt.Fprintf(b, "    %d times: %s\n", len(same), alsoAt(same[1:]))
+		}
 	}
 	if len(all) > 0 {
 		b.WriteByte('\n')
 	}
+}
+
+// folded groups the findings that differ in their place and commit alone, in the order of the first of each.
+func folded(all []placed) [][]placed {
+	type text struct{ check, severity, code, message, fix string }
+	at := map[text]int{}
+	var groups [][]placed
+	for _, f := range all {
+		key := text{f.check, f.Severity, f.Code, f.Message, f.Fix}
+		i, found := at[key]
+		if !found {
+			i = len(groups)
+			at[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
+}
+
+// maxPlaces is how many places of a folded finding are named beside its first.
+const maxPlaces = 3
+
+func alsoAt(more []placed) string {
+	var places []string
+	for _, f := range more[:min(len(more), maxPlaces)] {
+		at := place(f)
+		if f.Commit != "" {
+			at += fmt.Sprintf(" (commit %.12s)", line(f.Commit))
+		}
+		places = append(places, at)
+	}
+	text := "also at " + strings.Join(places, ", ")
+	if rest := len(more) - len(places); rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
 }
 
 // place is path:line:column as far as it is known.

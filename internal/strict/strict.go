@@ -54,6 +54,29 @@ const (
 	CodeNumberRange     = "number-out-of-range"
 )
 
+// Code explains one code of a finding: what it means wherever it is reported, and what would pass. It is an alias of a
+// type without a name so that every package's table of codes may be one line each: go vet asks for the names of the
+// fields of another package's type.
+type Code = struct{ ID, Meaning, Fix string }
+
+// Codes explains the codes of Error.
+var Codes = []Code{
+	{CodeSyntax, "the text is no JSON", "correct the text at the place shown; a JSON linter names the same place"},
+	{CodeTooLarge, "the file has more bytes than are read of its kind", "make it smaller: a record has at most 64 KiB"},
+	{CodeInvalidUTF8, "the text holds bytes that are no UTF-8", "save the file as UTF-8"},
+	{CodeLoneSurrogate, "an escape names half of a surrogate pair",
+		"write the character itself, or both halves together"},
+	{CodeBOM, "the text begins with a byte order mark", "save the file as UTF-8 without a byte order mark"},
+	{CodeDuplicateMember, "an object has two members of one name, which readers resolve differently",
+		"keep one of the two"},
+	{CodeTrailingText, "something follows the JSON value", "keep one JSON value in the file, and nothing after it"},
+	{CodeTooDeep, "arrays and objects are nested deeper than is read", "flatten the document"},
+	{CodeLongNumber, "a number has more digits than are read", "write it with fewer digits, or as a string"},
+	{CodeTooMany, "the document has more values than are read", "serve a smaller document"},
+	{CodeNumberRange, "a number is outside the range of a double, so that readers round it differently",
+		"write a number that a double holds, or a string"},
+}
+
 // Error says why a text is not strict JSON, and where.
 type Error struct {
 	Pos     Pos

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+)
+
+// likely are the known words, at most three, that somebody who wrote word may have meant, the nearest first.
+func likely(word string, known []string) []string {
+	const most = 2
+	word = strings.ToLower(word)
+	var near [most + 1][]string
+	for _, k := range known {
+		away := checks.Distance([]rune(word), []rune(strings.ToLower(k)), most)
+		if away > most && len(word) > most && strings.HasPrefix(strings.ToLower(k), word) {
+			away = most
+		}
+		if away <= most && away < len(k)-1 && !slices.Contains(near[away], k) {
+			near[away] = append(near[away], k)
+		}
+	}
+	all := slices.Concat(near[:]...)
+	return all[:min(len(all), 3)]
+}
+
+// didYouMean puts in front of a fix what was likely meant.
+func didYouMean(word string, known []string, fix string) string {
+	like := likely(word, known)
+	if len(like) == 0 {
+		return fix
+	}
+	return "did you mean " + strings.Join(like, " or ") + "? " + fix
+}
