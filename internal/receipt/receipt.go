@@ -110,7 +110,7 @@ func Parse(url string, data []byte) (*Receipt, error) {
 
 func decode(url string, data []byte) (map[string]any, error) {
 	limits := strict.Remote(MaxBytes)
-	limits.Values = 1 << 15
+	limits.Values = 0 // a Receipt tells of as many tests as were run
 	doc, err := strict.Parse(url, data, limits)
 	if err != nil {
 		return nil, err
