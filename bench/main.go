@@ -67,6 +67,7 @@ var rows = []row{
 	{"schema", (*bench).schema},
 	{"witnesses", (*bench).witnesses},
 	{"online", (*bench).online},
+	{"receipt", (*bench).sharedReceipt},
 	{"history", (*bench).history},
 	{"checkpoint", (*bench).checkpoint},
 	{"audit", (*bench).auditOnline},

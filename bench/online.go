@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -120,6 +122,54 @@ func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure,
 	return []figure{{name: name + "; peer: " + why, gate: spread(used[0]), peer: seconds(least.Seconds()),
 		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick,
 		commands: []string{c.String()}}}, nil
+}
+
+// receiptBytes is the size of the Receipt of the row sharedReceipt, within its cap of 1 MiB.
+const receiptBytes = 950_000
+
+// sharedReceipt is the check of a pull request whose listings pin one Receipt, large and of many values.
+func (b *bench) sharedReceipt() ([]figure, error) {
+	listings := 1200
+	if b.quick {
+		listings = 20
+	}
+	w, err := b.world("receipt", func(w *fixture.World) error {
+		w.Commit("Begin")
+		w.Pull("pr")
+		w.Add(fixture.Implementation{Slug: "agent", Receipt: func(d *fixture.Doc) {
+			const run = `{"id": %d, "ok": true, "took": 0.25, "note": "012345678901234567890123456789012345678901234567890123456789"}`
+			var runs []json.RawMessage
+			for size := 0; size < receiptBytes-2000; {
+				text := fmt.Appendf(nil, run, 100_000+len(runs))
+				size += len(text) + len(",\n        ") + 4*len("\n  ")
+				runs = append(runs, text)
+			}
+			d.Set("/runs", runs)
+		}})
+		documents, err := w.Publish("agent")
+		if err != nil {
+			return err
+		}
+		for n := range listings {
+			slug := fmt.Sprintf("agent-%04d", n)
+			w.Repo.Write(fixture.ListingPath(slug), bytes.Replace(documents.Listing, []byte(`"agent"`), []byte(`"`+slug+`"`), 1))
+		}
+		w.Commit("List one many times")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	check := b.checkOnline(w, "--budget", "10s")
+	check.exit = 1 // they share a tool_did
+	used, err := b.inTurn(check)
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{name: fmt.Sprintf("online check of %d new listings that pin one Receipt of 0.95 MB, 50 ms a reply", listings),
+		gate: spread(used[0]), memory: mebibytes(used[0]), must: "< 3 s of CPU", holds: median(used[0], cpu) < 3, unjudged: b.quick,
+		commands: []string{check.String()}}}, nil
 }
 
 // leastTime is what so many documents take at least, so many of them on the busiest host, and why.

@@ -52,6 +52,10 @@ func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Par
 // First tells whether the check runs before any evidence is sought, since it decides what to seek.
 func (c *Check) First() bool { return c == layout || c == schema }
 
+// Early tells whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
+// budget does not keep what Git alone shows from being seen.
+func (c *Check) Early() bool { return c.Owns == 0 && c.Needs == nil && c.Uses == nil }
+
 // PerCommit tells whether the check also judges a file that only single commits of the range touch.
 func (c *Check) PerCommit() bool { return c == appendOnly }
 
@@ -113,6 +117,9 @@ const LeftOut = "left out by --only or --skip"
 // Offline is why a check is skipped that can say nothing without the network.
 const Offline = "offline"
 
+// NotReached is why a check that applies decided nothing where the run's budget was spent before.
+const NotReached = "not reached: the run's budget was spent"
+
 // Judge runs c on s, unless what it reads or needs is missing.
 func (c *Check) Judge(s *Subject) Outcome {
 	if !s.Run.Selected(c.ID) {
@@ -131,6 +138,9 @@ func (c *Check) Judge(s *Subject) Outcome {
 		if why := c.Applies(s); why != "" {
 			return skip("%s", why)
 		}
+	}
+	if !s.Run.Reaches(c.ID, s.Path) {
+		return Outcome{Doubtful: NotReached}
 	}
 	if c.Needs != nil {
 		for _, k := range c.Needs(s) {

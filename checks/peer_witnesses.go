@@ -79,12 +79,11 @@ func runPeerWitnesses(s *Subject) Outcome {
 			fix("keep the entries of listed witnesses; no signature covers peer_witnesses")
 		return out
 	}
-	bytes, err := r.WitnessedBytes()
-	if err != nil {
+	if _, err := r.WitnessedBytes(); err != nil {
 		out.errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).fix("publish a Receipt that RFC 8785 can canonicalise")
 		return out
 	}
-	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, bytes: bytes, facts: s.Facts.Witnesses}
+	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, signed: r.WitnessedBy, facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
 		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
@@ -160,7 +161,8 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 			fix("keep the entries of listed witnesses")
 		return o
 	}
-	st := statement{candidate: l.ToolDID, bytes: bytes, facts: s.Facts.Witnesses}
+	signed := func(keys []did.Key, text string) bool { return receipt.VerifyBy(keys, bytes, text) }
+	st := statement{candidate: l.ToolDID, signed: signed, facts: s.Facts.Witnesses}
 	for _, w := range v.Witnesses {
 		all = append(all, s.weigh(st, w.WitnessDID, w.Alg, w.Value))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -29,6 +30,11 @@ type Run struct {
 	DenyGovernance bool
 	// Selected tells whether a check is to run.
 	Selected func(id string) bool
+	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil: it
+	// always does.
+	Reach func(check, subject string) bool
+	// Memo holds what the run has decoded and verified; nil: everything is, for each subject.
+	Memo *memo.Memo
 	// Subjects are the data paths that the range touches, in path order.
 	Subjects []*Subject
 
@@ -43,6 +49,9 @@ type Run struct {
 	histories map[string][]registry.Version           // by path
 	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
 }
+
+// Reaches reports whether the run's budget lasts for judging a subject by a check.
+func (r *Run) Reaches(check, subject string) bool { return r.Reach == nil || r.Reach(check, subject) }
 
 // Fatal keeps the first error that made judging impossible, such as an object that cannot be read. A run
 // with such an error has no verdict: the caller looks at Err after the last check.

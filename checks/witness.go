@@ -43,9 +43,9 @@ type witness struct {
 
 // statement is a signed text that witnesses vouch for.
 type statement struct {
-	candidate string    // DID that may not witness for itself
-	keys      []did.Key // of the candidate, none where they are not asked for
-	bytes     []byte    // what is signed
+	candidate string                                 // DID that may not witness for itself
+	keys      []did.Key                              // of the candidate, none where they are not asked for
+	signed    func(keys []did.Key, text string) bool // reports whether text is a signature of it by one of keys
 	facts     map[string]*evidence.Witness
 }
 
@@ -106,7 +106,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
 	}
 	const forged = "its signature does not verify by a key that verifies its own Receipt"
-	signed := receipt.VerifyBy(verified.Keys, st.bytes, text)
+	signed := st.signed(verified.Keys, text)
 	if !signed && len(verified.Unverified) == 0 && s.pinnedThen(v.listed) {
 		// The keys that verify its Receipt are those of then: none that is gone since made this signature.
 		w.weight, w.code, w.why = ignored, "witness-signature", forged
@@ -294,8 +294,7 @@ func named(m *manifest.Manifest) bool {
 // witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
 func (w *witness) witnessed(known *evidence.Witness) {
 	own := known.Receipt.Value
-	bytes, err := own.WitnessedBytes()
-	if err != nil {
+	if _, err := own.WitnessedBytes(); err != nil {
 		w.alone = err.Error()
 		return
 	}
@@ -310,7 +309,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 			doubt = "its own witness " + p.DID + ": " + why
 		case how == counts:
 			v := receipt.VerifyImplementation(peer.Receipt.Value, peer.DIDDocument.Value, p.DID)
-			if v.Verified() && receipt.VerifyBy(v.Keys, bytes, p.Signature) {
+			if v.Verified() && own.WitnessedBy(v.Keys, p.Signature) {
 				return
 			}
 		}

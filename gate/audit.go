@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -119,6 +121,7 @@ type audit struct {
 	rep    *Report
 	join   *join
 	ledger *checks.Ledger
+	cut    bool // the run's budget ended the walk through the history
 }
 
 // walk judges the history and the signatures of its commits.
@@ -169,6 +172,10 @@ func (a *audit) walk() error {
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
 		}
+		if !a.src.Reaches(checks.History.ID, s.Commit.ID) {
+			a.cut = true
+			return errCut
+		}
 		h.Walked++
 		faults, err := a.ledger.Step(a.git, s)
 		if err != nil {
@@ -192,8 +199,15 @@ func (a *audit) walk() error {
 	}
 	if a.ctx.Err() != nil {
 		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
-	} else if err != nil {
+	} else if err != nil && !a.cut {
 		return err
+	}
+	if a.cut {
+		signatures.Doubtful = checks.NotReached
+	}
+	if a.cut && judged {
+		a.join.add(checks.History, checks.RegistrySubject,
+			budgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged", len(since)-h.Walked, h.Commits)))
 	}
 	if !judged {
 		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
@@ -322,8 +336,12 @@ func (a *audit) records() error {
 	if !a.ofRecords() {
 		return nil // to read them all and say nothing of them takes longer than the history
 	}
+	if a.cut {
+		return a.unreached()
+	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
-	run := &checks.Run{Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected}
+	run := &checks.Run{Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected,
+		Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
 	var err error
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
@@ -361,7 +379,22 @@ func (a *audit) records() error {
 			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))
 		}
 	}
+	a.join.notReached(run, judged)
 	return run.Err()
+}
+
+// errCut ends the walk through the history.
+var errCut = errors.New("the run's budget is spent")
+
+// unreached says of each check that judges records that the budget left no time for any: who brought a record, and when,
+// is not known until the whole history was walked.
+func (a *audit) unreached() error {
+	for _, c := range checks.All {
+		if a.cfg.Selected(c.ID) && !c.PerCommit() && !(a.cfg.Offline && c.Online()) {
+			a.join.add(c, checks.RegistrySubject, budgetSpent("no record was judged"))
+		}
+	}
+	return nil
 }
 
 // mine tells whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
@@ -458,7 +491,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 			f.Severity = checks.Notice
 		}
 	}
-	if !inForce {
+	if !inForce && j.Doubtful != checks.NotReached {
 		j.Blames = ""
 		if skipped := cmp.Or(j.Doubtful, missing); skipped != "" {
 			j.Outcome = checks.Outcome{Skipped: skipped, Findings: j.Findings}

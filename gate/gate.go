@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -38,6 +39,14 @@ var ErrEmptyRange = errors.New("the range changes nothing, but the event counts 
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
 const inFlight = 64
 
+// maxMemo is how many bytes are kept of what was decoded and verified: twice what the documents of a check may have.
+const maxMemo = 128 << 20
+
+// reach asks the source whether the budget lasts for a subject of a commit: each range of a sequence has its own.
+func reach(src evidence.Source, commit string) func(check, subject string) bool {
+	return func(check, subject string) bool { return src.Reaches(check, commit+":"+subject) }
+}
+
 // Check gates the ranges one after another, each with its own base tree as the judge, and joins what was
 // found. Any error means that there is no verdict.
 func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source, cfg Config) (*Report, error) {
@@ -50,10 +59,11 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := hasRegistry(ranges[0].Base, ranges[len(ranges)-1].Head); err != nil {
 		return nil, err
 	}
+	known := memo.New(maxMemo)
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
-		if err := checkRange(ctx, repo, r, src, cfg, rep); err != nil {
+		if err := checkRange(ctx, repo, r, src, cfg, known, rep); err != nil {
 			return nil, err
 		}
 	}
@@ -97,9 +107,10 @@ func hasRegistry(trees ...*registry.Tree) error {
 }
 
 // checkRange judges one range and adds what it found to the report.
-func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config, rep *Report) error {
+func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
+	known *memo.Memo, rep *Report) error {
 	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
-		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected}
+		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected, Memo: known, Reach: reach(src, rng.Head.Commit())}
 	touched := paths(rng)
 	room := room{records: len(touched)}
 	err := room.full()
@@ -128,6 +139,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		run.Subjects = append(run.Subjects, s)
 	}
 	joined := newJoin(rep)
+	joined.registry(run)
 	judged := judgeSubjects(ctx, run, src, false)
 	if err := run.Err(); err != nil {
 		return err
@@ -135,7 +147,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	for i, s := range run.Subjects {
 		joined.subject(s, judged[i])
 	}
-	joined.registry(run)
+	joined.notReached(run, judged)
 	joined.standing(run)
 	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
@@ -189,7 +201,7 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
-			if c.Judges(s.Kind) && c.First() && !s.Unchanged() {
+			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit()) {
 				out[i] = append(out[i], judgement{c, c.Judge(s)})
 			}
 		}
@@ -221,14 +233,14 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 	return out
 }
 
-// judgeRest runs the checks that are not First, and puts all in catalogue order.
-func judgeRest(s *checks.Subject, first []judgement) []judgement {
+// judgeRest runs the checks that are not Early, and puts all in catalogue order.
+func judgeRest(s *checks.Subject, early []judgement) []judgement {
 	var out []judgement
 	for _, c := range checks.All {
 		switch {
 		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
-		case c.First():
-			out, first = append(out, first[0]), first[1:]
+		case c.Early():
+			out, early = append(out, early[0]), early[1:]
 		default:
 			out = append(out, judgement{c, c.Judge(s)})
 		}
@@ -284,7 +296,8 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if kinds == 0 {
 		return
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.Policy().ReferenceServer}
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, Memo: run.Memo,
+		ReferenceServer: s.Policy().ReferenceServer}
 	if s.Listing != nil {
 		w.Maintainers = s.BootstrapMaintainers()
 	}

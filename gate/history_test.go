@@ -76,7 +76,7 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Check(ctx, repo, []*registry.Range{r}, evidence.Offline(s.Commit.When),
+	rep, err := gate.Check(ctx, repo, []*registry.Range{r}, evidence.Offline(s.Commit.When, 0),
 		gate.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRevokedByFileName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock),
+	rep, err := gate.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
 		gate.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)

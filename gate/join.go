@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // join adds the outcomes of one range to a report that may hold those of earlier ones: of several results of
@@ -42,12 +43,45 @@ func (j *join) registry(run *checks.Run) {
 			j.add(c, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
 			continue
 		}
+		if !run.Reaches(c.ID, checks.RegistrySubject) {
+			j.add(c, checks.RegistrySubject, budgetSpent("the registry as a whole was not judged"))
+			continue
+		}
 		out := c.RunRegistry(run)
 		if run.Offline && c.Online() && len(out.Findings) == 0 {
 			out.Skipped = checks.Offline // a pass would contradict what the report counts as not run
 		}
 		j.add(c, checks.RegistrySubject, out)
 	}
+}
+
+// notReached says of each check how many of the run's records the budget left no time for.
+func (j *join) notReached(run *checks.Run, judged [][]judgement) {
+	count, first := map[*checks.Check]int{}, map[*checks.Check]string{}
+	for i, all := range judged {
+		for _, one := range all {
+			if one.Doubtful != checks.NotReached {
+				continue
+			}
+			if count[one.check]++; count[one.check] == 1 {
+				first[one.check] = run.Subjects[i].Path
+			}
+		}
+	}
+	for _, c := range checks.All {
+		switch n := count[c]; {
+		case n == 1:
+			j.add(c, checks.RegistrySubject, budgetSpent(first[c]+" was not judged"))
+		case n > 1:
+			j.add(c, checks.RegistrySubject, budgetSpent(fmt.Sprintf("%d records were not judged, the first is %s", n, first[c])))
+		}
+	}
+}
+
+// budgetSpent is the outcome of what the run's budget left no time for.
+func budgetSpent(what string) checks.Outcome {
+	return checks.Outcome{Doubtful: checks.NotReached, Findings: []checks.Finding{{Severity: checks.Doubt, Code: evidence.CodeBudget,
+		Message: what + ": the run's budget was spent before", Fix: "run it again, with a longer --budget or fewer records at once"}}}
 }
 
 // maxStanding is how many faults that stand in the base tree are shown; the rest is counted.

@@ -34,7 +34,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	}
 	audit := func(part, of int) *gate.Report {
 		t.Helper()
-		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock), gate.AuditConfig{Shard: part, Of: of,
+		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), gate.AuditConfig{Shard: part, Of: of,
 			Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)

@@ -140,7 +140,7 @@ func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src e
 func (o *options) source(progress func(done, total int)) (evidence.Source, error) {
 	switch {
 	case o.offline:
-		return evidence.Offline(o.now()), nil
+		return evidence.Offline(o.now(), o.budget), nil
 	case o.replay != "":
 		b, err := evidence.ReadBundle(o.replay)
 		if err != nil {
@@ -180,7 +180,7 @@ func (o *options) tellUsage(c *cobra.Command, sys IO) {
 func (o *options) failed(sys IO, cause error) error {
 	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
 	message, fix := describe(cause)
-	rep := gate.NewReport(o.mode, evidence.Offline(o.now()), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
+	rep := gate.NewReport(o.mode, evidence.Offline(o.now(), 0), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
 	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
 	if err := o.write(sys, rep); err != nil {
 		complain(sys, err)

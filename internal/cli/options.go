@@ -71,7 +71,8 @@ func (o *options) bind(c *cobra.Command) {
 	if o.mode == "audit" {
 		budget = "0"
 	}
-	durationVar(f, &o.budget, "budget", budget, "for the whole run's requests; 0: no end")
+	durationVar(f, &o.budget, "budget", budget,
+		"for the whole run, judging included; what it does not reach is inconclusive; 0: no end")
 	durationVar(f, &o.retryWait, "retry-wait", "1s", "before the second attempt of a request; three times as long before the third")
 	f.IntVar(&o.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
 	f.StringVar(&o.cache, "cache", "", "keep fetched documents in this folder and revalidate them")

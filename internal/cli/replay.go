@@ -18,7 +18,8 @@ func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBa
 	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
 		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "assumed": strings.Join(cfg.Assumed, "\n"),
 		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
-	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags, Observations: src.Observations()}
+	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags,
+		Observations: src.Observations(), NotReached: src.NotReached()}
 }
 
 // recall sets what a bundle says that its run was told. A bundle that leaves checks out and does not own up to it was

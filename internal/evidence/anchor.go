@@ -20,6 +20,9 @@ type CrossMatch struct {
 	FailoverDID string // its failover_coordinator_did, empty where that is no text
 }
 
+// Size is what it takes of memory, in bytes.
+func (m CrossMatch) Size() int { return len(m.WorkflowID) + len(m.FailoverDID) }
+
 func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
 	c.start(func() { f.CrossMatch = c.crossMatch(a) })
 	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
@@ -34,20 +37,26 @@ func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 	if got.State != Obtained {
 		return out
 	}
-	defer decode()()
-	limits := strict.Remote(MaxCrossMatchReceipt)
-	limits.Values = 1 << 20
-	d, err := strict.Parse(a.ReceiptURI, got.Value.Body, limits)
+	text, coordinator := got.Value, Spelt(a.CoordinatorDID)
+	of := document{"Cross Match Receipt of " + coordinator, a.ReceiptURI, text.SHA256}
+	var err error
+	out.Value, err = decode(c, of, text.Body, func() (CrossMatch, error) {
+		limits := strict.Remote(MaxCrossMatchReceipt)
+		limits.Values = 1 << 20
+		d, err := strict.Parse(a.ReceiptURI, text.Body, limits)
+		if err != nil {
+			return CrossMatch{}, err
+		}
+		_, object := d.Root.(map[string]any)
+		return CrossMatch{
+			Object:      object,
+			WorkflowID:  strings.Clone(strict.String(d.Root, "workflow_id")), // a part of the text would keep it all
+			Coordinator: holds(d.Root, coordinator),
+			FailoverDID: strings.Clone(strict.String(d.Root, "failover_coordinator_did")),
+		}, nil
+	})
 	if err != nil {
 		out.State, out.Code, out.Message = Invalid, documentCode(err), err.Error()
-		return out
-	}
-	_, object := d.Root.(map[string]any)
-	out.Value = CrossMatch{
-		Object:      object,
-		WorkflowID:  strings.Clone(strict.String(d.Root, "workflow_id")), // a part of the text would keep it all
-		Coordinator: holds(d.Root, Spelt(a.CoordinatorDID)),
-		FailoverDID: strings.Clone(strict.String(d.Root, "failover_coordinator_did")),
 	}
 	return out
 }

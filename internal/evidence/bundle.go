@@ -37,6 +37,9 @@ type Bundle struct {
 	// command line's business.
 	Flags        map[string]string
 	Observations []Observation
+	// NotReached are the checks, sorted, by which the run's budget left no time to judge, by subject: COMMIT:PATH, or a
+	// commit of the history.
+	NotReached map[string][]string
 }
 
 // bundleJSON and observationJSON spell a bundle. Members stand in this order.
@@ -49,6 +52,8 @@ type bundleJSON struct {
 	Now          string            `json:"now"`
 	Flags        map[string]string `json:"flags"`
 	Observations []observationJSON `json:"observations"`
+
+	NotReached map[string][]string `json:"not_reached,omitempty"`
 }
 
 type observationJSON struct {
@@ -72,7 +77,7 @@ type observationJSON struct {
 // Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
 	out := bundleJSON{BundleVersion, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
-		maps.Clone(b.Flags), make([]observationJSON, 0, len(b.Observations))}
+		maps.Clone(b.Flags), make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	if out.Flags == nil {
 		out.Flags = map[string]string{}
 	}
@@ -183,7 +188,7 @@ func (r *bundleReader) time(object map[string]any, pointer, name string) time.Ti
 }
 
 func (r *bundleReader) bundle() *Bundle {
-	object := r.members(r.doc.Root, "", "version", "mode", "base", "head", "merge_base", "now", "flags", "observations")
+	object := r.members(r.doc.Root, "", "version", "mode", "base", "head", "merge_base", "now", "flags", "observations", "not_reached")
 	if r.err != nil {
 		return nil
 	}
@@ -203,6 +208,9 @@ func (r *bundleReader) bundle() *Bundle {
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		b.Flags[name] = r.text(flags, "/flags", name)
 	}
+	if v, there := object["not_reached"]; there {
+		b.NotReached = r.notReached(v)
+	}
 	list, ok := object["observations"].([]any)
 	if !ok {
 		r.fail("/observations", "expected an array")
@@ -221,6 +229,30 @@ func (r *bundleReader) bundle() *Bundle {
 		b.Observations = append(b.Observations, o)
 	}
 	return b
+}
+
+// notReached reads lists that are neither empty nor in another order than Encode writes.
+func (r *bundleReader) notReached(v any) map[string][]string {
+	subjects, ok := v.(map[string]any)
+	if !ok || len(subjects) == 0 {
+		r.fail("/not_reached", "expected an object that is not empty")
+	}
+	out := make(map[string][]string, len(subjects))
+	for _, subject := range slices.Sorted(maps.Keys(subjects)) {
+		list, _ := subjects[subject].([]any)
+		for _, v := range list {
+			id, _ := v.(string)
+			if ids := out[subject]; id == "" || len(ids) > 0 && id <= ids[len(ids)-1] {
+				list = nil
+				break
+			}
+			out[subject] = append(out[subject], id)
+		}
+		if len(list) == 0 {
+			r.fail("/not_reached/"+strict.Escape(subject), "expected the ids of checks, sorted")
+		}
+	}
+	return out
 }
 
 func (r *bundleReader) observation(v any, at string) Observation {

@@ -35,6 +35,7 @@ func testBundle() *Bundle {
 			obtained(get("https://b.example/", 100), "{}"),
 			obtained(get("https://b.example/", 200), ""),
 		},
+		NotReached: map[string][]string{"c0ffee:implementations/<a>.json": {"layout", "schema"}, "c0ffee:registry": {"layout"}},
 	}
 }
 
@@ -99,6 +100,11 @@ func TestBundleRefuses(t *testing.T) {
 		"absent, no code":       replace(`"code": "http-status",`, ``),
 		"a time of other form":  replace(`"cached_at": "2026-05-04T11:00:00Z"`, `"cached_at": "2026-05-04T11:00:00.0Z"`),
 		"an observation null":   replace(`"observations": [`, `"observations": [null,`),
+		"an empty list":         replace("\"layout\",\n   \"schema\"", ""),
+		"a list out of order":   replace("\"layout\",\n   \"schema\"", `"schema", "layout"`),
+		"a check twice":         replace("\"layout\",\n   \"schema\"", `"layout", "layout"`),
+		"a check of no name":    replace("\"layout\",\n   \"schema\"", `""`),
+		"a list that is none":   replace("[\n   \"layout\"\n  ]", `"layout"`),
 		"text behind":           func(s string) string { return s + "{}" },
 		"deep":                  replace(`"check"`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
 		"a message of no UTF-8": replace(`answered`, "\xff"),
@@ -163,7 +169,7 @@ func TestRecordAndReplay(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
-	s := Offline(testNow)
+	s := Offline(testNow, 0)
 	o := s.Observe(t.Context(), get("https://example.com/", 100))
 	if o.State != Unsought || o.Code != CodeOffline || s.Observations() != nil || !s.Now().Equal(testNow) {
 		t.Errorf("gives %+v", o)

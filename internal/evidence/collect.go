@@ -2,8 +2,6 @@ package evidence
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,13 +12,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // MaxWitnesses is how many peer witnesses of one document are looked at.
-const MaxWitnesses = 32
+const MaxWitnesses = receipt.MaxWitnesses
 
 // Set is a set of kinds of evidence.
 type Set uint16
@@ -48,13 +47,15 @@ type Wanted struct {
 	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
 	// of a workflow anchor; empty where nothing hangs on it.
 	Declarations []*registry.Anchor
+	// Memo holds what this run has decoded; nil: each document is decoded for each record that leads to it.
+	Memo *memo.Memo
 }
 
 // Collect seeks all that is wanted about one record: a *registry.Listing, *registry.Revocation or
 // *registry.Anchor. It is the one place that knows which document leads to which other.
 func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 	f := &Facts{}
-	c := &collector{ctx: ctx, s: s, archive: w.Archive}
+	c := &collector{ctx: ctx, s: s, archive: w.Archive, memo: w.Memo}
 	switch r := record.(type) {
 	case *registry.Listing:
 		c.listing(f, r, w)
@@ -76,6 +77,7 @@ type collector struct {
 	ctx     context.Context
 	s       Source
 	archive bool
+	memo    *memo.Memo
 	wait    sync.WaitGroup
 	crashed crash.Carrier
 }
@@ -188,12 +190,8 @@ func (c *collector) didDocument(text string) (Result[*did.Document], string) {
 			from, used, o = append(from, second), fallback, second
 		}
 	}
-	r := decoded(o, func() (*did.Document, string, error) {
-		doc, err := did.ParseDocument(o.Target, o.Body, d)
-		if err != nil {
-			return nil, documentCode(err), err
-		}
-		return doc, "", nil
+	r := decoded(c, document{"DID Document of " + d.Text, o.Target, o.SHA256}, o, func() (*did.Document, error) {
+		return did.ParseDocument(o.Target, o.Body, d)
 	})
 	r.From = from
 	return r, used
@@ -201,20 +199,29 @@ func (c *collector) didDocument(text string) (Result[*did.Document], string) {
 
 func (c *collector) manifest(url string) Result[*manifest.Manifest] {
 	o := c.s.Observe(c.ctx, Request{HTTPS, url, MaxManifest})
-	return decoded(o, func() (*manifest.Manifest, string, error) {
-		m, err := manifest.Parse(url, o.Body)
-		return m, documentCode(err), err
+	return decoded(c, document{"Manifest", url, o.SHA256}, o, func() (*manifest.Manifest, error) {
+		return manifest.Parse(url, o.Body)
 	})
 }
 
 // receipt fetches the Receipt that a listing pins; it is decoded only where the hash is the pinned one.
 func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receipt.Receipt]) {
 	text := c.pinned(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
+	if text.Code == CodeHashMismatch {
+		text.Value.Minified, _ = decode(c, document{"minified", "", text.Value.SHA256}, text.Value.Body, func() ([]string, error) {
+			return receipt.Minified(text.Value.Body), nil
+		})
+	}
 	if text.State != Obtained {
 		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
 	}
-	defer decode()()
-	r, err := receipt.Parse(l.ReceiptURI, text.Value.Body)
+	r, err := decode(c, document{"Receipt", l.ReceiptURI, text.Value.SHA256}, text.Value.Body, func() (*receipt.Receipt, error) {
+		r, err := receipt.Parse(l.ReceiptURI, text.Value.Body)
+		if err == nil {
+			r.RememberIn(c.memo)
+		}
+		return r, err
+	})
 	if err != nil {
 		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
 	}
@@ -232,8 +239,7 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	if o.State != Obtained {
 		return fault[Pinned](o)
 	}
-	got := sha256.Sum256(o.Body)
-	p := Pinned{Body: o.Body, SHA256: hex.EncodeToString(got[:])}
+	p := Pinned{Body: o.Body, SHA256: o.SHA256}
 	if p.SHA256 != sum {
 		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
 			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, sum)}
@@ -271,8 +277,9 @@ func (c *collector) registration(r Request, parse func(string, []byte) (domainag
 	if o.State != Obtained {
 		return fault[domainage.Registration](o)
 	}
-	defer decode()()
-	reg, err := parse(r.Target, o.Body)
+	reg, err := decode(c, document{string(r.Protocol), r.Target, o.SHA256}, o.Body, func() (domainage.Registration, error) {
+		return parse(r.Target, o.Body)
+	})
 	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
 	if err != nil {
 		out.State, out.Code, out.Message = Unavailable, "not-an-answer", err.Error()
@@ -284,25 +291,47 @@ func (c *collector) registration(r Request, parse func(string, []byte) (domainag
 }
 
 // decoded is what parse makes of an observation; a document that it refuses is Invalid.
-func decoded[T any](o Observation, parse func() (T, string, error)) Result[T] {
+func decoded[T any](c *collector, d document, o Observation, parse func() (T, error)) Result[T] {
 	if o.State != Obtained {
 		return fault[T](o)
 	}
-	defer decode()()
-	v, code, err := parse()
+	v, err := decode(c, d, o.Body, parse)
 	if err != nil {
-		return Result[T]{State: Invalid, Code: code, Message: err.Error(), From: []Observation{o}}
+		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: []Observation{o}}
 	}
 	return Result[T]{State: Obtained, Value: v, From: []Observation{o}}
 }
 
 var decoding = make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))
 
-// decode waits for a place to decode a document, and gives what leaves it. A text of a megabyte can take ten of
-// memory while it is read, so that few are read at once.
-func decode() (leave func()) {
+// enter waits for a place to decode a document, and gives what leaves it. A text of a megabyte can take fifty of memory
+// while it is read, so that few are read at once.
+func enter() (leave func()) {
 	decoding <- struct{}{}
 	return func() { <-decoding }
+}
+
+// document names a text and what it is read as, from the URL that errors name.
+type document struct{ kind, url, sha256 string }
+
+// decode reads a document, unless this run has done so.
+func decode[T any](c *collector, d document, body []byte, parse func() (T, error)) (T, error) {
+	type read struct {
+		value T
+		err   error
+	}
+	defer enter()()
+	weigh := func(r read) int {
+		if sized, ok := any(r.value).(interface{ Size() int }); ok && r.err == nil {
+			return sized.Size()
+		}
+		return 2 * len(body) // with its text, which its source holds too
+	}
+	r := memo.Get(c.memo, d, weigh, func() read {
+		v, err := parse()
+		return read{v, err}
+	})
+	return r.value, r.err
 }
 
 // documentCode is the code of an error that a document's decoder gave.

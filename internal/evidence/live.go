@@ -18,7 +18,7 @@ import (
 type LiveOptions struct {
 	Now     time.Time     // by which dates are judged; TLS and time limits go by the real clock
 	Timeout time.Duration // of one request with its redirects and body, time in queues apart; 0: 10 s (RFC 0026 section 6)
-	Budget  time.Duration // of the whole run, from NewLive on; 0: none
+	Budget  time.Duration // of the whole run, judging included, from NewLive on; 0: none
 	Jobs    int           // requests in flight; 0: 32
 	PerHost int           // of them to one host; 0: 4
 	// MaxTotal bounds the bytes of all documents together: they are kept in memory, since the bundle of a run
@@ -62,12 +62,12 @@ var (
 // net/http prints with package log what a server sends unasked; a program whose output is read by machines
 // must give that package another output.
 type Live struct {
-	now      time.Time
-	timeout  time.Duration
-	deadline time.Time // zero: none
-	agent    string
-	wait     func(context.Context, time.Duration) error
-	waits    []time.Duration // before the second and the third attempt, without jitter, so that runs are alike
+	now     time.Time
+	timeout time.Duration
+	budget
+	agent string
+	wait  func(context.Context, time.Duration) error
+	waits []time.Duration // before the second and the third attempt, without jitter, so that runs are alike
 
 	dialer      *dialer
 	routes      *routes
@@ -103,7 +103,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	l := &Live{
-		now: o.Now.UTC(), timeout: o.Timeout, agent: cmp.Or(o.UserAgent, "oap-gate"), wait: o.Wait,
+		now: o.Now.UTC(), timeout: o.Timeout, budget: newBudget(o.Budget), agent: cmp.Or(o.UserAgent, "oap-gate"), wait: o.Wait,
 		dialer: d, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2),
 		entries: make(map[Request]*entry), progress: o.Progress,
 	}
@@ -127,9 +127,6 @@ func NewLive(o LiveOptions) (*Live, error) {
 	}
 	if l.archive, err = openArchive(o.ArchiveDir); err != nil {
 		return nil, err
-	}
-	if o.Budget > 0 {
-		l.deadline = time.Now().Add(o.Budget)
 	}
 	return l, nil
 }

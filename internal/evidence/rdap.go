@@ -51,7 +51,7 @@ func (l *Live) rdap(ctx context.Context, r Request) Observation {
 	if l.cache == nil {
 		return o
 	}
-	defer decode()()
+	defer enter()()
 	if _, err := domainage.FromRDAP(domain, o.Body); err == nil {
 		l.cache.store(r, o)
 	}

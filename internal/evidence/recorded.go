@@ -17,7 +17,7 @@ import (
 // Unavailable, with CodeNotRecorded. Its observations are all those of the bundle, asked for or not, so that
 // the run and its replay report the same.
 func NewRecorded(b *Bundle) Source {
-	r := &recorded{now: b.Now, known: make(map[Request]Observation, len(b.Observations))}
+	r := &recorded{now: b.Now, notReached: b.NotReached, known: make(map[Request]Observation, len(b.Observations))}
 	for _, o := range b.Observations {
 		r.known[o.Request] = o
 	}
@@ -25,9 +25,10 @@ func NewRecorded(b *Bundle) Source {
 }
 
 type recorded struct {
-	now   time.Time
-	mu    sync.Mutex
-	known map[Request]Observation
+	now        time.Time
+	notReached map[string][]string
+	mu         sync.Mutex
+	known      map[Request]Observation
 }
 
 func (r *recorded) Now() time.Time { return r.now }
@@ -54,18 +55,30 @@ func (r *recorded) Observations() []Observation {
 	return sorted(all)
 }
 
-// Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept.
-func Offline(now time.Time) Source { return offline{now.UTC()} }
+func (r *recorded) Reaches(check, subject string) bool {
+	return !slices.Contains(r.notReached[subject], check)
+}
 
-type offline struct{ now time.Time }
+func (r *recorded) NotReached() map[string][]string { return r.notReached }
 
-func (o offline) Now() time.Time { return o.now }
+// Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The budget is
+// as in LiveOptions.
+func Offline(now time.Time, budget time.Duration) Source {
+	return &offline{now.UTC(), newBudget(budget)}
+}
 
-func (o offline) Observe(_ context.Context, r Request) Observation {
+type offline struct {
+	now time.Time
+	budget
+}
+
+func (o *offline) Now() time.Time { return o.now }
+
+func (o *offline) Observe(_ context.Context, r Request) Observation {
 	return refuse(Unsought, CodeOffline, "nothing was asked").observation(r.canonical())
 }
 
-func (o offline) Observations() []Observation { return nil }
+func (o *offline) Observations() []Observation { return nil }
 
 // Row is what Digest covers of one observation.
 type Row struct {

@@ -3,12 +3,16 @@
 package receipt
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -17,8 +21,8 @@ import (
 // MaxBytes is how large a Receipt may be.
 const MaxBytes = 1 << 20
 
-// maxValues is how many JSON values a Receipt may hold: some fifty, and a few for each test it tells of.
-const maxValues = 1 << 15
+// MaxWitnesses is how many peer_witnesses are looked at.
+const MaxWitnesses = 32
 
 // CodeShape is the code of the strict.Error for a Receipt that is JSON and no object.
 const CodeShape = "receipt-no-object"
@@ -31,6 +35,9 @@ var Codes = []strict.Code{{CodeShape, "the Receipt is JSON, but no object", "ser
 type Receipt struct {
 	url  string
 	text []byte
+
+	memo *memo.Memo        // nil: each call works anew
+	sum  [sha256.Size]byte // of text, where there is a memo
 
 	ImplementationDID  string
 	ImplementationName string
@@ -51,8 +58,8 @@ type Receipt struct {
 	ExternalAudit  ExternalAudit
 	RegistryAnchor bool // the member registry_anchor is there, whatever is in it
 
-	// Rounded are the JSON Pointers of numbers that an IEEE 754 double rounds; see signature.Rounded.
-	Rounded []string
+	// Rounded is the JSON Pointer of the first number that an IEEE 754 double rounds; see signature.Rounded.
+	Rounded string
 }
 
 // Time is a time with its text. It is zero where the text is no strict RFC 3339 time.
@@ -106,7 +113,7 @@ func Parse(url string, data []byte) (*Receipt, error) {
 
 func decode(url string, data []byte) (map[string]any, error) {
 	limits := strict.Remote(MaxBytes)
-	limits.Values = maxValues
+	limits.Values = 0 // a Receipt tells of as many tests as were run
 	doc, err := strict.Parse(url, data, limits)
 	if err != nil {
 		return nil, err
@@ -121,9 +128,18 @@ func decode(url string, data []byte) (map[string]any, error) {
 // member is a text of its own, so that the whole is not kept for a part.
 func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
 
-// Root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take
-// several times its size when it is decoded.
-func (r *Receipt) Root() map[string]any {
+// RememberIn has r keep in m what is worked out of it, for all Receipts of the same text. It must be called before r is
+// shared, and r not be changed after.
+func (r *Receipt) RememberIn(m *memo.Memo) { r.memo, r.sum = m, sha256.Sum256(r.text) }
+
+// Size is about how many bytes of memory r takes.
+func (r *Receipt) Size() int {
+	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
+}
+
+// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take
+// some fifty times its size when it is decoded.
+func (r *Receipt) root() map[string]any {
 	root, err := decode(r.url, r.text)
 	if err != nil {
 		panic(err) // Parse has read the same text
@@ -138,15 +154,22 @@ func (r *Receipt) entries(root map[string]any) {
 			r.ClaimedLevels = append(r.ClaimedLevels, registry.Level(strings.Clone(s)))
 		}
 	}
+	// Entries without any of their members decide nothing. Kept, they would take many times the memory of their text.
 	signatures, _ := root["signatures"].([]any)
 	for _, s := range signatures {
-		r.Signatures = append(r.Signatures, Signature{member(s, "by"), member(s, "alg"), member(s, "value")})
+		if e := (Signature{member(s, "by"), member(s, "alg"), member(s, "value")}); e != (Signature{}) {
+			r.Signatures = append(r.Signatures, e)
+		}
 	}
 	witnesses, _ := root["peer_witnesses"].([]any)
 	r.PeerWitnessCount = len(witnesses)
 	for _, w := range witnesses {
-		if _, ok := w.(map[string]any); ok {
-			r.PeerWitnesses = append(r.PeerWitnesses, PeerWitness{member(w, "witness_did"), member(w, "alg"), member(w, "signature")})
+		if _, ok := w.(map[string]any); !ok {
+			continue
+		}
+		e := PeerWitness{member(w, "witness_did"), member(w, "alg"), member(w, "signature")}
+		if e != (PeerWitness{}) || len(witnesses) <= MaxWitnesses {
+			r.PeerWitnesses = append(r.PeerWitnesses, e)
 		}
 	}
 }
@@ -195,20 +218,54 @@ func whole(v any) (int64, bool) {
 	return int64(f), true
 }
 
+// Violations are those of the receipt schema.
+func (r *Receipt) Violations() []schema.Violation {
+	all := remembered(r, "violations", func(all []schema.Violation) int {
+		size := 0
+		for _, v := range all {
+			size += len(v.Pointer) + len(v.Keyword) + len(v.Message)
+		}
+		return size
+	}, func() []schema.Violation { return schema.Builtin("receipt").Validate(r.root()) })
+	return slices.Clone(all)
+}
+
 // SignedBytes is what the implementation and its co-signers sign: the canonical JSON without signatures and
 // peer_witnesses.
 func (r *Receipt) SignedBytes() ([]byte, error) {
-	return signature.CanonicalWithout(r.Root(), "signatures", "peer_witnesses")
+	return r.canonicalWithout("signatures", "peer_witnesses")
 }
 
 // SignedBytesWithoutAnchor is SignedBytes without registry_anchor too, which an implementation may have
 // added when its signed Receipt was merged.
 func (r *Receipt) SignedBytesWithoutAnchor() ([]byte, error) {
-	return signature.CanonicalWithout(r.Root(), "signatures", "peer_witnesses", "registry_anchor")
+	return r.canonicalWithout("signatures", "peer_witnesses", "registry_anchor")
 }
 
 // WitnessedBytes is what a peer witness signs: the canonical JSON without peer_witnesses, the signatures
 // included (RFC 0019 section 7.1).
-func (r *Receipt) WitnessedBytes() ([]byte, error) {
-	return signature.CanonicalWithout(r.Root(), "peer_witnesses")
+func (r *Receipt) WitnessedBytes() ([]byte, error) { return r.canonicalWithout("peer_witnesses") }
+
+// canonicalWithout gives bytes that must not be changed.
+func (r *Receipt) canonicalWithout(members ...string) ([]byte, error) {
+	type canonical struct {
+		text []byte
+		err  error
+	}
+	weigh := func(c canonical) int { return cap(c.text) }
+	c := remembered(r, "canonical without "+strings.Join(members, " "), weigh, func() canonical {
+		text, err := signature.CanonicalWithout(r.root(), members...)
+		return canonical{text, err}
+	})
+	return c.text, c.err
+}
+
+// worked names something that is worked out of a Receipt: by its text and what.
+type worked struct {
+	sum  [sha256.Size]byte
+	what string
+}
+
+func remembered[V any](r *Receipt, what string, weigh func(V) int, work func() V) V {
+	return memo.Get(r.memo, worked{r.sum, what}, weigh, work)
 }

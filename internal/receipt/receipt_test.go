@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -65,7 +67,7 @@ func parse(t testing.TB, o object) *Receipt {
 // sign is the signature text of a name's key over the Receipt without the given members.
 func sign(t testing.TB, o object, name string, without ...string) string {
 	t.Helper()
-	message, err := signature.CanonicalWithout(parse(t, o).Root(), without...)
+	message, err := signature.CanonicalWithout(parse(t, o).root(), without...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +107,9 @@ func TestParse(t *testing.T) {
 		Passed: 41, Failed: 1, HasPassed: true,
 		NotBefore:  Time{time.Date(2026, 5, 4, 10, 34, 47, 660e6, time.UTC), "2026-05-04T10:34:47.660Z"},
 		NotAfter:   Time{time.Date(2026, 8, 2, 10, 34, 47, 0, time.UTC), "2026-08-02T12:34:47+02:00"},
-		Signatures: []Signature{{"a", "EdDSA", "v"}, {}}, PeerWitnesses: []PeerWitness{{"did:web:w.example", "EdDSA", "s"}}, PeerWitnessCount: 2,
+		Signatures: []Signature{{"a", "EdDSA", "v"}}, PeerWitnesses: []PeerWitness{{"did:web:w.example", "EdDSA", "s"}}, PeerWitnessCount: 2,
 		ExternalAudit:  ExternalAudit{true, "ISO-27001", "did:web:auditor.example", "2027-01-31", time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)},
-		RegistryAnchor: true, Rounded: []string{"/extra"},
+		RegistryAnchor: true, Rounded: "/extra",
 	}
 	if !reflect.DeepEqual(want, r) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
@@ -339,7 +341,7 @@ func TestManySignatures(t *testing.T) {
 	}
 }
 
-// Many keys may be tried on a small Receipt, and few on a large one: each try hashes it whole.
+// All keys of a document are tried, on a large Receipt too; many signatures by none of them are not.
 func TestManyKeys(t *testing.T) {
 	const keys = 200
 	var methods []string
@@ -359,8 +361,62 @@ func TestManyKeys(t *testing.T) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	if v := signed(tool, 900<<10); v.Verified() || len(v.Unverified) != 1 || v.Unverified[0].Why != errHashed {
-		t.Errorf("large, by the DID: %+v", v.Unverified)
+	if v := signed(tool, 900<<10); v.Key != last || !v.Mismatch {
+		t.Errorf("large, by the DID: %+v", v)
+	}
+	o := valid()
+	o["padding"] = strings.Repeat("a", 900<<10)
+	junk := object{"by": tool, "alg": "EdDSA", "value": base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))}
+	o["signatures"] = []any{junk, junk, junk}
+	if v := VerifyImplementation(parse(t, o), doc, tool); len(v.Unverified) != 3 || v.Unverified[2].Why != errHashed {
+		t.Errorf("many signatures by no key: %+v", v.Unverified)
+	}
+}
+
+// What is remembered of a Receipt holds for its text and the very keys that were tried.
+func TestRemembers(t *testing.T) {
+	one, two := document(t, tool, `"verificationMethod":[`+method("#1", "one")+`]`), document(t, tool, `"verificationMethod":[`+method("#1", "two")+`]`)
+	o := valid()
+	o["claimed_levels"] = []any{"L17"}
+	o["signatures"] = []any{object{"by": tool + "#1", "alg": "EdDSA", "value": sign(t, o, "one")}}
+	text := encode(t, o)
+	m := memo.New(1 << 20)
+	read := func(text []byte) *Receipt {
+		r, err := Parse("u", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.RememberIn(m)
+		return r
+	}
+	fewer := *one
+	fewer.Keys = fewer.Keys[:0]
+	for range 2 {
+		r := read(text)
+		for name, verified := range map[string]bool{
+			"its keys":         VerifyImplementation(r, one, tool).Verified(),
+			"another DID":      !VerifyImplementation(r, one, "did:web:other.example").Verified(),
+			"other keys":       !VerifyImplementation(r, two, tool).Verified(),
+			"fewer keys":       !VerifyImplementation(r, &fewer, tool).Verified(),
+			"a co-signer":      VerifyCosigner(r, tool, one),
+			"other co-signer":  !VerifyCosigner(r, tool, two),
+			"another text":     !VerifyImplementation(read(bytes.Replace(text, []byte("L17"), []byte("L18"), 1)), one, tool).Verified(),
+			"the same schema":  len(r.Violations()) > 0 && reflect.DeepEqual(r.Violations(), parse(t, o).Violations()),
+			"an empty witness": !r.WitnessedBy(one.Keys, ""),
+		} {
+			if !verified {
+				t.Errorf("%s: judged otherwise", name)
+			}
+		}
+		message, err := r.WitnessedBytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
+		if !r.WitnessedBy(one.Keys, value) || r.WitnessedBy(two.Keys, value) {
+			t.Error("a witness's signature is judged otherwise")
+		}
+		clear(VerifyImplementation(r, one, tool).Keys) // a caller's own
 	}
 }
 
@@ -434,26 +490,20 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-func TestMinifiedMatches(t *testing.T) {
+func TestMinified(t *testing.T) {
 	served := []byte("{\n  \"b\": \"caf\\u00e9 \\/ \\u2028\",\n  \"a\": [1.0, 1e21, 10E-1]\n}\n")
-	for text, want := range map[string]bool{
-		`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`: true,
-		"{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}":      true,
-		string(served):                          false, // the exact bytes are not minified
-		`{"a":[1,1e+21,1],"b":"café / \u2028"}`: false,
-		"":                                      false,
-	} {
-		if got := MinifiedMatches(served, hexSum([]byte(text))); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
 	before := bytes.Clone(served)
-	MinifiedMatches(served, "")
+	want := []string{hexSum([]byte(`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`)), hexSum([]byte("{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}"))}
+	if got := Minified(served); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if !bytes.Equal(before, served) {
 		t.Error("the text was changed")
 	}
-	if MinifiedMatches([]byte("<html>"), hexSum(nil)) || MinifiedMatches([]byte(strings.Repeat("[", 1<<20)), "") {
-		t.Error("no JSON matches")
+	for _, text := range []string{"", "<html>", strings.Repeat("[", 1<<20)} {
+		if got := Minified([]byte(text)); got != nil {
+			t.Errorf("%.10q: %q", text, got)
+		}
 	}
 }
 
@@ -468,7 +518,7 @@ func FuzzReceipt(f *testing.F) {
 	f.Add([]byte(`{"a":1e21,"b":"\u2028","results_summary":{"passed":1e300}}`))
 	doc := document(f, tool, `"verificationMethod":[`+method("#1", "one")+`]`)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		MinifiedMatches(data, "")
+		Minified(data)
 		r, err := Parse("u", data)
 		if err != nil {
 			return
@@ -491,7 +541,7 @@ func FuzzReceipt(f *testing.F) {
 		if v := VerifyImplementation(again, doc, tool); !v.Verified() {
 			t.Fatal("the canonical form does not verify")
 		}
-		root := again.Root()
+		root := again.root()
 		if root["added"] == "x" {
 			return
 		}
@@ -501,7 +551,7 @@ func FuzzReceipt(f *testing.F) {
 			t.Fatal(err)
 		}
 		if again, err = Parse("w", changed); err != nil {
-			return // one value too many
+			return // a few bytes too many
 		}
 		again.Signatures = r.Signatures
 		if v := VerifyImplementation(again, doc, tool); v.Verified() {

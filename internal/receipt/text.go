@@ -24,20 +24,20 @@ func Placeholder(s string) bool {
 	return false
 }
 
-// MinifiedMatches tells whether sum, in hex, is the SHA-256 of a JSON text without its white space: with
-// strings and numbers as written, or as JavaScript writes them. Pinning one of these in place of the served
-// bytes is the usual mistake.
-func MinifiedMatches(text []byte, sum string) bool {
+// Minified are the SHA-256, in hex, of a JSON text without its white space: with strings and numbers as written, and as
+// JavaScript writes them; none where the text is no JSON. Pinning one of these in place of the served bytes is the usual
+// mistake.
+func Minified(text []byte) []string {
 	var compact bytes.Buffer
 	if json.Compact(&compact, text) != nil {
-		return false
+		return nil
 	}
-	if hexSum(compact.Bytes()) == sum {
-		return true
-	}
+	sums := []string{hexSum(compact.Bytes())}
 	rewritten := jsontext.Value(bytes.Clone(text))
-	err := rewritten.Format(jsontext.CanonicalizeRawInts(true), jsontext.CanonicalizeRawFloats(true))
-	return err == nil && hexSum(rewritten) == sum
+	if rewritten.Format(jsontext.CanonicalizeRawInts(true), jsontext.CanonicalizeRawFloats(true)) == nil {
+		sums = append(sums, hexSum(rewritten))
+	}
+	return sums
 }
 
 func hexSum(b []byte) string {

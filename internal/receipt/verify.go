@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,11 +13,12 @@ import (
 // MaxSignatures is how many signatures of one DID are verified; a Receipt needs one.
 const MaxSignatures = 16
 
-// maxHashed is how many bytes are hashed for the signatures of one DID on one Receipt: each try of a key hashes the whole
-// text, and neither the keys of a document nor the listings of one Receipt are few where somebody means harm. A try costs
-// at least tryCost, about what the arithmetic on the curve takes.
+// maxHashed is how many bytes are hashed for the signatures of one DID on one Receipt: Ed25519 hashes the whole text
+// for each key that is tried, and neither the keys of a document nor the signatures on a Receipt are few where somebody
+// means harm. It lets one signature be tried by every key that a document can hold, in both forms. A try costs at least
+// tryCost, about what the arithmetic on the curve takes.
 const (
-	maxHashed = 16 << 20
+	maxHashed = 2 * (did.MaxKeys + 1) * (MaxBytes + tryCost)
 	tryCost   = 32 << 10
 )
 
@@ -58,7 +60,7 @@ func (v Verification) Form() string {
 // is the DID, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
 // passed over.
 func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
-	return verify(r, d, func(by string) bool {
+	return verifyOnce(r, d, "implementation "+toolDID, func(by string) bool {
 		before, _, found := strings.Cut(by, "#")
 		return before == toolDID || found && before == ""
 	})
@@ -67,10 +69,35 @@ func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verificat
 // VerifyCosigner tells whether a signature of the DID, whose document is doc, verifies over the bytes that
 // the implementation signs (RFC 0026 section 10). Its by must name the DID.
 func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
-	return verify(r, doc, func(by string) bool {
+	return verifyOnce(r, doc, "cosigner "+id, func(by string) bool {
 		before, _, _ := strings.Cut(by, "#")
 		return before == id
 	}).Verified()
+}
+
+// WitnessedBy tells whether text is a peer witness's signature on r by one of keys.
+func (r *Receipt) WitnessedBy(keys []did.Key, text string) bool {
+	return remembered(r, "witnessed "+digest(keys)+" "+text, func(bool) int { return len(text) }, func() bool {
+		message, err := r.WitnessedBytes()
+		return err == nil && VerifyBy(keys, message, text)
+	})
+}
+
+// verifyOnce is verify, once for each text of a Receipt and DID Document; whose names the DID and how mine knows it.
+func verifyOnce(r *Receipt, d *did.Document, whose string, mine func(by string) bool) Verification {
+	weigh := func(v Verification) int { return len(whose) + 200*len(v.Keys) + 500*len(v.Unverified) }
+	v := remembered(r, whose+" "+digest(d), weigh, func() Verification { return verify(r, d, mine) })
+	v.Keys, v.Unverified = slices.Clone(v.Keys), slices.Clone(v.Unverified)
+	return v
+}
+
+// digest stands for keys, with all that is said of them.
+func digest(keys any) string {
+	text, err := json.Marshal(keys)
+	if err != nil {
+		panic(err) // strings, bytes and flags
+	}
+	return hexSum(text)
 }
 
 func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification {

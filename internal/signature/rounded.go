@@ -7,31 +7,49 @@ import (
 	"strings"
 )
 
-// Rounded lists, sorted, the JSON Pointers of the numbers of root whose decimal value changes when they are
-// read as an IEEE 754 double and written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400.
-// Whoever signed the text of such a number and whoever signed its canonical form signed two values.
-func Rounded(root any) []string {
-	var found []string
-	var walk func(at string, v any)
-	walk = func(at string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, member := range v {
-				walk(at+"/"+escape.Replace(name), member)
-			}
-		case []any:
-			for i, element := range v {
-				walk(at+"/"+strconv.Itoa(i), element)
-			}
-		case json.Number:
-			if rounded(string(v)) {
-				found = append(found, at)
-			}
+// Rounded is the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754 double and
+// written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400; the first of all in the order of pointers,
+// empty where there is none. Whoever signed the text of such a number and whoever signed its canonical form signed two
+// values.
+func Rounded(root any) string {
+	steps, _ := firstRounded(root)
+	var pointer strings.Builder
+	for _, s := range slices.Backward(steps) {
+		pointer.WriteString("/" + s)
+	}
+	return pointer.String()
+}
+
+// firstRounded is the way to the first rounded number under v, from its end to v. The pointer of each would be as long
+// as the names above it, and a stranger chooses how many and how long they are.
+func firstRounded(v any) (steps []string, found bool) {
+	first := ""
+	consider := func(step string, child any) {
+		way, is := firstRounded(child)
+		if !is {
+			return
+		}
+		order := step
+		if len(way) > 0 {
+			order += "/"
+		}
+		if !found || order < first {
+			steps, found, first = append(way, step), true, order
 		}
 	}
-	walk("", root)
-	slices.Sort(found)
-	return found
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			consider(escape.Replace(name), member)
+		}
+	case []any:
+		for i, element := range v {
+			consider(strconv.Itoa(i), element)
+		}
+	case json.Number:
+		return nil, rounded(string(v))
+	}
+	return steps, found
 }
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")

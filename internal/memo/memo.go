@@ -1,0 +1,56 @@
+// Package memo remembers what was worked out of foreign bytes, so that a run does it once, within a bound of memory.
+package memo
+
+import "sync"
+
+// Memo holds values by key, as long as their weights together stay within its bound. It is safe for concurrent use;
+// nil remembers nothing.
+type Memo struct {
+	most int
+
+	mu     sync.Mutex
+	weight int
+	known  map[any]any
+}
+
+// New makes a memo that holds values of at most so many bytes together.
+func New(most int) *Memo { return &Memo{most: most, known: map[any]any{}} }
+
+// entry is what one value weighs beside what weigh tells: its key, its place in the map, a few words of its own.
+const entry = 1 << 10
+
+// Get is the value of a key: the one that m holds, else that of work, which m holds from then on. What work gives
+// must hang on the key alone, and nobody may change it; a key is of a type of its caller's own. A memo that is full is
+// emptied: which value will be asked for again cannot be told, and forgetting costs time alone.
+func Get[V any](m *Memo, key any, weigh func(V) int, work func() V) V {
+	if m == nil {
+		return work()
+	}
+	if v, held := m.get(key); held {
+		return v.(V)
+	}
+	v := work() // not under the lock: two that ask at once both work
+	m.put(key, v, entry+weigh(v))
+	return v
+}
+
+func (m *Memo) get(key any) (any, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, held := m.known[key]
+	return v, held
+}
+
+func (m *Memo) put(key, v any, weight int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, held := m.known[key]; held || weight > m.most {
+		return
+	}
+	if m.weight+weight > m.most {
+		clear(m.known)
+		m.weight = 0
+	}
+	m.known[key] = v
+	m.weight += weight
+}
