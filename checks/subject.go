@@ -26,6 +26,8 @@ type Run struct {
 	Offline        bool
 	Audit          bool // every record at the head is judged, as it stands
 	DenyGovernance bool
+	Chosen         string   // how base and head were chosen
+	Uncommitted    []string // records on disk that differ from those of head, and were not judged
 	// Selected tells whether a check is to run.
 	Selected func(id string) bool
 	// Subjects are the data paths that the range touches, in path order.

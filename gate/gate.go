@@ -24,6 +24,7 @@ var ErrNoRegistry = errors.New("no OAP registry here: no commit to judge has the
 type Config struct {
 	Tool           Tool
 	Chosen         string               // how base and head were chosen
+	Uncommitted    []string             // records on disk that differ from those of head
 	Selected       func(id string) bool // which checks run
 	Offline        bool                 // nothing is fetched
 	DenyGovernance bool                 // governance files alone fail
@@ -98,7 +99,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and adds what it found to the report.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config, rep *Report) error {
 	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
-		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected}
+		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected}
 	touched := paths(rng)
 	room := room{records: len(touched)}
 	err := room.full()

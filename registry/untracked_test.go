@@ -16,8 +16,8 @@ import (
 
 // TestMain keeps the configuration and the ignore patterns of whoever runs the tests out of them.
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"HOME": "/nonexistent", "XDG_CONFIG_HOME": "", "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_CONFIG_GLOBAL": os.DevNull} {
+	for name, value := range map[string]string{"HOME": "/nonexistent", "XDG_CONFIG_HOME": "",
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -56,7 +56,8 @@ func (c *clone) untracked() []string {
 // lsFiles lists the same by git.
 func (c *clone) lsFiles() []string {
 	c.t.Helper()
-	paths := strings.FieldsFunc(c.git("ls-files", "-o", "-z", "--exclude-standard"), func(r rune) bool { return r == 0 })
+	paths := strings.FieldsFunc(c.git("ls-files", "-o", "-z", "--exclude-standard"),
+		func(r rune) bool { return r == 0 })
 	for i := range paths {
 		paths[i] = strings.TrimSuffix(paths[i], "/") // a clone inside
 	}
@@ -79,23 +80,28 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 		{"[^a]", map[string]string{".gitignore": "[^a]x\n"}, "ax bx", "ax"},
 		{"classes", map[string]string{".gitignore": "x[[:digit:]]\ny[[:upper:]_]\nz[[:nope:]]\nv[![:alpha:]]\n"},
 			"x1 xa yA ya y_ za vz v1", ""},
-		{"odd brackets", map[string]string{".gitignore": "a[]]\nb[]-]\nc[\nd[a\ne[[:a]\nf[\\]]\ng[b-a]\nh[a\\-c]\ni[!]\nj[]a]k\nl[a-]\n"},
+		{"odd brackets",
+			map[string]string{".gitignore": "a[]]\nb[]-]\nc[\nd[a\ne[[:a]\nf[\\]]\ng[b-a]\nh[a\\-c]\ni[!]\nj[]a]k\nl[a-]\n"},
 			"a] b- b] c c[ d[a e: ea e[ f] ga h- hb ha i! i[!] j]k jak l- la", ""},
 		{"bracket with a slash", map[string]string{".gitignore": "*\n!a[b/c]d\n"}, "abd acd", "abd acd"},
 		{"two asterisks in a name", map[string]string{".gitignore": "d/a**b\n"}, "d/ab d/axb d/ax/b e/ab", ""},
 		{"two asterisks after text", map[string]string{".gitignore": "d/a**/x\ne/a**\n/f**/g\n"},
 			"d/ax d/ab/x d/ab/c/x d/a/x d/b/x e/a e/ab/c f/g fg fh/g", ""},
-		{"two asterisks after a wildcard", map[string]string{".gitignore": "?/a**/x\n"}, "d/ax d/ab/x d/ab/c/x d/a/x", ""},
+		{"two asterisks after a wildcard", map[string]string{".gitignore": "?/a**/x\n"},
+			"d/ax d/ab/x d/ab/c/x d/a/x", ""},
 		{"folders at the end", map[string]string{".gitignore": "x/**\n"}, "x/a x/b/c y/x/a", "y/x/a"},
 		{"folders at the end, but one", map[string]string{".gitignore": "x/**\n!x/keep\n"}, "x/a x/keep", "x/keep"},
 		{"folders below", map[string]string{".gitignore": "x/**/\n"}, "x/a x/b/c x/b/d/e", "x/a"},
-		{"folders at the start", map[string]string{".gitignore": "**/x\n**/y/z\n"}, "x a/x a/b/x y/z b/y/z b/y/c/z", "b/y/c/z"},
+		{"folders at the start", map[string]string{".gitignore": "**/x\n**/y/z\n"}, "x a/x a/b/x y/z b/y/z b/y/c/z",
+			"b/y/c/z"},
 		{"folders between", map[string]string{".gitignore": "a/**/b\n"}, "a/b a/x/b a/x/y/b a/x/c", "a/x/c"},
-		{"folders twice", map[string]string{".gitignore": "a/**/b/**/c\n**/**/q\n"}, "a/b/c a/x/b/y/c a/b/x/b/c a/c q w/q", "a/c"},
+		{"folders twice", map[string]string{".gitignore": "a/**/b/**/c\n**/**/q\n"},
+			"a/b/c a/x/b/y/c a/b/x/b/c a/c q w/q", "a/c"},
 		{"three asterisks", map[string]string{".gitignore": "a/***/b\n***\n!*/\n!k*\n"}, "a/b a/x/b kx x", ""},
 		{"many folders", map[string]string{".gitignore": "**/a/**/a/**/b\n"}, "a/a/b a/x/a/y/b a/b x/a/a/a/b", "a/b"},
 		{"escaped slash", map[string]string{".gitignore": "a\\/b\nc/**\\/d\n"}, "a/b c/d c/x/d c/x/y/d", ""},
-		{"escapes", map[string]string{".gitignore": "\\#a\n\\!b\nc\\*\nd\\\\e\nf\\g\nh\\\n"}, "#a !b c* cx d\\e fg h", "cx h"},
+		{"escapes", map[string]string{".gitignore": "\\#a\n\\!b\nc\\*\nd\\\\e\nf\\g\nh\\\n"},
+			"#a !b c* cx d\\e fg h", "cx h"},
 		{"comment", map[string]string{".gitignore": "#a\n !b\n"}, "#a", "#a"},
 		{"blanks", map[string]string{".gitignore": "a  \nb\\ \nc \\ \nd\t\ne \n  \n"}, "a|b |b|c  |c|d|d\t|e|  ", ""},
 		{"CR LF", map[string]string{".gitignore": "a\r\nb/\r\n\r\nc \r\nd\r"}, "a b/x c d", ""},
@@ -109,11 +115,14 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 		{"folder brought back, its files not", map[string]string{".gitignore": "x*\n!x/\n"}, "x/xa x/b", "x/b"},
 		{"anchored", map[string]string{".gitignore": "/a\nb/c\n"}, "a x/a b/c x/b/c", "x/a x/b/c"},
 		{"a part of the path", map[string]string{".gitignore": "*\n!/a\n!/a/b\n"}, "a/b/c", ""},
-		{"nested", map[string]string{".gitignore": "*.o\n", "a/.gitignore": "!x.o\n/y\n"}, "x.o a/x.o a/y a/b/y a/b/x.o", ""},
-		{"nested, two deep", map[string]string{"a/.gitignore": "*.o\n", "a/b/.gitignore": "!*.o\n"}, "a/x.o a/b/x.o", ""},
+		{"nested", map[string]string{".gitignore": "*.o\n", "a/.gitignore": "!x.o\n/y\n"},
+			"x.o a/x.o a/y a/b/y a/b/x.o", ""},
+		{"nested, two deep", map[string]string{"a/.gitignore": "*.o\n", "a/b/.gitignore": "!*.o\n"}, "a/x.o a/b/x.o",
+			""},
 		{"nested below what is ignored", map[string]string{".gitignore": "a/\n", "a/.gitignore": "!*\n"}, "a/x", ""},
 		{"it ignores itself", map[string]string{".gitignore": "*"}, "x", ""},
-		{"exclude", map[string]string{".git/info/exclude": "*.o\n!k.o\n", ".gitignore": "!x.o\nk.o\n"}, "x.o y.o k.o", ".gitignore x.o"},
+		{"exclude", map[string]string{".git/info/exclude": "*.o\n!k.o\n", ".gitignore": "!x.o\nk.o\n"},
+			"x.o y.o k.o", ".gitignore x.o"},
 		{"slashes", map[string]string{".gitignore": "a//b\n//c\n/\n!\n!/\n./d\n../e\n"}, "a/b c d e", ""},
 		{"names that are wildcards", map[string]string{".gitignore": "[*]\n"}, "* a [*]", ""},
 	}
@@ -222,7 +231,8 @@ func TestUntrackedFiles(t *testing.T) {
 			c.remove("x")
 			c.write("x", "x")
 		}, "x"},
-		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.write("README.md/x", "x") }, "README.md/x"},
+		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.write("README.md/x", "x") },
+			"README.md/x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,7 +261,8 @@ func TestUntrackedAtRandom(t *testing.T) {
 		return b.String()
 	}
 	for range 60 {
-		file := filepath.Join(c.dir, several(4, "a/", "b/", "ab/", "A/", "é/", "x-/"), several(3, "a", "b", "A", "]", "-", "é", "*"))
+		file := filepath.Join(c.dir, several(4, "a/", "b/", "ab/", "A/", "é/", "x-/"), several(3, "a", "b", "A", "]",
+			"-", "é", "*"))
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err == nil { // else a file stands there
 			_ = os.WriteFile(file, nil, 0o666)
 		}
@@ -260,7 +271,8 @@ func TestUntrackedAtRandom(t *testing.T) {
 		for _, file := range []string{".gitignore", "a/.gitignore", "a/b/.gitignore", ".git/info/exclude"} {
 			var text strings.Builder
 			for range random.IntN(5) {
-				text.WriteString(pick("", "", "!", "\\") + several(6, "a", "b", "A", "/", "/", "*", "**", "**/", "/**", "?", "é", "\xc3",
+				text.WriteString(pick("", "", "!", "\\") + several(6, "a", "b", "A", "/", "/", "*", "**", "**/",
+					"/**", "?", "é", "\xc3",
 					"[ab]", "[!a]", "[^b-]", "[]-a]", "[a-", "]", "[[:alpha:]]", "[/a]", "\\", "\\*", "\\a", "-", " ") +
 					pick("", "", "/", " ", "/**", "\r") + "\n")
 			}
@@ -274,7 +286,8 @@ func TestUntrackedAtRandom(t *testing.T) {
 				text, _ := os.ReadFile(filepath.Join(c.dir, file))
 				all = append(all, fmt.Sprintf("%s: %q", file, text))
 			}
-			t.Fatalf("ignoreCase %s\n%s\n%q count\n%q git", fold, strings.Join(all, "\n"), minus(got, want), minus(want, got))
+			t.Fatalf("ignoreCase %s\n%s\n%q count\n%q git", fold, strings.Join(all, "\n"), minus(got, want),
+				minus(want, got))
 		}
 	}
 }
@@ -290,21 +303,26 @@ func TestUntrackedCaps(t *testing.T) {
 		edit func(c *clone)
 		want string // the error
 	}{
-		{"a .gitignore over its cap", func(c *clone) { c.write(".gitignore", strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<16+1)) },
+		{"a .gitignore over its cap", func(c *clone) {
+			c.write(".gitignore", strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<16+1))
+		},
 			"more than 1048576 bytes in all .gitignore files"},
 		{"all of them over it", func(c *clone) {
 			for i := range 3 {
 				c.write(fmt.Sprintf("d%d/.gitignore", i), strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<15))
 			}
 		}, "more than 1048576 bytes in all .gitignore files"},
-		{"info/exclude over its cap", func(c *clone) { c.write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1)) }, "is over 1048576 bytes"},
+		{"info/exclude over its cap", func(c *clone) {
+			c.write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1))
+		}, "is over 1048576 bytes"},
 		{"many patterns, many files", func(c *clone) {
 			c.write(".gitignore", strings.Repeat(strings.Repeat("b", 255)+"\n", 1<<12))
 			for i := range 50 {
 				c.write(strings.Repeat("f", 200)+fmt.Sprint(i), "")
 			}
 		}, "too many untracked files for so many ignore patterns"},
-		{"folders in one another", func(c *clone) { c.write(strings.Repeat("d/", maxDepth+2)+"x", "x") }, "folders in one another"},
+		{"folders in one another", func(c *clone) { c.write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
+			"folders in one another"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -332,19 +350,25 @@ func TestUserIgnores(t *testing.T) {
 		{"the default", map[string]string{".config/git/ignore": "a\n"}, nil, "b"},
 		{"XDG_CONFIG_HOME", map[string]string{".config/git/ignore": "a\n", "xdg/git/ignore": "b\n"},
 			map[string]string{"XDG_CONFIG_HOME": "$HOME/xdg"}, "a"},
-		{"~", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n", ".config/git/ignore": "b\n"}, nil, "b"},
-		{"the last one", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\nexcludesFile = ~/other\n", "mine": "a\n",
+		{"~", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n",
+			".config/git/ignore": "b\n"}, nil, "b"},
+		{"the last one", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\nexcludesFile = ~/other\n",
+			"mine":  "a\n",
 			"other": "b\n"}, nil, "a"},
 		{"of XDG, then of the home", map[string]string{".config/git/config": "[core]\nexcludesFile = ~/mine\n",
 			".gitconfig": "[core]\nexcludesFile = ~/other\n", "mine": "a\n", "other": "b\n"}, nil, "a"},
-		{"set to nothing", map[string]string{".gitconfig": "[core]\nexcludesFile =\n", ".config/git/ignore": "b\n"}, nil, "a b"},
-		{"included", map[string]string{".gitconfig": "[include]\npath = more\n", "more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"}, nil, "b"},
-		{"included, then set", map[string]string{".gitconfig": "[include]\npath = ~/more\n[core]\nexcludesFile = ~/other\n",
-			"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n", "other": "b\n"}, nil, "a"},
+		{"set to nothing", map[string]string{".gitconfig": "[core]\nexcludesFile =\n", ".config/git/ignore": "b\n"},
+			nil, "a b"},
+		{"included", map[string]string{".gitconfig": "[include]\npath = more\n",
+			"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"}, nil, "b"},
+		{"included, then set",
+			map[string]string{".gitconfig": "[include]\npath = ~/more\n[core]\nexcludesFile = ~/other\n",
+				"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n", "other": "b\n"}, nil, "a"},
 		{"on a condition, not met", map[string]string{".gitconfig": "[includeIf \"gitdir:/nowhere/\"]\npath = more\n",
 			"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"}, nil, "a b"},
-		{"GIT_CONFIG_GLOBAL", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n", "global": "[core]\nexcludesFile = ~/other\n",
-			"other": "b\n"}, map[string]string{"GIT_CONFIG_GLOBAL": "$HOME/global"}, "a"},
+		{"GIT_CONFIG_GLOBAL", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n",
+			"global": "[core]\nexcludesFile = ~/other\n",
+			"other":  "b\n"}, map[string]string{"GIT_CONFIG_GLOBAL": "$HOME/global"}, "a"},
 		{"GIT_CONFIG_SYSTEM", map[string]string{"system": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"},
 			map[string]string{"GIT_CONFIG_SYSTEM": "$HOME/system", "GIT_CONFIG_NOSYSTEM": ""}, "b"},
 		{"no system", map[string]string{"system": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"},
@@ -373,7 +397,8 @@ func TestUserIgnores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := strings.Join(c.untracked(), " "), strings.Join(strings.Fields(string(out)), " "); got != want || got != tt.want {
+			if got, want := strings.Join(c.untracked(), " "), strings.Join(strings.Fields(string(out)),
+				" "); got != want || got != tt.want {
 				t.Errorf("%q count, git says %q, want %q", got, want, tt.want)
 			}
 		})

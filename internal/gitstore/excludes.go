@@ -99,7 +99,7 @@ func (u *userSettings) read(file string, depth int, conditional bool) error {
 		return nil
 	}
 	if err == nil && depth > maxIncludes {
-		err = fmt.Errorf("%w: configuration files that include one another, more than %d deep", ErrTooLarge, maxIncludes)
+		err = fmt.Errorf("%w: files that include one another, more than %d deep", ErrTooLarge, maxIncludes)
 	}
 	if err == nil {
 		err = eachSetting(string(text), func(key, value string) error {
@@ -107,7 +107,8 @@ func (u *userSettings) read(file string, depth int, conditional bool) error {
 		})
 	}
 	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
-		err = &Error{Op: "reading configuration", Object: file, Err: err, Remedy: "mend the file: git cannot read it either"}
+		err = &Error{Op: "reading configuration", Object: file, Err: err,
+			Remedy: "mend the file: git cannot read it either"}
 	}
 	return err
 }

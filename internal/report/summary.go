@@ -41,10 +41,18 @@ func examined(r *gate.Report) string {
 		documents = fmt.Sprintf("%d of %s", obtained, count(len(r.Evidence), "document"))
 	}
 	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(len(ran), "check"), documents)
-	if len(r.Results) == 0 {
-		s += "; there was nothing to judge"
+	if judgedNothing(r) {
+		s += "; nothing was judged"
 	}
 	return s
+}
+
+// judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
+func judgedNothing(r *gate.Report) bool {
+	if len(r.Results) == 0 {
+		return true
+	}
+	return r.Mode == "check" && r.Verdict == gate.Pass && r.Counts.Records == 0 && len(r.Governance) == 0 && !r.Squash
 }
 
 // records names the kinds of the records where the results tell them all.
