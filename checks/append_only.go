@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -213,6 +214,18 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 	}
 	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, func(c registry.Change) bool { return !sameEntry(c.Base, c.Head) }) {
 		out.Verified = "the range changes nothing"
+	}
+	// A step of the ledger has no merge base.
+	if len(r.Range.MergeBases) > 0 && len(r.Range.Commits) == 0 {
+		out.warnf(whole, "", "nothing-judged",
+			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
+			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
+			fix("commit what you propose, or fetch the registry's own branch and name it with --base")
+	}
+	if len(r.Uncommitted) > 0 {
+		out.noticef(whole, "", "uncommitted",
+			"the work tree holds records that are not committed, and these were not judged: %s", list(r.Uncommitted)).
+			fix("commit them, or judge the files on disk: oap-gate check --worktree")
 	}
 	return out
 }

@@ -28,6 +28,8 @@ type Run struct {
 	Offline        bool
 	Audit          bool // every record at the head is judged, as it stands
 	DenyGovernance bool
+	Chosen         string   // how base and head were chosen
+	Uncommitted    []string // records on disk that differ from those of head, and were not judged
 	// Selected tells whether a check is to run.
 	Selected func(id string) bool
 	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil: it

@@ -26,6 +26,7 @@ var ErrNoRegistry = errors.New("no OAP registry here")
 type Config struct {
 	Tool           Tool
 	Chosen         string               // how base and head were chosen
+	Uncommitted    []string             // records on disk that differ from those of head
 	Selected       func(id string) bool // which checks run
 	Offline        bool                 // nothing is fetched
 	DenyGovernance bool                 // governance files alone fail
@@ -110,7 +111,8 @@ func hasRegistry(trees ...*registry.Tree) error {
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, rep *Report) error {
 	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
-		DenyGovernance: cfg.DenyGovernance, Selected: cfg.Selected, Memo: known, Reach: reach(src, rng.Head.Commit())}
+		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
+		Memo: known, Reach: reach(src, rng.Head.Commit())}
 	touched := paths(rng)
 	room := room{records: len(touched)}
 	err := room.full()

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +27,10 @@ type disk struct {
 	root  *os.Root
 	like  gitstore.ID // says the hash function
 	index fs.FileInfo // of the index file; nil where there is none
-	mu    sync.Mutex
-	dirs  map[string]bool // directories looked at: real ones are true
+	// trusting: a record that is clean is not read either.
+	trusting bool
+	mu       sync.Mutex
+	dirs     map[string]bool // directories looked at: real ones are true
 }
 
 // errChanged: a file is not what it was a moment ago.
@@ -80,14 +83,9 @@ func (d *disk) list(path string, depth int, f func(path string) error) error {
 	if !info.IsDir() || d.isClone(path) {
 		return f(path)
 	}
-	folder, err := d.root.Open(filepath.FromSlash(path))
+	names, err := d.names(path)
 	if err != nil {
-		return errDisk(path, err)
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxPaths + 1)
-	if err != nil && err != io.EOF {
-		return errDisk(path, err)
+		return err
 	}
 	for _, name := range names {
 		if err := d.list(path+"/"+name, depth+1, f); err != nil {
@@ -95,6 +93,42 @@ func (d *disk) list(path string, depth int, f func(path string) error) error {
 		}
 	}
 	return nil
+}
+
+// names are what stands in a folder, "." being the work tree.
+func (d *disk) names(path string) ([]string, error) {
+	folder, err := d.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, errDisk(path, err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxPaths + 1)
+	if err != nil && err != io.EOF {
+		return nil, errDisk(path, err)
+	}
+	if len(names) > maxPaths {
+		return nil, errPaths(path)
+	}
+	return names, nil
+}
+
+// entries are what Git would store for each candidate.
+func (d *disk) entries(ctx context.Context, list []candidate) (map[string]*Entry, error) {
+	entries := make([]*Entry, len(list))
+	err := inParallel(ctx, len(list), neighbours, func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			entries[i], err = d.committed(list[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]*Entry, len(list))
+	for i, c := range list {
+		files[c.path] = entries[i]
+	}
+	return files, nil
 }
 
 // committed is what Git would store for the path: nil where it would store nothing, as for a file that is
@@ -134,9 +168,9 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 // read, so that large files and those that a filter changed cost nothing and are no change.
 func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	e := &Entry{Mode: d.fileMode(c, info)}
-	inData := KindOf(c.path) != Governance
+	unread := d.trusting || KindOf(c.path) == Governance
 	clean := d.isClean(c.tracked, info)
-	if clean && !inData {
+	if clean && unread {
 		e.ID = c.tracked.entry.ID
 		return e, nil
 	}
@@ -247,6 +281,15 @@ func (d *disk) open(path string) (*os.File, int64, error) {
 
 // read is the content of a file that hashed to id, of at most limit bytes.
 func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
+	data, err := d.text(path, limit)
+	if err == nil && hashObject(gitstore.Blob, data, id) != id {
+		return nil, errDisk(path, errChanged)
+	}
+	return data, err
+}
+
+// text is the content of a regular file of at most limit bytes.
+func (d *disk) text(path string, limit int64) ([]byte, error) {
 	f, size, err := d.open(path)
 	if err != nil {
 		return nil, errDisk(path, err)
@@ -257,7 +300,7 @@ func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 			Err: fmt.Errorf("%w: %d bytes, at most %d are read", gitstore.ErrTooLarge, size, limit)}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && hashObject(gitstore.Blob, data, id) != id {
+	if err == nil && int64(len(data)) > size {
 		err = errChanged
 	}
 	if err != nil {

@@ -85,6 +85,9 @@ func (r *Repository) HasRef(name string) bool { return r.store.HasRef(name) }
 // RemoteURL is the URL of the remote "origin", empty where there is none.
 func (r *Repository) RemoteURL() string { return r.store.RemoteURL() }
 
+// HasRemote reports whether the clone's configuration gives a remote of that name a URL.
+func (r *Repository) HasRemote(name string) bool { return r.store.HasRemote(name) }
+
 // Worktree is the root of the work tree, empty for a bare clone.
 func (r *Repository) Worktree() string { return r.store.Worktree() }
 

@@ -15,10 +15,11 @@ import (
 // WorktreeRange reads what the files on disk would do to base if they were committed on top of HEAD: by
 //
 //	git add -f implementations revocations peer-witnesses workflow-anchors
-//	git commit -a
+//	git add -A
+//	git commit
 //
-// That is every file of the data folders, tracked or not and ignored or not, and elsewhere the files that
-// Git tracks. Files that a sparse checkout leaves out stay as they are. Git's conversions (line ends, filters
+// That is every file of the data folders, ignored or not, and elsewhere every file that Git tracks or does not
+// ignore; package ignore lists where that differs from what git does. Files that a sparse checkout leaves out stay as they are. Git's conversions (line ends, filters
 // such as LFS) are not run: a file counts as unchanged where its bytes are those stored, or where Git itself
 // sees by size and time that it is as it was checked out; else its bytes count as they stand on disk. The
 // executable bit counts where the file system keeps it.
@@ -53,23 +54,16 @@ func (r *Repository) diskTree(ctx context.Context, h *commit) (gitstore.ID, erro
 	if err != nil {
 		return gitstore.ID{}, err
 	}
-	candidates, err := r.candidates(d, indexed)
-	if err != nil {
+	c := candidates{seen: map[string]*indexEntry{}}
+	if err := c.data(r, d, indexed); err != nil {
 		return gitstore.ID{}, err
 	}
-	entries := make([]*Entry, len(candidates))
-	err = inParallel(ctx, len(candidates), neighbours, func(from, to int) (err error) {
-		for i := from; i < to && err == nil; i++ {
-			entries[i], err = d.committed(candidates[i])
-		}
-		return err
-	})
-	if err != nil {
+	if err := r.addUntracked(ctx, d, &c); err != nil {
 		return gitstore.ID{}, err
 	}
-	files := make(map[string]*Entry, len(entries))
-	for i, c := range candidates {
-		files[c.path] = entries[i]
+	files, err := d.entries(ctx, c.list)
+	if err != nil {
+		return gitstore.ID{}, err
 	}
 	changes, err := r.changesTo(h, files)
 	if err != nil {
@@ -79,46 +73,51 @@ func (r *Repository) diskTree(ctx context.Context, h *commit) (gitstore.ID, erro
 	return r.compose(h.tree, changes)
 }
 
-// candidates lists the paths of the index and those that stand in the data folders, each once.
-func (r *Repository) candidates(d *disk, indexed []indexEntry) ([]candidate, error) {
-	var list []candidate
-	seen := map[string]bool{}
-	add := func(path string, tracked *indexEntry) error {
-		if len(list) >= maxPaths {
-			return errPaths(path)
-		}
-		if !seen[path] {
-			seen[path] = true
-			list = append(list, candidate{path, tracked})
-		}
-		return nil
+// candidates are the paths to look at, each once.
+type candidates struct {
+	list []candidate
+	seen map[string]*indexEntry // nil: untracked
+}
+
+func (c *candidates) add(path string, tracked *indexEntry) error {
+	if len(c.list) >= maxPaths {
+		return errPaths(path)
 	}
+	if _, ok := c.seen[path]; !ok {
+		c.seen[path] = tracked
+		c.list = append(c.list, candidate{path, tracked})
+	}
+	return nil
+}
+
+// data adds the paths of the index and those that stand in the data folders.
+func (c *candidates) data(r *Repository, d *disk, indexed []indexEntry) error {
 	for i := range indexed {
 		e := &indexed[i]
 		if e.stage != 0 {
-			return nil, &gitstore.Error{Op: "reading the index at", Object: fmt.Sprintf("%q", e.path),
+			return &gitstore.Error{Op: "reading the index at", Object: fmt.Sprintf("%q", e.path),
 				Err: errors.New("a merge conflict stands there"), Remedy: "resolve the conflict and `git add` the path"}
 		}
 		path, isFolder := e.folder()
 		if !isFolder {
-			if err := add(path, e); err != nil {
-				return nil, err
+			if err := c.add(path, e); err != nil {
+				return err
 			}
 			continue
 		}
 		w := walk{repo: r, visit: func(path string, entry Entry) error {
-			return add(path, &indexEntry{path: path, entry: entry, sparse: true})
+			return c.add(path, &indexEntry{path: path, entry: entry, sparse: true})
 		}}
 		if err := w.folder(path, e.entry.ID, 1); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, k := range DataKinds {
-		if err := d.list(k.Folder(), 1, func(path string) error { return add(path, nil) }); err != nil {
-			return nil, err
+		if err := d.list(k.Folder(), 1, func(path string) error { return c.add(path, nil) }); err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // changesTo lists what the files change in the tree of h, in path order.

@@ -23,7 +23,7 @@ func newCheck(sys IO) *cobra.Command {
 		Long: strings.TrimSpace(`
 check judges what base..head would do to the registry. The base tree is the judge: schemas,
 witnesses and policy are read from it, never from what is proposed.`),
-		Example: `  oap-gate check                          HEAD against origin/HEAD
+		Example: `  oap-gate check                          HEAD against the registry's main branch
   oap-gate check --worktree               the files on disk, before the commit
   oap-gate check --base main --head topic
   oap-gate check --offline --report json=report.json`,
@@ -84,6 +84,9 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 	}
 	cfg := gate.Config{Tool: version(), Chosen: c.how, Selected: o.selected, Offline: o.offline,
 		DenyGovernance: o.governance == "deny", Assumed: o.assumed(), ChangedFiles: c.changedFiles}
+	if c.workTree {
+		cfg.Uncommitted = repo.Uncommitted(ctx)
+	}
 	rep, err := judgeChosen(ctx, repo, c, src, cfg)
 	if err != nil {
 		return nil, err

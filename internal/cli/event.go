@@ -22,7 +22,9 @@ type chosen struct {
 	sequence bool
 	// rewritten: base is no longer in the history of head.
 	rewritten bool
-	how       string
+	// workTree: head is HEAD, so that whoever runs it may take it for the files on disk.
+	workTree bool
+	how      string
 	// changedFiles is how many files the event counts; 0 where it does not say.
 	changedFiles int
 }
@@ -51,6 +53,7 @@ func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv 
 	if rev == "" {
 		rev = "HEAD"
 	}
+	c.workTree = rev == "HEAD"
 	if c.head, err = repo.Resolve(rev); err != nil {
 		return c, err
 	}
@@ -58,19 +61,29 @@ func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv 
 	return c, nil
 }
 
-// baseOf resolves --base, or the first branch that usually is the one to land on.
+// baseOf resolves --base, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
+// the fork's main may hold the proposal. An upstream that was not fetched is an error, since origin then is the fork.
 func (o *options) baseOf(repo *registry.Repository) (commit, how string, err error) {
 	if o.base != "" {
 		commit, err = repo.Resolve(o.base)
 		return commit, o.base, err
 	}
-	for _, ref := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/heads/main"} {
+	for _, name := range []string{"upstream/HEAD", "upstream/main", "origin/HEAD", "origin/main", "main"} {
+		ref := "refs/heads/" + name
+		if remote, _, ok := strings.Cut(name, "/"); ok {
+			ref = "refs/remotes/" + name
+			if remote == "origin" && repo.HasRemote("upstream") {
+				return "", "", usagef("fetch it: git fetch upstream; or name the base with --base",
+					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was fetched")
+			}
+		}
 		if repo.HasRef(ref) {
 			commit, err = repo.Resolve(ref)
-			return commit, strings.TrimPrefix(strings.TrimPrefix(ref, "refs/remotes/"), "refs/heads/"), err
+			return commit, name, err
 		}
 	}
-	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
+	return "", "", usagef("name it with --base",
+		"no base: the clone has neither HEAD nor main of upstream or origin, nor a branch main")
 }
 
 func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {

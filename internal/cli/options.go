@@ -52,7 +52,8 @@ func (o *options) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "the clone: a work tree, a bare clone or a linked worktree")
 	if o.mode != "audit" {
-		f.StringVar(&o.base, "base", "", "commit that the range would land on (default: of the event, else origin/HEAD, origin/main or main)")
+		f.StringVar(&o.base, "base", "", "commit that the range would land on (default: of the event, "+
+			"else HEAD or main of the remote upstream, else of origin, else main)")
 		f.StringVar(&o.head, "head", "", "commit that is proposed (default: of the event, else HEAD)")
 		f.BoolVar(&o.worktree, "worktree", false, "the head is the files on disk, before the commit")
 		f.StringVar(&o.governance, "governance", "review", "what governance files alone get: review (a warning) or deny (a failure)")

@@ -15,14 +15,27 @@ const maxConfig = 4 << 20
 
 // parseConfig reads the syntax of git-config(1). It is strict: what git refuses it refuses.
 func parseConfig(text string) (config, error) {
-	p := configParser{text: strings.TrimPrefix(text, "\ufeff"), line: 1, values: config{}}
+	c := config{}
+	err := eachSetting(text, func(key, value string) error {
+		c[key] = value
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// eachSetting calls f for each key and its value, in the order of the file.
+func eachSetting(text string, f func(key, value string) error) error {
+	p := configParser{text: strings.TrimPrefix(text, "\ufeff"), line: 1, set: f}
 	if len(text) > maxConfig {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, len(text), maxConfig)
+		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, len(text), maxConfig)
 	}
 	if err := p.file(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", p.line, err)
+		return fmt.Errorf("line %d: %w", p.line, err)
 	}
-	return p.values, nil
+	return nil
 }
 
 type configParser struct {
@@ -30,7 +43,7 @@ type configParser struct {
 	at      int
 	line    int
 	section string
-	values  config
+	set     func(key, value string) error
 }
 
 // next is the next byte, with CR LF as LF; line ends follow the last byte, as many as are asked for.
@@ -150,8 +163,7 @@ func (p *configParser) variable() error {
 	default:
 		return fmt.Errorf("%q after the key %q", c, key)
 	}
-	p.values[key] = value
-	return nil
+	return p.set(key, value)
 }
 
 // value reads to the end of the line: quotes, escapes, comments and continuation lines.

@@ -25,7 +25,7 @@ const (
 type facts struct {
 	idSize   int
 	promisor bool
-	remote   string // URL of origin
+	remotes  map[string]string // URL by name
 }
 
 // readConfig accepts the extensions that change nothing for a reader, or that it knows how to serve.
@@ -43,7 +43,7 @@ func readConfig(common string) (facts, error) {
 		return facts{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"], ErrUnsupported)}
 	}
-	f := facts{idSize: 20, remote: c["remote.origin.url"]}
+	f := facts{idSize: 20, remotes: map[string]string{}}
 	keys := make([]string, 0, len(c))
 	for key := range c {
 		keys = append(keys, key)
@@ -54,6 +54,9 @@ func readConfig(common string) (facts, error) {
 			if err := f.extension(name, c[key], version); err != nil {
 				return facts{}, err
 			}
+		}
+		if name, ok := strings.CutPrefix(key, "remote."); ok && strings.HasSuffix(name, ".url") {
+			f.remotes[strings.TrimSuffix(name, ".url")] = c[key]
 		}
 		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") {
 			on, err := c.bool(key)

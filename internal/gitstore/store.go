@@ -103,7 +103,10 @@ func (s *Store) Worktree() string { return s.worktree }
 
 // RemoteURL is the URL of the remote origin as the configuration spells it, credentials and all; "" where none is
 // set.
-func (s *Store) RemoteURL() string { return s.remote }
+func (s *Store) RemoteURL() string { return s.remotes["origin"] }
+
+// HasRemote reports whether the configuration gives a remote of that name a URL.
+func (s *Store) HasRemote(name string) bool { return s.remotes[name] != "" }
 
 // Shallow tells whether the clone has a shallow boundary.
 func (s *Store) Shallow() bool { return len(s.boundary) > 0 }

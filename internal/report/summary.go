@@ -43,8 +43,8 @@ func examined(r *gate.Report) string {
 	}
 	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(len(ran), "check"), documents)
 	switch {
-	case len(r.Results) == 0:
-		s += "; there was nothing to judge"
+	case judgedNothing(r):
+		s += "; nothing was judged"
 	case r.Counts.Records == 0:
 		s += "; no record was judged"
 	}
@@ -77,6 +77,14 @@ func unanswered(r *gate.Report) string {
 		return ""
 	}
 	return "no request was answered" + resolver + ": is this machine online?"
+}
+
+// judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
+func judgedNothing(r *gate.Report) bool {
+	if len(r.Results) == 0 {
+		return true
+	}
+	return r.Mode == "check" && r.Verdict == gate.Pass && r.Counts.Records == 0 && len(r.Governance) == 0 && !r.Squash
 }
 
 // records names the kinds of the records where the results tell them all.

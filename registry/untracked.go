@@ -1,0 +1,138 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+)
+
+// Caps on ignore patterns. Theirs is the one work here that grows with a product of two sizes.
+const (
+	maxIgnoreBytes = 1 << 20 // of all .gitignore files that are read
+	maxIgnoreWork  = 1 << 33 // bytes of patterns times bytes of the paths that are held against them
+)
+
+// untracked looks for the files that Git neither tracks nor ignores.
+type untracked struct {
+	ctx   context.Context
+	repo  *Repository
+	disk  *disk
+	found *candidates
+	fold  bool // case does not count in patterns
+	left  struct{ names, bytes, work int64 }
+}
+
+// scope is the patterns of one file, and the folder that they hold for: empty, or ending in a slash.
+type scope struct {
+	folder   string
+	size     int64 // bytes of the file
+	patterns ignore.Patterns
+}
+
+// addUntracked adds the untracked paths outside of the data folders that `git add -A` would add.
+func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidates) error {
+	texts, fold, err := r.store.Excludes()
+	if err != nil {
+		return err
+	}
+	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: fold}
+	u.left.names, u.left.bytes, u.left.work = maxPaths, maxIgnoreBytes, maxIgnoreWork
+	var scopes []scope
+	for _, text := range texts {
+		scopes = append(scopes, scope{"", int64(len(text)), ignore.Parse(text, fold)})
+	}
+	return u.folder("", 0, scopes)
+}
+
+// folder looks into a folder that is not ignored. Scopes are those of the folders above, lowest priority first.
+func (u *untracked) folder(folder string, depth int, scopes []scope) error {
+	if depth > maxDepth {
+		return errDepth(folder)
+	}
+	text, err := u.ignoreFile(folder + ".gitignore")
+	if err != nil {
+		return err
+	}
+	if patterns := ignore.Parse(text, u.fold); len(patterns) > 0 {
+		scopes = append(scopes[:len(scopes):len(scopes)], scope{folder, int64(len(text)), patterns})
+	}
+	names, err := u.disk.names(folder + ".")
+	if err != nil {
+		return err
+	}
+	if u.left.names -= int64(len(names)); u.left.names < 0 {
+		return errPaths(folder)
+	}
+	for _, name := range names {
+		if name == ".git" || folder == "" && isDataFolder(name) {
+			continue
+		}
+		if err := u.path(folder+name, depth, scopes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *untracked) path(path string, depth int, scopes []scope) error {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	info, err := u.disk.stat(path)
+	if err != nil || info == nil {
+		return err
+	}
+	tracked := u.found.seen[path]
+	if tracked != nil && (!info.IsDir() || tracked.entry.Mode == ModeSubmodule) {
+		return nil
+	}
+	if ignored, err := u.ignored(path, info.IsDir(), scopes); err != nil || ignored {
+		return err
+	}
+	if !info.IsDir() || u.disk.isClone(path) {
+		return u.found.add(path, nil)
+	}
+	return u.folder(path+"/", depth+1, scopes)
+}
+
+// ignored asks the patterns of the nearest folder first.
+func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, error) {
+	for i := len(scopes) - 1; i >= 0; i-- {
+		s := scopes[i]
+		if u.left.work -= s.size * int64(len(path)); u.left.work < 0 {
+			return false, &gitstore.Error{Op: "looking for ignored files at", Object: fmt.Sprintf("%q", path),
+				Err:    fmt.Errorf("%w: too many untracked files for so many ignore patterns", ErrLimit),
+				Remedy: "take untracked files or ignore patterns away, or name the commit with --head"}
+		}
+		if v := s.patterns.Match(strings.TrimPrefix(path, s.folder), isDir, u.fold); v != ignore.Undecided {
+			return v == ignore.Ignored, nil
+		}
+	}
+	return false, nil
+}
+
+// ignoreFile is the text of a .gitignore: nil where that is no regular file, whatever a link there leads to. One that a
+// sparse checkout leaves out is read from the index, as git does.
+func (u *untracked) ignoreFile(path string) ([]byte, error) {
+	info, err := u.disk.stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info != nil && info.Size() > u.left.bytes {
+		return nil, &gitstore.Error{Op: "reading ignore patterns", Object: fmt.Sprintf("%q", path),
+			Err:    fmt.Errorf("%w: more than %d bytes in all .gitignore files", ErrLimit, maxIgnoreBytes),
+			Remedy: "take patterns away, or name the commit with --head"}
+	}
+	var text []byte
+	switch tracked := u.found.seen[path]; {
+	case info != nil && info.Mode().IsRegular():
+		text, err = u.disk.text(path, u.left.bytes)
+	case info == nil && tracked != nil && tracked.sparse && tracked.entry.Mode != ModeSymlink:
+		text, err = u.repo.object(tracked.entry.ID, gitstore.Blob, u.left.bytes)
+	}
+	u.left.bytes -= int64(len(text))
+	return text, err
+}

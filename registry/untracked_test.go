@@ -1,0 +1,445 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// TestMain keeps the configuration and the ignore patterns of whoever runs the tests out of them.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"HOME": "/nonexistent", "XDG_CONFIG_HOME": "",
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// untracked lists what would be added, as `git ls-files -o` has it.
+func (c *clone) untracked() []string {
+	c.t.Helper()
+	r := c.open()
+	h, err := r.resolve("HEAD")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	d, indexed, err := r.openDisk(h)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	found := candidates{seen: map[string]*indexEntry{}}
+	if err := found.data(r, d, indexed); err != nil {
+		c.t.Fatal(err)
+	}
+	known := len(found.list)
+	if err := r.addUntracked(ctx, d, &found); err != nil {
+		c.t.Fatal(err)
+	}
+	var paths []string
+	for _, one := range found.list[known:] {
+		paths = append(paths, one.path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// lsFiles lists the same by git.
+func (c *clone) lsFiles() []string {
+	c.t.Helper()
+	paths := strings.FieldsFunc(c.git("ls-files", "-o", "-z", "--exclude-standard"),
+		func(r rune) bool { return r == 0 })
+	for i := range paths {
+		paths[i] = strings.TrimSuffix(paths[i], "/") // a clone inside
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// TestUntrackedAsGitDoes holds which untracked files count against git, file by file of patterns.
+func TestUntrackedAsGitDoes(t *testing.T) {
+	tests := []struct {
+		name     string
+		patterns map[string]string // by file
+		paths    string
+		want     string // where git's answer would not show that the case is what it says
+	}{
+		{"nothing", nil, "a b/c", "a b/c"},
+		{"name", map[string]string{".gitignore": "a"}, "a b/a c/a/d ab", "ab"},
+		{"not", map[string]string{".gitignore": "*\n![a-c]x\n"}, "ax dx", "ax"},
+		{"[!a]", map[string]string{".gitignore": "[!a]x\n"}, "ax bx x", "ax x"},
+		{"[^a]", map[string]string{".gitignore": "[^a]x\n"}, "ax bx", "ax"},
+		{"classes", map[string]string{".gitignore": "x[[:digit:]]\ny[[:upper:]_]\nz[[:nope:]]\nv[![:alpha:]]\n"},
+			"x1 xa yA ya y_ za vz v1", ""},
+		{"odd brackets",
+			map[string]string{".gitignore": "a[]]\nb[]-]\nc[\nd[a\ne[[:a]\nf[\\]]\ng[b-a]\nh[a\\-c]\ni[!]\nj[]a]k\nl[a-]\n"},
+			"a] b- b] c c[ d[a e: ea e[ f] ga h- hb ha i! i[!] j]k jak l- la", ""},
+		{"bracket with a slash", map[string]string{".gitignore": "*\n!a[b/c]d\n"}, "abd acd", "abd acd"},
+		{"two asterisks in a name", map[string]string{".gitignore": "d/a**b\n"}, "d/ab d/axb d/ax/b e/ab", ""},
+		{"two asterisks after text", map[string]string{".gitignore": "d/a**/x\ne/a**\n/f**/g\n"},
+			"d/ax d/ab/x d/ab/c/x d/a/x d/b/x e/a e/ab/c f/g fg fh/g", ""},
+		{"two asterisks after a wildcard", map[string]string{".gitignore": "?/a**/x\n"},
+			"d/ax d/ab/x d/ab/c/x d/a/x", ""},
+		{"folders at the end", map[string]string{".gitignore": "x/**\n"}, "x/a x/b/c y/x/a", "y/x/a"},
+		{"folders at the end, but one", map[string]string{".gitignore": "x/**\n!x/keep\n"}, "x/a x/keep", "x/keep"},
+		{"folders below", map[string]string{".gitignore": "x/**/\n"}, "x/a x/b/c x/b/d/e", "x/a"},
+		{"folders at the start", map[string]string{".gitignore": "**/x\n**/y/z\n"}, "x a/x a/b/x y/z b/y/z b/y/c/z",
+			"b/y/c/z"},
+		{"folders between", map[string]string{".gitignore": "a/**/b\n"}, "a/b a/x/b a/x/y/b a/x/c", "a/x/c"},
+		{"folders twice", map[string]string{".gitignore": "a/**/b/**/c\n**/**/q\n"},
+			"a/b/c a/x/b/y/c a/b/x/b/c a/c q w/q", "a/c"},
+		{"three asterisks", map[string]string{".gitignore": "a/***/b\n***\n!*/\n!k*\n"}, "a/b a/x/b kx x", ""},
+		{"many folders", map[string]string{".gitignore": "**/a/**/a/**/b\n"}, "a/a/b a/x/a/y/b a/b x/a/a/a/b", "a/b"},
+		{"escaped slash", map[string]string{".gitignore": "a\\/b\nc/**\\/d\n"}, "a/b c/d c/x/d c/x/y/d", ""},
+		{"escapes", map[string]string{".gitignore": "\\#a\n\\!b\nc\\*\nd\\\\e\nf\\g\nh\\\n"},
+			"#a !b c* cx d\\e fg h", "cx h"},
+		{"comment", map[string]string{".gitignore": "#a\n !b\n"}, "#a", "#a"},
+		{"blanks", map[string]string{".gitignore": "a  \nb\\ \nc \\ \nd\t\ne \n  \n"}, "a|b |b|c  |c|d|d\t|e|  ", ""},
+		{"CR LF", map[string]string{".gitignore": "a\r\nb/\r\n\r\nc \r\nd\r"}, "a b/x c d", ""},
+		{"byte order mark", map[string]string{".gitignore": "\ufeffa\nb\n"}, "a b", ""},
+		{"NUL", map[string]string{".gitignore": "a\x00b\nc\n"}, "a ab c", "ab"},
+		{"bytes, not characters", map[string]string{".gitignore": "?\nx[é]\ny??\n"}, "é a xé x\xc3 yé", "xé é"},
+		{"bytes that are no UTF-8", map[string]string{".gitignore": "a\xff\nb[\x80-\xff]\n"}, "a\xff b\xfe bz", "bz"},
+		{"folder alone", map[string]string{".gitignore": "x/\n"}, "a/x x/b", "a/x"},
+		{"below a folder that is ignored", map[string]string{".gitignore": "x/\n!x/a\n"}, "x/a", ""},
+		{"folder brought back", map[string]string{".gitignore": "*\n!x/\n!x/a\n"}, "x/a x/b y", "x/a"},
+		{"folder brought back, its files not", map[string]string{".gitignore": "x*\n!x/\n"}, "x/xa x/b", "x/b"},
+		{"anchored", map[string]string{".gitignore": "/a\nb/c\n"}, "a x/a b/c x/b/c", "x/a x/b/c"},
+		{"a part of the path", map[string]string{".gitignore": "*\n!/a\n!/a/b\n"}, "a/b/c", ""},
+		{"nested", map[string]string{".gitignore": "*.o\n", "a/.gitignore": "!x.o\n/y\n"},
+			"x.o a/x.o a/y a/b/y a/b/x.o", ""},
+		{"nested, two deep", map[string]string{"a/.gitignore": "*.o\n", "a/b/.gitignore": "!*.o\n"}, "a/x.o a/b/x.o",
+			""},
+		{"nested below what is ignored", map[string]string{".gitignore": "a/\n", "a/.gitignore": "!*\n"}, "a/x", ""},
+		{"it ignores itself", map[string]string{".gitignore": "*"}, "x", ""},
+		{"exclude", map[string]string{".git/info/exclude": "*.o\n!k.o\n", ".gitignore": "!x.o\nk.o\n"},
+			"x.o y.o k.o", ".gitignore x.o"},
+		{"slashes", map[string]string{".gitignore": "a//b\n//c\n/\n!\n!/\n./d\n../e\n"}, "a/b c d e", ""},
+		{"names that are wildcards", map[string]string{".gitignore": "[*]\n"}, "* a [*]", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClone(t)
+			c.commit("README.md", "r")
+			separator := " "
+			if strings.Contains(tt.paths, "|") {
+				separator = "|"
+			}
+			for _, path := range strings.Split(tt.paths, separator) {
+				c.write(path, "x")
+			}
+			for file, text := range tt.patterns {
+				c.write(file, text)
+			}
+			for _, fold := range []string{"false", "true"} {
+				c.git("config", "core.ignoreCase", fold)
+				got, want := c.untracked(), c.lsFiles()
+				if !slices.Equal(got, want) {
+					t.Errorf("ignoreCase %s: %q count, git says %q", fold, got, want)
+				}
+				if own := slices.DeleteFunc(got, func(p string) bool {
+					return strings.HasSuffix(p, ".gitignore") && !strings.Contains(tt.want, ".gitignore")
+				}); tt.want != "" && strings.Join(own, separator) != tt.want {
+					t.Errorf("ignoreCase %s: %q count, want %q", fold, own, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// TestUntrackedFiles holds what stands on disk otherwise than as a file, and where patterns come from, against git.
+func TestUntrackedFiles(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(c *clone)
+		want string
+	}{
+		{"tracked files are not ignored", func(c *clone) {
+			c.commit("x/a", "a")
+			c.write(".gitignore", "*\n")
+			c.write("x/a", "b")
+			c.write("x/b", "b")
+		}, ""},
+		{"a link to a folder is a file", func(c *clone) {
+			c.write(".git/info/exclude", "x/\ny\n")
+			c.symlink("..", "x")
+			c.symlink("..", "y")
+		}, "x"},
+		{"patterns behind a link", func(c *clone) {
+			c.write(".git/patterns", "a\n")
+			c.symlink(".git/patterns", ".gitignore")
+			c.write("a", "a")
+		}, ".gitignore a"},
+		{"patterns are a folder", func(c *clone) { c.write(".gitignore/a", "a"); c.write("a", "a") }, ".gitignore/a a"},
+		{"exclude behind a link", func(c *clone) {
+			c.write("elsewhere", "a\nelsewhere\n")
+			c.symlink("../../elsewhere", ".git/info/exclude")
+			c.write("a", "a")
+		}, ""},
+		{"core.excludesFile", func(c *clone) {
+			c.write(".git/mine", "*.o\n!k.o\n")
+			c.git("config", "core.excludesFile", filepath.Join(c.dir, ".git/mine"))
+			c.write(".git/info/exclude", "k.o\n!y.o\n")
+			c.write("x.o", "x")
+			c.write("y.o", "y")
+			c.write("k.o", "k")
+		}, "y.o"},
+		{"core.excludesFile, relative", func(c *clone) {
+			c.write(".git/mine", "*.o\n")
+			c.git("config", "core.excludesFile", ".git/mine")
+			c.write("x.o", "x")
+		}, ""},
+		{"a clone inside", func(c *clone) {
+			sub := filepath.Join(c.dir, "sub")
+			c.git("init", "-q", sub)
+			c.at(sub).commit("x", "x")
+		}, "sub"},
+		{"a clone inside that is ignored", func(c *clone) {
+			sub := filepath.Join(c.dir, "sub")
+			c.git("init", "-q", sub)
+			c.at(sub).commit("x", "x")
+			c.write(".git/info/exclude", "sub/\n")
+		}, ""},
+		{"a submodule that is not checked out", func(c *clone) {
+			c.git("update-index", "--add", "--cacheinfo", "160000,"+c.git("rev-parse", "HEAD")+",sub")
+			c.write("sub/x", "x")
+		}, ""},
+		{"patterns that a sparse checkout leaves out", func(c *clone) {
+			c.commit("docs/.gitignore", "*.o\n", "docs/x", "x")
+			c.git("sparse-checkout", "set", "--no-cone", "/README.md")
+			c.write("docs/y.o", "y")
+		}, ""},
+		{"a linked work tree", func(c *clone) {
+			c.write(".git/info/exclude", "*.o\n")
+			dir := filepath.Join(c.t.TempDir(), "linked")
+			c.git("worktree", "add", "-q", "--detach", dir)
+			c.dir = dir
+			c.write("x.o", "x")
+			c.write("y", "y")
+		}, "y"},
+		{"a folder that becomes a file", func(c *clone) {
+			c.commit("x/a", "a")
+			c.remove("x")
+			c.write("x", "x")
+		}, "x"},
+		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.write("README.md/x", "x") },
+			"README.md/x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClone(t)
+			c.commit("README.md", "r")
+			tt.edit(c)
+			got, want := c.untracked(), c.lsFiles()
+			if !slices.Equal(got, want) || strings.Join(got, " ") != tt.want {
+				t.Errorf("%q count, git says %q, want %q", got, want, tt.want)
+			}
+		})
+	}
+}
+
+// TestUntrackedAtRandom holds the same for patterns and paths that nobody thought of.
+func TestUntrackedAtRandom(t *testing.T) {
+	c := newClone(t)
+	c.commit("README.md", "r")
+	random := rand.New(rand.NewPCG(9, 3))
+	pick := func(from ...string) string { return from[random.IntN(len(from))] }
+	several := func(most int, from ...string) string {
+		var b strings.Builder
+		for range 1 + random.IntN(most) {
+			b.WriteString(pick(from...))
+		}
+		return b.String()
+	}
+	for range 60 {
+		file := filepath.Join(c.dir, several(4, "a/", "b/", "ab/", "A/", "é/", "x-/"), several(3, "a", "b", "A", "]",
+			"-", "é", "*"))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err == nil { // else a file stands there
+			_ = os.WriteFile(file, nil, 0o666)
+		}
+	}
+	for i := range 150 {
+		for _, file := range []string{".gitignore", "a/.gitignore", "a/b/.gitignore", ".git/info/exclude"} {
+			var text strings.Builder
+			for range random.IntN(5) {
+				text.WriteString(pick("", "", "!", "\\") + several(6, "a", "b", "A", "/", "/", "*", "**", "**/",
+					"/**", "?", "é", "\xc3",
+					"[ab]", "[!a]", "[^b-]", "[]-a]", "[a-", "]", "[[:alpha:]]", "[/a]", "\\", "\\*", "\\a", "-", " ") +
+					pick("", "", "/", " ", "/**", "\r") + "\n")
+			}
+			c.write(file, text.String())
+		}
+		fold := fmt.Sprint(i%4 == 0)
+		c.git("config", "core.ignoreCase", fold)
+		if got, want := c.untracked(), c.lsFiles(); !slices.Equal(got, want) {
+			var all []string
+			for _, file := range []string{".gitignore", "a/.gitignore", "a/b/.gitignore", ".git/info/exclude"} {
+				text, _ := os.ReadFile(filepath.Join(c.dir, file))
+				all = append(all, fmt.Sprintf("%s: %q", file, text))
+			}
+			t.Fatalf("ignoreCase %s\n%s\n%q count\n%q git", fold, strings.Join(all, "\n"), minus(got, want),
+				minus(want, got))
+		}
+	}
+}
+
+func minus(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// TestUntrackedCaps holds that a clone cannot make the search go on for ever, nor lead it out.
+func TestUntrackedCaps(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(c *clone)
+		want string // the error
+	}{
+		{"a .gitignore over its cap", func(c *clone) {
+			c.write(".gitignore", strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<16+1))
+		},
+			"more than 1048576 bytes in all .gitignore files"},
+		{"all of them over it", func(c *clone) {
+			for i := range 3 {
+				c.write(fmt.Sprintf("d%d/.gitignore", i), strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<15))
+			}
+		}, "more than 1048576 bytes in all .gitignore files"},
+		{"info/exclude over its cap", func(c *clone) {
+			c.write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1))
+		}, "is over 1048576 bytes"},
+		{"many patterns, many files", func(c *clone) {
+			c.write(".gitignore", strings.Repeat(strings.Repeat("b", 255)+"\n", 1<<12))
+			for i := range 50 {
+				c.write(strings.Repeat("f", 200)+fmt.Sprint(i), "")
+			}
+		}, "too many untracked files for so many ignore patterns"},
+		{"folders in one another", func(c *clone) { c.write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
+			"folders in one another"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClone(t)
+			c.commit("README.md", "r")
+			tt.edit(c)
+			_, err := c.open().WorktreeRange(ctx, "HEAD")
+			var e *gitstore.Error
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &e) || e.Remedy == "" {
+				t.Errorf("error %v, want %q and a remedy", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestUserIgnores holds which of the user's own files are read, against git.
+func TestUserIgnores(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string // below the home
+		env   map[string]string // $HOME is the home
+		want  string
+	}{
+		{"none", nil, nil, "a b"},
+		{"the default", map[string]string{".config/git/ignore": "a\n"}, nil, "b"},
+		{"XDG_CONFIG_HOME", map[string]string{".config/git/ignore": "a\n", "xdg/git/ignore": "b\n"},
+			map[string]string{"XDG_CONFIG_HOME": "$HOME/xdg"}, "a"},
+		{"~", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n",
+			".config/git/ignore": "b\n"}, nil, "b"},
+		{"the last one", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\nexcludesFile = ~/other\n",
+			"mine":  "a\n",
+			"other": "b\n"}, nil, "a"},
+		{"of XDG, then of the home", map[string]string{".config/git/config": "[core]\nexcludesFile = ~/mine\n",
+			".gitconfig": "[core]\nexcludesFile = ~/other\n", "mine": "a\n", "other": "b\n"}, nil, "a"},
+		{"set to nothing", map[string]string{".gitconfig": "[core]\nexcludesFile =\n", ".config/git/ignore": "b\n"},
+			nil, "a b"},
+		{"included", map[string]string{".gitconfig": "[include]\npath = more\n",
+			"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"}, nil, "b"},
+		{"included, then set",
+			map[string]string{".gitconfig": "[include]\npath = ~/more\n[core]\nexcludesFile = ~/other\n",
+				"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n", "other": "b\n"}, nil, "a"},
+		{"on a condition, not met", map[string]string{".gitconfig": "[includeIf \"gitdir:/nowhere/\"]\npath = more\n",
+			"more": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"}, nil, "a b"},
+		{"GIT_CONFIG_GLOBAL", map[string]string{".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n",
+			"global": "[core]\nexcludesFile = ~/other\n",
+			"other":  "b\n"}, map[string]string{"GIT_CONFIG_GLOBAL": "$HOME/global"}, "a"},
+		{"GIT_CONFIG_SYSTEM", map[string]string{"system": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"},
+			map[string]string{"GIT_CONFIG_SYSTEM": "$HOME/system", "GIT_CONFIG_NOSYSTEM": ""}, "b"},
+		{"no system", map[string]string{"system": "[core]\nexcludesFile = ~/mine\n", "mine": "a\n"},
+			map[string]string{"GIT_CONFIG_SYSTEM": "$HOME/system", "GIT_CONFIG_NOSYSTEM": "1"}, "a b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv("HOME", home)
+			t.Setenv("GIT_CONFIG_GLOBAL", "")
+			os.Unsetenv("GIT_CONFIG_GLOBAL")
+			for name, value := range tt.env {
+				t.Setenv(name, strings.ReplaceAll(value, "$HOME", home))
+			}
+			c := newClone(t)
+			c.commit("README.md", "r")
+			at := c.at(home)
+			for name, text := range tt.files {
+				at.write(name, text)
+			}
+			c.write("a", "a")
+			c.write("b", "b")
+			cmd := exec.Command("git", "ls-files", "-o", "--exclude-standard")
+			cmd.Dir = c.dir
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Join(c.untracked(), " "), strings.Join(strings.Fields(string(out)),
+				" "); got != want || got != tt.want {
+				t.Errorf("%q count, git says %q, want %q", got, want, tt.want)
+			}
+		})
+	}
+}
+
+// TestUserIgnoresOnCondition holds that patterns that may not hold hide nothing.
+func TestUserIgnoresOnCondition(t *testing.T) {
+	for name, env := range map[string]string{"includeIf": "", "GIT_CONFIG_COUNT": "1"} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv("HOME", home)
+			t.Setenv("GIT_CONFIG_COUNT", env)
+			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "global"))
+			c := newClone(t)
+			c.commit("README.md", "r")
+			at := c.at(home)
+			at.write("more", "[core]\nexcludesFile = ~/mine\n")
+			at.write(".config/git/ignore", "a\n")
+			at.write("mine", "a\n")
+			text := "[core]\nexcludesFile = ~/mine\n"
+			if env == "" {
+				text = "[includeIf \"gitdir:/\"]\npath = more\n"
+			}
+			at.write("global", text)
+			c.write("a", "a")
+			if got := strings.Join(c.untracked(), " "); got != "a" {
+				t.Errorf("%q count, want a", got)
+			}
+		})
+	}
+	t.Run("configurations that include one another", func(t *testing.T) {
+		home := t.TempDir()
+		t.Setenv("HOME", home)
+		t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "global"))
+		c := newClone(t)
+		c.commit("README.md", "r")
+		c.at(home).write("global", "[include]\npath = global\n")
+		_, err := c.open().WorktreeRange(ctx, "HEAD")
+		if err == nil || !strings.Contains(err.Error(), "more than 10 deep") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
