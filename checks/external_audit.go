@@ -49,9 +49,9 @@ func runExternalAudit(s *Subject) Outcome {
 	}
 	if _, err := did.Parse(a.AuditorDID); err != nil {
 		out.errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(a.AuditorDID, 200)).fix("name the auditor by its DID")
-	} else if sameDID(a.AuditorDID, s.Listing.ToolDID) || sameDID(a.AuditorDID, r.ImplementationDID) {
+	} else if did.Alike(a.AuditorDID, s.Listing.ToolDID) || did.Alike(a.AuditorDID, r.ImplementationDID) {
 		out.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", a.AuditorDID).fix("have somebody else audit it")
-	} else if slices.ContainsFunc(r.PeerWitnesses, func(w receipt.PeerWitness) bool { return sameDID(w.DID, a.AuditorDID) }) {
+	} else if slices.ContainsFunc(r.PeerWitnesses, func(w receipt.PeerWitness) bool { return did.Alike(w.DID, a.AuditorDID) }) {
 		out.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", a.AuditorDID).
 			fix("have somebody audit it who is no witness")
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -226,7 +227,7 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []regis
 				if r.now.listed == nil {
 					continue
 				}
-				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + strings.ToLower(r.now.listed.ToolDID)} {
+				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + did.Fold(r.now.listed.ToolDID)} {
 					apart = apart && !claims[claim]
 					claims[claim] = true
 				}

@@ -126,8 +126,8 @@ func (o Outcome) level5(s *Subject, all []witness) Outcome {
 		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
-	if !named(m) {
-		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest names no publisher did or legal_name, so nothing shows that the witnesses are independent of it").
+	if why := m.Unnamed(); why != "" {
+		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest %s, so nothing shows that the witnesses are independent of it", why).
 			fix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
 		return o
 	}
@@ -225,7 +225,7 @@ func (o *Outcome) bootstrap(s *Subject) {
 		return
 	}
 	for _, m := range maintainers {
-		if sameDID(m, s.Listing.ToolDID) {
+		if did.Alike(m, s.Listing.ToolDID) {
 			o.errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).fix("correct %s", PolicyFile)
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -79,7 +80,7 @@ func parsePolicy(text []byte) (Policy, error) {
 		if err != nil {
 			return p, err
 		}
-		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return same(o, m) }) {
+		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return did.Alike(o, m) }) {
 			return p, fmt.Errorf("maintainer %q stands there twice", m)
 		}
 		p.Maintainers = append(p.Maintainers, m)
@@ -96,10 +97,13 @@ func policyDID(what string, n *yaml.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if want, ok := d.Spelling(); !ok {
+	if strings.Contains(d.Host(), "_") {
+		return "", fmt.Errorf("%q has an underscore, which no host name has", n.Value)
+	}
+	if want := d.Spelling(); want != n.Value {
 		return "", fmt.Errorf("%q is not in its one spelling %q", n.Value, want)
 	}
-	return d.Text, nil
+	return n.Value, nil
 }
 
 // onlyKeys holds that a mapping, and the one below reference_server, has no other keys than these.

@@ -3,7 +3,6 @@ package checks
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -69,7 +68,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	} else if w.path {
 		w.alone = "its did:web has a path, so that it may share its host"
 	}
-	if sameDID(id, st.candidate) {
+	if did.Alike(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
 	v, code, why := s.vouches(id)
@@ -275,8 +274,8 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 		w.alone = "its Manifest: " + located(m.From, m.Message)
 	case m.Value.ToolDID != id:
 		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
-	case !named(m.Value):
-		w.alone = "its Manifest names no publisher did or legal_name"
+	case m.Value.Unnamed() != "":
+		w.alone = "its Manifest " + m.Value.Unnamed()
 	default:
 		w.publisher = m.Value
 	}
@@ -284,11 +283,6 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 	if w.alone == "" && (id == s.Policy().ReferenceServer || len(known.Receipt.Value.PeerWitnesses) == 0) {
 		w.witnessed(known)
 	}
-}
-
-// named tells whether a Manifest says who publishes, by DID and legal name.
-func named(m *manifest.Manifest) bool {
-	return strings.TrimSpace(m.Publisher.DID) != "" && strings.TrimSpace(m.Publisher.LegalName) != ""
 }
 
 // witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
@@ -302,7 +296,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 	doubt := ""
 	for _, p := range own.PeerWitnesses {
 		peer := known.Witnesses[p.DID]
-		if peer == nil || p.Alg != "EdDSA" || same(p.DID, w.did) {
+		if peer == nil || p.Alg != "EdDSA" || did.Alike(p.DID, w.did) {
 			continue
 		}
 		switch how, why := documents(peer); {
@@ -344,7 +338,7 @@ func shareKey(a, b []did.Key) bool {
 // dependent says what two witnesses share, empty where they are independent of one another.
 func dependent(a, b *witness) string {
 	switch {
-	case same(a.did, b.did):
+	case did.Alike(a.did, b.did):
 		return "they are one DID"
 	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
 		return "both stand under " + a.domain.ICANN
