@@ -64,7 +64,7 @@ func runPeerWitnesses(s *Subject) Outcome {
 		out.errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).fix("publish a Receipt that RFC 8785 can canonicalise")
 		return out
 	}
-	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, bytes: bytes, facts: s.Facts.Witnesses}
+	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, bytes: bytes, facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
 		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
@@ -120,7 +120,7 @@ func (o Outcome) level4(s *Subject, all []witness) Outcome {
 
 func (o Outcome) level5(s *Subject, all []witness) Outcome {
 	const at = "/conformance_level"
-	me := witness{did: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, domain: ownDomain(s)}
+	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
 	if m.ToolDID != s.Listing.ToolDID {
 		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",

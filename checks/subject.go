@@ -34,6 +34,9 @@ type Run struct {
 	once     sync.Once
 	landings landings
 
+	policies sync.Once
+	servers  []string // see referenceServers
+
 	mu        sync.Mutex
 	err       error
 	histories map[string][]registry.Version           // by path

@@ -32,7 +32,7 @@ type witness struct {
 	code   string
 	why    string // where it does not simply count
 
-	keys      []did.Key // of its DID Document
+	material  []string // of its DID Document
 	domain    domainage.Domain
 	path      bool // a did:web with a path
 	publisher *manifest.Manifest
@@ -42,9 +42,9 @@ type witness struct {
 
 // statement is a signed text that witnesses vouch for.
 type statement struct {
-	candidate string    // DID that may not witness for itself
-	keys      []did.Key // of the candidate, none where they are not asked for
-	bytes     []byte    // what is signed
+	candidate string   // DID that may not witness for itself
+	material  []string // of the candidate, none where they are not asked for
+	bytes     []byte   // what is signed
 	facts     map[string]*evidence.Witness
 }
 
@@ -111,8 +111,8 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 		w.weight, w.code, w.why = ignored, "witness-signature", forged
 		return w
 	}
-	w.keys = doc.Keys
-	if shareKey(w.keys, st.keys) {
+	w.material = doc.Material
+	if shareKey(w.material, st.material) {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
 	if !signed {
@@ -279,8 +279,7 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 	default:
 		w.publisher = m.Value
 	}
-	// A policy that no longer names the reference server does not make it another.
-	if w.alone == "" && (id == s.Policy().ReferenceServer || len(known.Receipt.Value.PeerWitnesses) == 0) {
+	if w.alone == "" && m.State != evidence.Unsought && (len(known.Receipt.Value.PeerWitnesses) == 0 || s.WasReferenceServer(id)) {
 		w.witnessed(known)
 	}
 }
@@ -329,10 +328,9 @@ func (r *Run) Revoked(path, sha256 string) string {
 	return r.landed().revoked[pinned]
 }
 
-func shareKey(a, b []did.Key) bool {
-	return slices.ContainsFunc(a, func(k did.Key) bool {
-		return slices.ContainsFunc(b, func(o did.Key) bool { return k.Public.Equal(o.Public) })
-	})
+// shareKey reports whether two DID Documents have a key in common, usable or over, of whatever type.
+func shareKey(a, b []string) bool {
+	return slices.ContainsFunc(a, func(k string) bool { return slices.Contains(b, k) })
 }
 
 // dependent says what two witnesses share, empty where they are independent of one another.
@@ -342,7 +340,7 @@ func dependent(a, b *witness) string {
 		return "they are one DID"
 	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
 		return "both stand under " + a.domain.ICANN
-	case shareKey(a.keys, b.keys):
+	case shareKey(a.material, b.material):
 		return "they share a key"
 	case a.publisher != nil && b.publisher != nil:
 		if is, why := a.publisher.SamePublisher(b.publisher); is {

@@ -283,7 +283,11 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if kinds == 0 {
 		return
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.Policy().ReferenceServer}
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.WasReferenceServer,
+		Clock: run.Now, Judged: run.Now}
+	if s.Then != nil {
+		w.Judged = s.Then.When
+	}
 	if s.Listing != nil {
 		w.Maintainers = s.BootstrapMaintainers()
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -41,8 +42,11 @@ type Wanted struct {
 	Maintainers []string
 	// Archive asks the archive for a pinned document that its origin does not give.
 	Archive bool
-	// ReferenceServer is the DID whose own witnesses are sought too, where it is a witness.
-	ReferenceServer string
+	// ReferenceServer reports whether a DID is one whose own witnesses are sought too, where it is a witness.
+	ReferenceServer func(did string) bool
+	// Clock is the time by which the keys of a listing's own DID Document are judged, Judged that for all others: when
+	// the record was proposed.
+	Clock, Judged time.Time
 	// Revoked is the base tree's listing that a revocation names.
 	Revoked *registry.Listing
 }
@@ -61,7 +65,7 @@ func Collect(ctx context.Context, s Source, record any, w Wanted) *Facts {
 		}
 	case *registry.Anchor:
 		if w.Kinds.Has(AnchorProof) {
-			c.anchor(f, r)
+			c.anchor(f, r, w)
 		}
 	}
 	c.wait.Wait()
@@ -92,7 +96,7 @@ func (c *collector) seek(sought bool, f func()) {
 }
 
 func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
-	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID) })
+	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID, w.Clock) })
 	c.seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
 	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l) })
 	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
@@ -105,7 +109,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 		var mu sync.Mutex
 		for _, d := range w.Maintainers {
 			c.start(func() {
-				doc, _ := c.didDocument(d)
+				doc, _ := c.didDocument(d, w.Judged)
 				mu.Lock()
 				defer mu.Unlock()
 				f.Maintainers[d] = doc
@@ -116,7 +120,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	if w.Revoked != nil && r.RevokedByDID == w.Revoked.ToolDID {
-		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID) })
+		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID, w.Judged) })
 	}
 	var dids []string
 	for _, p := range r.Witnesses {
@@ -125,7 +129,7 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	f.Witnesses = c.witnesses(dids, w, true)
 }
 
-func (c *collector) anchor(f *Facts, a *registry.Anchor) {
+func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
 	c.start(func() {
 		f.CrossMatch = c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
 		if f.CrossMatch.State != Obtained {
@@ -138,8 +142,8 @@ func (c *collector) anchor(f *Facts, a *registry.Anchor) {
 			f.CrossMatch = Result[Pinned]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: f.CrossMatch.From}
 		}
 	})
-	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
-	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
+	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID, w.Judged) })
+	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID, w.Judged) })
 }
 
 // witnesses seeks the documents of the listed among dids. Where independence matters that includes their
@@ -156,11 +160,11 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[st
 		}
 		known := &Witness{}
 		found[d] = known
-		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
+		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID, w.Judged) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
-			if independence && d == w.ReferenceServer && known.Receipt.State == Obtained {
+			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 && w.ReferenceServer(d) {
 				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
 			}
 		})
@@ -176,8 +180,8 @@ func peers(r *receipt.Receipt) []string {
 	return dids
 }
 
-// didDocument resolves a DID, and tells the URL where it was not the DID's own.
-func (c *collector) didDocument(text string) (Result[*did.Document], string) {
+// didDocument resolves a DID as it is to be read at a time, and tells the URL where it was not the DID's own.
+func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document], string) {
 	d, err := did.Parse(text)
 	if err != nil {
 		return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
@@ -203,7 +207,7 @@ func (c *collector) didDocument(text string) (Result[*did.Document], string) {
 		}
 	}
 	r := decoded(o, func() (*did.Document, string, error) {
-		doc, err := did.ParseDocument(o.Target, o.Body, d)
+		doc, err := did.ParseDocument(o.Target, o.Body, d, at)
 		if err != nil {
 			return nil, documentCode(err), err
 		}

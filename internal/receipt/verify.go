@@ -157,6 +157,11 @@ func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, strin
 			}
 		}
 	}
+	for _, k := range d.Over {
+		if *left -= tryCost + len(forms[0]); *left >= 0 && signature.Verify(k.Public, forms[0], raw) {
+			return found{}, fmt.Sprintf("key %.200q signed it, which is over (%s): sign anew by another, and before retiring a key", k.ID, k.Why)
+		}
+	}
 	if !known {
 		return found{}, "no key of the document has that id, and none of the others signed it"
 	}
