@@ -197,6 +197,8 @@ func (s *Subject) Merged(check, code string, severity Severity) bool {
 		text := code == "workflow-anchored-twice" || code == "anchored-in-future" || code == "anchor-host" || code == evidence.CodeDIDSyntax ||
 			code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
 		return severity == Doubt || severity == Error && !text
+	case externalAudit.ID:
+		return code == auditOpen || code == auditWitnessKey
 	case peerWitnesses.ID:
 		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
