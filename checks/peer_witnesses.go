@@ -122,7 +122,7 @@ func (o Outcome) level5(s *Subject, all []witness) Outcome {
 	const at = "/conformance_level"
 	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
-	if m.ToolDID != s.Listing.ToolDID {
+	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
 		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
@@ -209,7 +209,7 @@ func firstDependence(all []witness) string {
 // where the rule does not cover it.
 func (s *Subject) BootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !s.judged().Before(BootstrapEnd) {
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.judged().Before(BootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -252,7 +252,7 @@ const cosignatureStale = "cosignature-stale"
 func (s *Subject) cosignature(maintainer string) string {
 	signed := func(e receipt.Signature) bool {
 		by, _, _ := strings.Cut(e.By, "#")
-		return by == maintainer && readable(e.Alg, e.Value)
+		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
 	}
 	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
 		return cosignatureStale

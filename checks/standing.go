@@ -60,10 +60,10 @@ func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs.all(slug
 // ByDID are the listings of a DID in any spelling and letter case.
 func (st *Standing) ByDID(text string) []*Listed { return st.byDID.all(text) }
 
-// Witness is the one listing of exactly this DID at L4 or L5; nil where there is none or more than one.
+// Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
 func (st *Standing) Witness(text string) *Listed {
 	same := st.ByDID(text)
-	if len(same) != 1 || same[0].ToolDID != text || same[0].Level.Base() < 4 {
+	if len(same) != 1 || !did.Same(same[0].ToolDID, text) || same[0].Level.Base() < 4 {
 		return nil
 	}
 	return same[0]

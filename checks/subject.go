@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
@@ -203,7 +204,7 @@ func (s *Subject) Merged(check, code string, severity Severity) bool {
 		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
 		l := s.Run.revokedListing(s)
-		own := code == "not-authorised" && l != nil && s.Revocation.RevokedByDID == l.ToolDID && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
+		own := code == "not-authorised" && l != nil && did.Same(s.Revocation.RevokedByDID, l.ToolDID) && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
 		return severity == Doubt || severity == Error && own
 	}
 	return false

@@ -94,7 +94,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
-	if own.ImplementationDID != id {
+	if !did.Same(own.ImplementationDID, id) {
 		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", cutRunes(own.ImplementationDID, 200))
 	}
 	verified := receipt.VerifyImplementation(own, doc, id)
@@ -164,7 +164,7 @@ func (st *Standing) noWitness(id string) string {
 		return "the base tree has no listing of it"
 	case len(same) > 1:
 		return fmt.Sprintf("the base tree has %d listings of it, so that it is not known which one speaks", len(same))
-	case same[0].ToolDID != id:
+	case !did.Same(same[0].ToolDID, id):
 		return fmt.Sprintf("the base tree lists it as %q", same[0].ToolDID)
 	}
 	return fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", same[0].Path, same[0].Level)
@@ -183,7 +183,7 @@ func (s *Subject) vouchedThen(id string) *voucher {
 			continue
 		}
 		then := condense(rec.Path, registry.ParseListing(rec))
-		if then.ToolDID != id || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
+		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
 			continue
 		}
 		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
@@ -272,7 +272,7 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 		w.doubt = "its Manifest could not be had: " + located(m.From, m.Message)
 	case m.State != evidence.Obtained:
 		w.alone = "its Manifest: " + located(m.From, m.Message)
-	case m.Value.ToolDID != id:
+	case !did.Same(m.Value.ToolDID, id):
 		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
 	case m.Value.Unnamed() != "":
 		w.alone = "its Manifest " + m.Value.Unnamed()

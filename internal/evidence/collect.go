@@ -119,8 +119,8 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 }
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
-	if w.Revoked != nil && r.RevokedByDID == w.Revoked.ToolDID {
-		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID, w.Judged) })
+	if w.Revoked != nil && did.Same(r.RevokedByDID, w.Revoked.ToolDID) {
+		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(w.Revoked.ToolDID, w.Judged) })
 	}
 	var dids []string
 	for _, p := range r.Witnesses {

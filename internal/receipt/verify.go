@@ -55,12 +55,12 @@ func (v Verification) Form() string {
 }
 
 // VerifyImplementation verifies the EdDSA signatures of toolDID, whose document is d, on r: those whose by
-// is the DID, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
+// is the DID in whatever spelling, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
 // passed over.
 func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
 	return verify(r, d, func(by string) bool {
 		before, _, found := strings.Cut(by, "#")
-		return before == toolDID || found && before == ""
+		return did.Same(before, toolDID) || found && before == ""
 	})
 }
 
@@ -69,7 +69,7 @@ func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verificat
 func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
 	return verify(r, doc, func(by string) bool {
 		before, _, _ := strings.Cut(by, "#")
-		return before == id
+		return did.Same(before, id)
 	}).Verified()
 }
 
