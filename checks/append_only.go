@@ -42,6 +42,10 @@ var appendOnly = &Check{
 			"squash the branch into one commit, or merge it by a merge commit"},
 		{"not-fast-forward", "fast-forwarded, the branch's own history would stand in the place of the base's",
 			"merge it by a merge commit or squashed, or rebase onto the base"},
+		{"nothing-judged", "the base holds the head already, so that there was nothing to judge",
+			"commit what you propose, or name the registry's own branch with --base"},
+		{"uncommitted", "the work tree holds records that are not committed, and these were not judged",
+			"commit them, or judge the files on disk with --worktree"},
 		historyRewritten,
 	},
 }

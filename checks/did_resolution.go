@@ -33,6 +33,9 @@ func runDIDResolution(s *Subject) Outcome {
 	if d.Code == evidence.CodeDIDSyntax {
 		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key"
 	}
+	if d.Code == did.CodeKeysOver || d.Code == did.CodeDeactivated {
+		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, and pin that in a re-issue"
+	}
 	if out.report(s, "/tool_did", d.State, d.Code, message, fix) {
 		return out
 	}

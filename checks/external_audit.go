@@ -1,9 +1,12 @@
 package checks
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -17,6 +20,7 @@ var externalAudit = &Check{
 	Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt),
+	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.Witnesses},
 	Reads: []string{"/conformance_level"},
 	Applies: func(s *Subject) string {
 		if level := s.Listing.Level.Base(); level < 0 || level == 5 {
@@ -33,6 +37,11 @@ var externalAudit = &Check{
 		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
 		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
 			"have an auditor who is no witness, or a witness who is no auditor"},
+		{"audit-own-key", "auditor_did encodes a key of the implementation's own DID Document",
+			"have somebody else audit it"},
+		{"audit-witness-key", "auditor_did encodes a key of a peer witness's DID Document",
+			"have an auditor who is no witness, or a witness who is no auditor"},
+		{"audit-open", "a witness's DID Document, which may hold the auditor's key, could not be had", "try again"},
 		{"audit-date", "external_audit.valid_until is no date", "write it like 2026-12-31"},
 		{"audit-expired", "the audit is over", "renew it and attest again"},
 		{"audit-declared", "the audit is declared, and nobody verified it here", "nothing to do"},
@@ -60,14 +69,7 @@ func runExternalAudit(s *Subject) Outcome {
 		out.errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
 			fix("name the framework, or %q", "equivalent")
 	}
-	if _, err := did.Parse(a.AuditorDID); err != nil {
-		out.errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(a.AuditorDID, 200)).fix("name the auditor by its DID")
-	} else if sameDID(a.AuditorDID, s.Listing.ToolDID) || sameDID(a.AuditorDID, r.ImplementationDID) {
-		out.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", a.AuditorDID).fix("have somebody else audit it")
-	} else if slices.ContainsFunc(r.PeerWitnesses, func(w receipt.PeerWitness) bool { return sameDID(w.DID, a.AuditorDID) }) {
-		out.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", a.AuditorDID).
-			fix("have somebody audit it who is no witness")
-	}
+	key := out.auditor(s, r)
 	switch {
 	case a.Until.IsZero():
 		out.errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed", cutRunes(a.ValidUntil, 60)).
@@ -75,8 +77,118 @@ func runExternalAudit(s *Subject) Outcome {
 	case !s.Run.Now.Before(a.Until):
 		out.errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s", cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).fix("renew the audit and attest again")
 	}
-	if !out.has(Error) {
+	if key != "" {
+		if open, is := out.auditorKey(s, r, key); is {
+			return open
+		}
+	}
+	if !out.has(Error) && !out.has(Doubt) {
 		out.noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
 	}
 	return out
+}
+
+// The codes of an auditor whose key is a witness's, and of one of whom that is not known: in an audit both rest on what
+// the witness's document says today.
+const (
+	auditWitnessKey = "audit-witness-key"
+	auditOpen       = "audit-open"
+)
+
+// auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives the
+// key that its DID encodes, if it does.
+func (o *Outcome) auditor(s *Subject, r *receipt.Receipt) (key string) {
+	const at = "/conformance_level"
+	text := r.ExternalAudit.AuditorDID
+	d, err := did.Parse(text)
+	if err == nil {
+		key, err = did.Material(d)
+	}
+	if err != nil {
+		o.errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).fix("name the auditor by its DID")
+		return ""
+	}
+	if did.Alike(text, s.Listing.ToolDID) || did.Alike(text, r.ImplementationDID) {
+		o.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).fix("have somebody else audit it")
+		return ""
+	}
+	if domain := within(d, ownDomain(s)); domain != "" {
+		o.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's own domain", text, domain).
+			fix("have somebody else audit it")
+		return ""
+	}
+	for _, w := range r.PeerWitnesses {
+		if did.Alike(w.DID, text) {
+			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", text).
+				fix("have somebody audit it who is no witness")
+			return ""
+		}
+		other, err := did.Parse(w.DID)
+		if err != nil {
+			continue
+		}
+		theirs, _ := domainage.Registrable(other.Host())
+		if domain := within(d, theirs); domain != "" {
+			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer witness %q", text, domain, w.DID).
+				fix("have somebody audit it who is no witness")
+			return ""
+		}
+		if encoded, _ := did.Material(other); key != "" && encoded == key {
+			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text, w.DID).
+				fix("have somebody audit it who is no witness")
+			return ""
+		}
+	}
+	return key
+}
+
+// within is the registrable domain that a did:web has in common with another; of a host that is itself a public suffix
+// the host. It is empty where they have none in common.
+func within(d did.DID, other domainage.Domain) string {
+	if d.Method != "web" {
+		return ""
+	}
+	mine, _ := domainage.Registrable(d.Host())
+	if domain := cmp.Or(mine.Registrable, mine.Host); domain == cmp.Or(other.Registrable, other.Host) {
+		return domain
+	}
+	return ""
+}
+
+// auditorKey holds that an auditor whose DID is a key is no key of the candidate's DID Document or a witness's. It gives
+// another outcome, and true, where the candidate's document is not there.
+func (o *Outcome) auditorKey(s *Subject, r *receipt.Receipt, key string) (Outcome, bool) {
+	const at = "/conformance_level"
+	text := r.ExternalAudit.AuditorDID
+	if missing, is := externalAudit.missing(s, evidence.DIDDocument); is {
+		if o.has(Error) {
+			return *o, true
+		}
+		missing.Findings = append(o.Findings, missing.Findings...)
+		return missing, true
+	}
+	if r.PeerWitnessCount > evidence.MaxWitnesses {
+		return externalAudit.standIn(s, peerWitnesses.ID, at, "too-many-witnesses",
+			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses)), true
+	}
+	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {
+		o.errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).fix("have somebody else audit it")
+		return Outcome{}, false
+	}
+	for _, w := range r.PeerWitnesses {
+		known := s.Facts.Witnesses[w.DID]
+		if known == nil { // not listed: it is nobody's word
+			continue
+		}
+		switch doc := known.DIDDocument; {
+		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
+			o.doubtf(s, at, auditOpen, "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
+				text, w.DID, located(doc.From, doc.Message)).fix("try again")
+		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
+			o.errorf(s, at, auditWitnessKey, "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
+				fix("have somebody audit it who is no witness")
+			return Outcome{}, false
+		}
+	}
+	return Outcome{}, false
 }

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
 )
 
 // isPlain reports whether folding leaves a path as it is, by its bytes alone.
@@ -21,11 +23,15 @@ func isPlain(path string) bool {
 	return true
 }
 
-// foldPath is a path as the most forgetful systems compare it: without default-ignorable code points, after NFKC, full
-// case folding and NFKC again, which folding can make necessary, and without the dots and blanks at each part's end.
+// foldPath is a path as the most forgetful systems compare it: folded, and without the dots and blanks at each part's end.
 // Systems that forget less see fewer twins, and no clone is for one system alone.
 func foldPath(path string) string {
-	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(withoutIgnorable(path))))
+	folded := path
+	if utf8.ValidString(path) {
+		folded = fold.Text(path)
+	} else { // bytes that are no UTF-8 stay apart
+		folded = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(path)))
+	}
 	parts := strings.Split(folded, "/")
 	for i, p := range parts {
 		parts[i] = strings.TrimRightFunc(p, isDropped)
@@ -35,26 +41,3 @@ func foldPath(path string) string {
 
 // isDropped reports whether a rune is one that some systems drop at the end of a name.
 func isDropped(r rune) bool { return r == '.' || unicode.IsSpace(r) }
-
-// withoutIgnorable keeps the bytes of what is no UTF-8: names that differ there are no twins.
-func withoutIgnorable(s string) string {
-	if strings.IndexFunc(s, isIgnorable) < 0 {
-		return s
-	}
-	var out strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isIgnorable(r) {
-			out.WriteString(s[i : i+size])
-		}
-		i += size
-	}
-	return out.String()
-}
-
-// isIgnorable is the Unicode property Default_Ignorable_Code_Point, derived as DerivedCoreProperties.txt says.
-func isIgnorable(r rune) bool {
-	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Variation_Selector) &&
-		!unicode.In(r, unicode.White_Space, unicode.Prepended_Concatenation_Mark) &&
-		(r < 0xFFF9 || r > 0xFFFB) && (r < 0x13430 || r > 0x13440)
-}

@@ -2,23 +2,23 @@ package checks
 
 import (
 	"slices"
-	"strings"
 )
 
-// index finds listings by a text in any letter case. Hardly two share one, so that only the second gets a list.
+// index finds listings by what fold makes of a text. Hardly two share that, so that only the second gets a list.
 type index struct {
+	fold  func(string) string
 	first map[string]*Listed
 	more  map[string][]*Listed
 }
 
-// newIndex is an index with room for n texts.
-func newIndex(n int) index {
-	return index{make(map[string]*Listed, n), map[string][]*Listed{}}
+// newIndex is an index with room for n texts. What fold gives it gives for itself too.
+func newIndex(fold func(string) string, n int) index {
+	return index{fold, make(map[string]*Listed, n), map[string][]*Listed{}}
 }
 
 // all are the listings of a text, in the order in which they were added.
 func (x index) all(text string) []*Listed {
-	key := strings.ToLower(text)
+	key := x.fold(text)
 	l := x.first[key]
 	if l == nil {
 		return nil
@@ -27,7 +27,7 @@ func (x index) all(text string) []*Listed {
 }
 
 func (x index) add(text string, l *Listed) {
-	key := strings.ToLower(text)
+	key := x.fold(text)
 	if x.first[key] == nil {
 		x.first[key] = l
 	} else {
@@ -36,7 +36,7 @@ func (x index) add(text string, l *Listed) {
 }
 
 func (x index) drop(text string, l *Listed) {
-	key := strings.ToLower(text)
+	key := x.fold(text)
 	left := slices.DeleteFunc(x.all(key), func(o *Listed) bool { return o == l })
 	delete(x.first, key)
 	delete(x.more, key)

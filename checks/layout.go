@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -110,15 +111,15 @@ func place(s *Subject) []Finding {
 
 // spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.
 func (o *Outcome) spelling(s *Subject, text string) {
-	want, ok := spelling(text)
+	d, err := did.Parse(text)
 	switch {
-	case ok:
-	case strings.Contains(text, "_"):
+	case err != nil: // did-resolution says so
+	case strings.Contains(d.Host(), "_"):
 		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q with an underscore, which no host name has", text).
 			fix("move to a host name of letters, digits and hyphens")
-	default:
-		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, want).
-			fix("set tool_did to %q: lower-case host, no trailing dot", want)
+	case d.Spelling() != text:
+		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, d.Spelling()).
+			fix("set tool_did to %q: lower-case host, no trailing dot", d.Spelling())
 	}
 }
 
@@ -165,7 +166,7 @@ func (o *Outcome) unique(s *Subject) {
 		standing                     []*Listed
 	}{
 		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
-		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID, l.dids[strings.ToLower(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID, l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
 	} {
 		if m.value == "" {
 			continue
@@ -197,7 +198,7 @@ func (o *Outcome) unique(s *Subject) {
 	}
 }
 
-// landings are the listings that the range brings or changes, by slug and DID in lower case, the paths of those
+// landings are the listings that the range brings or changes, by slug in lower case and by did.Fold, the paths of those
 // that it changes or takes away, and the revocations that it brings.
 type landings struct {
 	slugs, dids map[string][]*Subject
@@ -224,7 +225,7 @@ func (r *Run) landed() *landings {
 				continue
 			}
 			r.landings.replaced[t.Path] = true
-			slug, tool := strings.ToLower(t.Listing.Slug), strings.ToLower(t.Listing.ToolDID)
+			slug, tool := strings.ToLower(t.Listing.Slug), did.Fold(t.Listing.ToolDID)
 			r.landings.slugs[slug] = append(r.landings.slugs[slug], t)
 			r.landings.dids[tool] = append(r.landings.dids[tool], t)
 		}

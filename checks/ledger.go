@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -223,7 +224,7 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []regis
 				if r.now.listed == nil {
 					continue
 				}
-				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + strings.ToLower(r.now.listed.ToolDID)} {
+				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + did.Fold(r.now.listed.ToolDID)} {
 					apart = apart && !claims[claim]
 					claims[claim] = true
 				}

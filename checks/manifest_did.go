@@ -36,7 +36,7 @@ func init() { manifestDID.Run = runManifestDID }
 func runManifestDID(s *Subject) Outcome {
 	var out Outcome
 	m, l := s.Facts.Manifest.Value, s.Listing
-	if m.ToolDID != l.ToolDID {
+	if !did.Same(m.ToolDID, l.ToolDID) {
 		out.errorf(s, "/tool_did", "manifest-did-differs", "the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
 			fix("set tool.did in the Manifest to %q", l.ToolDID)
 	}

@@ -83,7 +83,8 @@ func runPeerWitnesses(s *Subject) Outcome {
 		out.errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).fix("publish a Receipt that RFC 8785 can canonicalise")
 		return out
 	}
-	st := statement{candidate: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, signed: r.WitnessedBy, facts: s.Facts.Witnesses}
+	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
+		facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
 		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
@@ -139,14 +140,14 @@ func (o Outcome) level4(s *Subject, all []witness) Outcome {
 
 func (o Outcome) level5(s *Subject, all []witness) Outcome {
 	const at = "/conformance_level"
-	me := witness{did: s.Listing.ToolDID, keys: s.Facts.DIDDocument.Value.Keys, domain: ownDomain(s)}
+	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
-	if m.ToolDID != s.Listing.ToolDID {
+	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
 		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
-	if !named(m) {
-		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest names no publisher did or legal_name, so nothing shows that the witnesses are independent of it").
+	if why := m.Unnamed(); why != "" {
+		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest %s, so nothing shows that the witnesses are independent of it", why).
 			fix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
 		return o
 	}
@@ -228,7 +229,7 @@ func firstDependence(all []witness) string {
 // where the rule does not cover it.
 func (s *Subject) BootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || l.ToolDID != p.ReferenceServer || !s.judged().Before(BootstrapEnd) {
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.judged().Before(BootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -244,7 +245,7 @@ func (o *Outcome) bootstrap(s *Subject) {
 		return
 	}
 	for _, m := range maintainers {
-		if sameDID(m, s.Listing.ToolDID) {
+		if did.Alike(m, s.Listing.ToolDID) {
 			o.errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).fix("correct %s", PolicyFile)
 			return
 		}
@@ -271,7 +272,7 @@ const cosignatureStale = "cosignature-stale"
 func (s *Subject) cosignature(maintainer string) string {
 	signed := func(e receipt.Signature) bool {
 		by, _, _ := strings.Cut(e.By, "#")
-		return by == maintainer && readable(e.Alg, e.Value)
+		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
 	}
 	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
 		return cosignatureStale

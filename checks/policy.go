@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -53,6 +54,36 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	return p, nil
 }
 
+// WasReferenceServer reports whether a policy that stands on the base branch or ever stood there names a DID: a Receipt
+// that the bootstrap rule let in stays one without witnesses when the policy is gone.
+func (s *Subject) WasReferenceServer(id string) bool {
+	return slices.ContainsFunc(s.Run.referenceServers(), func(server string) bool { return did.Same(id, server) })
+}
+
+// referenceServers are those of all policies along the base branch's first parents.
+func (r *Run) referenceServers() []string {
+	r.policies.Do(func() {
+		versions, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile)
+		for _, v := range versions {
+			var tree *registry.Tree
+			var p Policy
+			if tree, err = r.Repo.Tree(r.Context, v.Commit); err != nil {
+				break
+			}
+			if p, err = ReadPolicy(r.Context, tree); err != nil {
+				break
+			}
+			if p.ReferenceServer != "" {
+				r.servers = append(r.servers, p.ReferenceServer)
+			}
+		}
+		if err != nil {
+			r.Fatal(err)
+		}
+	})
+	return r.servers
+}
+
 func parsePolicy(text []byte) (Policy, error) {
 	var p Policy
 	root, err := strictyaml.Parse(PolicyFile, text, maxPolicy)
@@ -79,7 +110,7 @@ func parsePolicy(text []byte) (Policy, error) {
 		if err != nil {
 			return p, err
 		}
-		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return same(o, m) }) {
+		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return did.Alike(o, m) }) {
 			return p, fmt.Errorf("maintainer %q stands there twice", m)
 		}
 		p.Maintainers = append(p.Maintainers, m)
@@ -96,10 +127,13 @@ func policyDID(what string, n *yaml.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if want, ok := d.Spelling(); !ok {
+	if strings.Contains(d.Host(), "_") {
+		return "", fmt.Errorf("%q has an underscore, which no host name has", n.Value)
+	}
+	if want := d.Spelling(); want != n.Value {
 		return "", fmt.Errorf("%q is not in its one spelling %q", n.Value, want)
 	}
-	return d.Text, nil
+	return n.Value, nil
 }
 
 // onlyKeys holds that a mapping, and the one below reference_server, has no other keys than these.

@@ -48,22 +48,3 @@ func TestParsePolicy(t *testing.T) {
 		}
 	}
 }
-
-func TestSameDID(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want bool
-	}{
-		{"did:web:a.example", "did:web:a.example", true},
-		{"did:web:a.example", "did:web:A.EXAMPLE.", true},
-		{"did:web:a.example", "did:web:a.example%3a443", true},
-		{"did:web:a.example", "did:web:a.example%3A8443", false},
-		{"did:web:a.example", "did:web:b.example", false},
-		{"did:web:a.example:x", "did:web:a.example", false},
-		{"nobody", "Nobody", true},
-	} {
-		if got := sameDID(test.a, test.b); got != test.want {
-			t.Errorf("sameDID(%q, %q) = %v", test.a, test.b, got)
-		}
-	}
-}

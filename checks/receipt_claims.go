@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
@@ -63,7 +64,7 @@ func runReceiptClaims(s *Subject) Outcome {
 		out.warnf(s, at, "rounded-number", "the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
 			fix("write numbers that a double holds exactly")
 	}
-	if r.ImplementationDID != l.ToolDID {
+	if !did.Same(r.ImplementationDID, l.ToolDID) {
 		out.errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			fix("list the Receipt that was issued for %s", l.ToolDID)
 	}

@@ -138,7 +138,7 @@ func (o *Outcome) reason(s *Subject) {
 func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
-	if v.RevokedByDID != l.ToolDID {
+	if !did.Same(v.RevokedByDID, l.ToolDID) {
 		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", cutRunes(v.RevokedByDID, 200), l.ToolDID)
 	} else {
 		doc := s.Facts.DIDDocument

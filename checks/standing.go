@@ -57,13 +57,13 @@ func (st *Standing) BySlug(slug string) *Listed { return st.byPath["implementati
 // BySlugText are the listings whose text has this slug, in any letter case.
 func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs.all(slug) }
 
-// ByDID are the listings of a DID in any letter case.
+// ByDID are the listings of a DID in any spelling and letter case.
 func (st *Standing) ByDID(text string) []*Listed { return st.byDID.all(text) }
 
-// Witness is the one listing of exactly this DID at L4 or L5; nil where there is none or more than one.
+// Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
 func (st *Standing) Witness(text string) *Listed {
 	same := st.ByDID(text)
-	if len(same) != 1 || same[0].ToolDID != text || same[0].Level.Base() < 4 {
+	if len(same) != 1 || !did.Same(same[0].ToolDID, text) || same[0].Level.Base() < 4 {
 		return nil
 	}
 	return same[0]
@@ -133,7 +133,7 @@ func emptyStanding(t *registry.Tree) *Standing {
 func (st *Standing) reserve(n int) {
 	st.Listings = make([]*Listed, 0, n)
 	st.byPath = make(map[string]*Listed, n)
-	st.slugs, st.byDID = newIndex(n), newIndex(n)
+	st.slugs, st.byDID = newIndex(strings.ToLower, n), newIndex(did.Fold, n)
 }
 
 // scan judges and condenses one file; it runs on several goroutines at once.
@@ -210,13 +210,4 @@ func (st *Standing) duplicates(touched func(string) bool) {
 			Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
 			Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
 	}
-}
-
-// spelling gives the one spelling of a did:web, and whether text is it already.
-func spelling(text string) (string, bool) {
-	d, err := did.Parse(text)
-	if err != nil {
-		return "", true
-	}
-	return d.Spelling()
 }

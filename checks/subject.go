@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
@@ -45,6 +46,9 @@ type Run struct {
 
 	anchorsOnce sync.Once
 	anchors     map[string][]*standingAnchor // by coordinator; see anchored
+
+	policies sync.Once
+	servers  []string // see referenceServers
 
 	mu        sync.Mutex
 	err       error
@@ -208,11 +212,13 @@ func (s *Subject) Merged(check, code string, severity Severity) bool {
 	case workflowAnchors.ID:
 		text := slices.Contains(anchorWords, code) || code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
 		return severity == Doubt || severity == Error && !text
+	case externalAudit.ID:
+		return code == auditOpen || code == auditWitnessKey
 	case peerWitnesses.ID:
 		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
 		l := s.Run.revokedListing(s)
-		own := code == "not-authorised" && l != nil && s.Revocation.RevokedByDID == l.ToolDID && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
+		own := code == "not-authorised" && l != nil && did.Same(s.Revocation.RevokedByDID, l.ToolDID) && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
 		return severity == Doubt || severity == Error && own
 	}
 	return false

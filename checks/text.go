@@ -2,10 +2,7 @@ package checks
 
 import (
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 )
 
 func plural(n int, one, many string) string {
@@ -25,19 +22,3 @@ func cutRunes(s string, most int) string {
 	}
 	return string(r[:most]) + "…"
 }
-
-// sameDID tells whether two texts name one DID, in whatever spelling.
-func sameDID(a, b string) bool { return same(spelt(a), spelt(b)) }
-
-// spelt is a DID in its one spelling, other text as it is.
-func spelt(text string) string {
-	d, err := did.Parse(text)
-	if err != nil {
-		return text
-	}
-	want, _ := d.Spelling()
-	return want
-}
-
-// same tells whether two texts are equal but for letter case.
-func same(a, b string) bool { return strings.EqualFold(a, b) }

@@ -3,7 +3,6 @@ package checks
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -33,7 +32,7 @@ type witness struct {
 	code   string
 	why    string // where it does not simply count
 
-	keys      []did.Key // of its DID Document
+	material  []string // of its DID Document
 	domain    domainage.Domain
 	path      bool // a did:web with a path
 	publisher *manifest.Manifest
@@ -44,7 +43,7 @@ type witness struct {
 // statement is a signed text that witnesses vouch for.
 type statement struct {
 	candidate string                                 // DID that may not witness for itself
-	keys      []did.Key                              // of the candidate, none where they are not asked for
+	material  []string                               // of the candidate, none where they are not asked for
 	signed    func(keys []did.Key, text string) bool // reports whether text is a signature of it by one of keys
 	facts     map[string]*evidence.Witness
 }
@@ -69,7 +68,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	} else if w.path {
 		w.alone = "its did:web has a path, so that it may share its host"
 	}
-	if sameDID(id, st.candidate) {
+	if did.Alike(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
 	v, code, why := s.vouches(id)
@@ -95,7 +94,7 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
-	if own.ImplementationDID != id {
+	if !did.Same(own.ImplementationDID, id) {
 		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", cutRunes(own.ImplementationDID, 200))
 	}
 	verified := receipt.VerifyImplementation(own, doc, id)
@@ -112,8 +111,8 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 		w.weight, w.code, w.why = ignored, "witness-signature", forged
 		return w
 	}
-	w.keys = doc.Keys
-	if shareKey(w.keys, st.keys) {
+	w.material = doc.Material
+	if shareKey(w.material, st.material) {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
 	if !signed {
@@ -165,7 +164,7 @@ func (st *Standing) noWitness(id string) string {
 		return "the base tree has no listing of it"
 	case len(same) > 1:
 		return fmt.Sprintf("the base tree has %d listings of it, so that it is not known which one speaks", len(same))
-	case same[0].ToolDID != id:
+	case !did.Same(same[0].ToolDID, id):
 		return fmt.Sprintf("the base tree lists it as %q", same[0].ToolDID)
 	}
 	return fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", same[0].Path, same[0].Level)
@@ -184,7 +183,7 @@ func (s *Subject) vouchedThen(id string) *voucher {
 			continue
 		}
 		then := condense(rec.Path, registry.ParseListing(rec))
-		if then.ToolDID != id || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
+		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
 			continue
 		}
 		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
@@ -273,22 +272,16 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 		w.doubt = "its Manifest could not be had: " + located(m.From, m.Message)
 	case m.State != evidence.Obtained:
 		w.alone = "its Manifest: " + located(m.From, m.Message)
-	case m.Value.ToolDID != id:
+	case !did.Same(m.Value.ToolDID, id):
 		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
-	case !named(m.Value):
-		w.alone = "its Manifest names no publisher did or legal_name"
+	case m.Value.Unnamed() != "":
+		w.alone = "its Manifest " + m.Value.Unnamed()
 	default:
 		w.publisher = m.Value
 	}
-	// A policy that no longer names the reference server does not make it another.
-	if w.alone == "" && (id == s.Policy().ReferenceServer || len(known.Receipt.Value.PeerWitnesses) == 0) {
+	if w.alone == "" && m.State != evidence.Unsought && (len(known.Receipt.Value.PeerWitnesses) == 0 || s.WasReferenceServer(id)) {
 		w.witnessed(known)
 	}
-}
-
-// named tells whether a Manifest says who publishes, by DID and legal name.
-func named(m *manifest.Manifest) bool {
-	return strings.TrimSpace(m.Publisher.DID) != "" && strings.TrimSpace(m.Publisher.LegalName) != ""
 }
 
 // witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
@@ -301,7 +294,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 	doubt := ""
 	for _, p := range own.PeerWitnesses {
 		peer := known.Witnesses[p.DID]
-		if peer == nil || p.Alg != "EdDSA" || same(p.DID, w.did) {
+		if peer == nil || p.Alg != "EdDSA" || did.Alike(p.DID, w.did) {
 			continue
 		}
 		switch how, why := documents(peer); {
@@ -334,20 +327,19 @@ func (r *Run) Revoked(path, sha256 string) string {
 	return r.landed().revoked[pinned]
 }
 
-func shareKey(a, b []did.Key) bool {
-	return slices.ContainsFunc(a, func(k did.Key) bool {
-		return slices.ContainsFunc(b, func(o did.Key) bool { return k.Public.Equal(o.Public) })
-	})
+// shareKey reports whether two DID Documents have a key in common, usable or over, of whatever type.
+func shareKey(a, b []string) bool {
+	return slices.ContainsFunc(a, func(k string) bool { return slices.Contains(b, k) })
 }
 
 // dependent says what two witnesses share, empty where they are independent of one another.
 func dependent(a, b *witness) string {
 	switch {
-	case same(a.did, b.did):
+	case did.Alike(a.did, b.did):
 		return "they are one DID"
 	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
 		return "both stand under " + a.domain.ICANN
-	case shareKey(a.keys, b.keys):
+	case shareKey(a.material, b.material):
 		return "they share a key"
 	case a.publisher != nil && b.publisher != nil:
 		if is, why := a.publisher.SamePublisher(b.publisher); is {

@@ -151,7 +151,7 @@ func (s *Subject) keyHost(id string) string {
 			continue
 		}
 		listing := registry.ParseListing(rec)
-		if evidence.Spelt(listing.ToolDID) != evidence.Spelt(id) || !at.Before(listing.Expires) {
+		if !did.Same(listing.ToolDID, id) || !at.Before(listing.Expires) {
 			continue
 		}
 		_, revoked, err := tree.Entry("revocations/" + slugOf(l.Path) + "-" + listing.ReceiptSHA256 + ".json")
@@ -177,7 +177,7 @@ func (s *Subject) Declarations() []*registry.Anchor {
 	var first, rest []*registry.Anchor
 	for _, o := range s.Run.anchored(a.CoordinatorDID) {
 		list := &rest
-		if o.failover == evidence.Spelt(a.FailoverDID) {
+		if o.failover == did.Spelling(a.FailoverDID) {
 			list = &first
 		}
 		if len(*list) > evidence.MaxDeclarations {
@@ -216,19 +216,19 @@ func (r *Run) anchored(coordinator string) []*standingAnchor {
 			if !inDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
 			}
-			return &standingAnchor{*a, rec.Path, evidence.Spelt(a.FailoverDID)}
+			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}
 		})
 		if err != nil {
 			r.Fatal(err)
 		}
 		for _, a := range found {
 			if a != nil {
-				by := evidence.Spelt(a.CoordinatorDID)
+				by := did.Spelling(a.CoordinatorDID)
 				r.anchors[by] = append(r.anchors[by], a)
 			}
 		}
 	})
-	return r.anchors[evidence.Spelt(coordinator)]
+	return r.anchors[did.Spelling(coordinator)]
 }
 
 // coordinator holds that a DID resolves.

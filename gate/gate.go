@@ -298,8 +298,12 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if kinds == 0 {
 		return
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, Memo: run.Memo,
-		ReferenceServer: s.Policy().ReferenceServer}
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.WasReferenceServer,
+		Memo:  run.Memo,
+		Clock: run.Now, Judged: run.Now}
+	if s.Then != nil {
+		w.Judged = s.Then.When
+	}
 	if s.Listing != nil {
 		w.Maintainers = s.BootstrapMaintainers()
 	}

@@ -14,18 +14,18 @@ import (
 const MaxLength = 2048
 
 // DID is a decentralized identifier (https://www.w3.org/TR/did-core/#did-syntax) without path, query or
-// fragment. DIDs are equal where their Text is.
+// fragment. DIDs are equal where their Spelling is.
 type DID struct {
-	Text   string
+	Text   string // as written
 	Method string // lower case
-	ID     string // all after the method, as written
+	ID     string // all after the method, without the escapes that nothing needs, the others in upper case
 
 	host, port string // of a did:web; port is empty where it names none
 	path       string // of a did:web, with a slash in front; empty where it has none
 }
 
-// Parse reads a DID of any method. A did:web is held to its method too: a fully qualified DNS name, no IP
-// address, at most a port after it as %3A, and path segments that name one place on every server.
+// Parse reads a DID of any method, which may be in upper case. A did:web is held to its method too: a fully qualified
+// DNS name, no IP address, at most a port after it as %3A, and path segments that name one place on every server.
 func Parse(s string) (DID, error) {
 	if len(s) > MaxLength {
 		return DID{}, fmt.Errorf("text has %d bytes, a DID may have %d", len(s), MaxLength)
@@ -35,7 +35,12 @@ func Parse(s string) (DID, error) {
 	if !found || !isMethod(method) || !isID(id) {
 		return DID{}, fmt.Errorf("%q is no DID, which is did:METHOD:ID without path, query or fragment", s)
 	}
-	d := DID{Text: s, Method: method, ID: id}
+	for part := range strings.SplitSeq(id, ":") {
+		if plain := respelt(part); plain != part && (plain == "." || plain == "..") {
+			return DID{}, fmt.Errorf("%q has the segment %q, an escape that leads to another place", s, part)
+		}
+	}
+	d := DID{Text: s, Method: strings.ToLower(method), ID: respelt(id)}
 	if d.Method != "web" {
 		return d, nil
 	}
@@ -47,7 +52,7 @@ func Parse(s string) (DID, error) {
 
 func isMethod(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
 			return false
 		}
 	}
@@ -58,7 +63,7 @@ func isMethod(s string) bool {
 func isID(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_', c == ':':
+		case c == ':', isPlain(c):
 		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
 			i += 2
 		default:
@@ -68,9 +73,17 @@ func isID(s string) bool {
 	return s != "" && s[len(s)-1] != ':'
 }
 
+// isPlain holds for what needs no escape in a DID: the unreserved characters of RFC 3986 but for ~, which DIDs lack.
+func isPlain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'
+}
+
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
+
+// wellKnown is the path at which a did:web without one has its document, so that to name it names nothing else.
+const wellKnown = ".well-known"
 
 // parseWeb follows https://w3c-ccg.github.io/did-method-web/#read-resolve.
 func (d *DID) parseWeb() error {
@@ -85,7 +98,7 @@ func (d *DID) parseWeb() error {
 	if err := checkHost(d.host); err != nil {
 		return err
 	}
-	if !hasPath {
+	if !hasPath || path == wellKnown {
 		return nil
 	}
 	for s := range strings.SplitSeq(path, ":") {
@@ -152,8 +165,26 @@ func checkSegment(s string) error {
 	return nil
 }
 
-// unescape undoes the percent escapes, whose syntax Parse has checked.
+// respelt undoes the percent escapes of characters that need none, and writes the others in upper case.
+func respelt(s string) string {
+	return escapes(s, func(c byte, escape string) string {
+		if isPlain(c) {
+			return string(rune(c))
+		}
+		return strings.ToUpper(escape)
+	})
+}
+
+// unescape undoes the percent escapes.
 func unescape(s string) string {
+	return escapes(s, func(c byte, _ string) string { return string([]byte{c}) })
+}
+
+// escapes puts something else in the place of each percent escape. Parse has checked their syntax.
+func escapes(s string, instead func(c byte, escape string) string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
@@ -161,7 +192,7 @@ func unescape(s string) string {
 			continue
 		}
 		n, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		out.WriteByte(byte(n))
+		out.WriteString(instead(byte(n), s[i:i+3]))
 		i += 2
 	}
 	return out.String()
@@ -189,35 +220,46 @@ func (d DID) URLs() (primary, fallback string) {
 	return base + d.path + "/did.json", base + d.path + "/.well-known/did.json"
 }
 
-// Spelling gives the one spelling of a did:web among those that lead to the same document: a lower-case
-// host without trailing dot, %3A in upper case, no port 443; and tells whether the DID is in it. A host with
-// an underscore has no spelling; the name with hyphens is given in its place. A DID of another method is in
-// its spelling.
-func (d DID) Spelling() (want string, ok bool) {
-	if d.Method != "web" {
-		return d.Text, true
+// Spelling is the one spelling of a DID: its method in lower case, no escape of a character that needs none, others in
+// upper case, and of a did:web a lower-case host without trailing dot, no port 443 and no :.well-known alone.
+func (d DID) Spelling() string {
+	id := d.ID
+	if d.Method == "web" {
+		id = d.host
+		if d.port != "" && d.port != "443" {
+			id += "%3A" + d.port
+		}
+		id += strings.ReplaceAll(d.path, "/", ":")
 	}
-	want = "did:web:" + hyphened(d.host)
-	if d.port != "" && d.port != "443" {
-		want += "%3A" + d.port
-	}
-	want += strings.ReplaceAll(d.path, "/", ":")
-	return want, want == d.Text && !strings.Contains(d.host, "_")
+	return "did:" + d.Method + ":" + id
 }
 
-// hyphened is a host with hyphens for the underscores in its labels, as far as that makes a host.
-func hyphened(host string) string {
-	if !strings.Contains(host, "_") {
-		return host
+// Same reports whether two texts name one DID. It is for what equality grants, so that letter case counts in all that
+// the method does not say to be without. A text that is no DID equals itself alone.
+func Same(a, b string) bool { return a == b || Spelling(a) == Spelling(b) }
+
+// Alike reports whether two texts may name one DID, for what equality denies: letter case does not count, since many
+// servers pass over it.
+func Alike(a, b string) bool { return a == b || Fold(a) == Fold(b) }
+
+// Fold is a text that all DIDs share which are Alike.
+func Fold(text string) string {
+	s := Spelling(text)
+	lower := strings.ToLower(s)
+	if lower == s {
+		return s
 	}
-	labels := strings.Split(host, ".")
-	for i, l := range labels {
-		if l = strings.Trim(strings.ReplaceAll(l, "_", "-"), "-"); l != "" {
-			labels[i] = l
-		}
+	return strings.ToLower(Spelling(lower)) // once more: only in lower case a path may be .well-known
+}
+
+// Spelling is the one spelling of the DID that a text is; any other text stays as it is.
+func Spelling(text string) string {
+	d, err := Parse(text)
+	if err != nil {
+		return text
 	}
-	if with := strings.Join(labels, "."); checkHost(with) == nil {
-		return with
+	if s := d.Spelling(); s != text {
+		return s
 	}
-	return host
+	return text // not a copy: an index of many texts keeps none of them twice
 }

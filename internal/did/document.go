@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -23,13 +24,15 @@ const (
 
 // Codes of a DocumentError, beside those of package strict.
 const (
-	CodeShape      = "did-document-shape" // no object, or verificationMethod is no array of objects
-	CodeID         = "did-id-differs"     // id is not the DID that was resolved
-	CodePrivateKey = "did-private-key"    // the document publishes a private key
-	CodeWeakKey    = "did-weak-key"       // an Ed25519 point of small order, or in a second encoding
-	CodeKeyID      = "did-key-ambiguous"  // one id names two keys
-	CodeManyKeys   = "did-too-many-keys"  // more than MaxKeys
-	CodeNoKey      = "did-no-key"         // no usable Ed25519 key
+	CodeShape       = "did-document-shape" // no object, or verificationMethod is no array of objects
+	CodeID          = "did-id-differs"     // id is not the DID that was resolved
+	CodePrivateKey  = "did-private-key"    // the document publishes a private key
+	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small order, or in a second encoding
+	CodeKeyID       = "did-key-ambiguous"  // one id names two keys
+	CodeManyKeys    = "did-too-many-keys"  // more than MaxKeys
+	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
+	CodeKeysOver    = "did-keys-over"      // no usable Ed25519 key, since those that there are say that they are over
+	CodeDeactivated = "did-deactivated"    // the document says that the DID is no longer in use
 )
 
 // Codes explains the codes of a DocumentError, beside those of package strict.
@@ -46,6 +49,10 @@ var Codes = []strict.Code{
 		"remove the keys that are no longer used"},
 	{CodeNoKey, "the document has no Ed25519 key that can be used",
 		"add an Ed25519 key as JsonWebKey2020, Multikey or Ed25519VerificationKey2020"},
+	{CodeKeysOver, "every Ed25519 key of the document says that it is revoked or expired",
+		"sign a new Receipt with a key that is in use, and publish that key"},
+	{CodeDeactivated, "the document says that the DID is no longer in use",
+		"list the implementation under a DID that is, and revoke the Receipts of this one"},
 }
 
 // DocumentError says why a text is no DID Document that the gate can rely on, and where.
@@ -65,12 +72,20 @@ type Key struct {
 	Assertion bool // it is in the document's assertionMethod
 }
 
+// Over is a key that is not usable, since its verification method says so.
+type Over struct {
+	Key
+	Why string // the member and its value
+}
+
 // Document is a DID Document, as far as the gate needs it.
 type Document struct {
 	DID          string
-	Keys         []Key  // at least one; in the document's order
-	HasAssertion bool   // the member assertionMethod is there, whatever is in it
-	SHA256       string // hex, of the text; empty where the DID needs no text
+	Keys         []Key    // that are usable: at least one; in the document's order
+	Over         []Over   // that are no longer
+	Material     []string // of all keys, usable or not, of whatever type: see Material
+	HasAssertion bool     // the member assertionMethod is there, whatever is in it
+	SHA256       string   // hex, of the text; empty where the DID needs no text
 }
 
 // Key finds the key of an id, which may be a fragment alone, such as #key-1.
@@ -91,21 +106,22 @@ func absolute(did, id string) string {
 	return id
 }
 
-// ParseDocument reads the DID Document that was served at url for the DID want. The error is always a
-// *DocumentError.
+// ParseDocument reads the DID Document that was served at url for the DID want, as it is to be read at a time. The error
+// is always a *DocumentError.
 //
 // A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
 // with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
 // Ed25519VerificationKey2018 with publicKeyBase58. Methods of other types or other keys are passed over. So
-// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document.
-func ParseDocument(url string, data []byte, want DID) (*Document, error) {
+// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document. A method whose revoked or
+// expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
+func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
 	if err != nil {
 		e := err.(*strict.Error)
 		return nil, &DocumentError{e.Code, e.Message, e.Pos}
 	}
 	sum := sha256.Sum256(data)
-	r := &reader{text: text, assertions: map[string]bool{}, doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
+	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{}, doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -115,7 +131,9 @@ func ParseDocument(url string, data []byte, want DID) (*Document, error) {
 // reader is the state of one ParseDocument.
 type reader struct {
 	text       *strict.Document
+	at         time.Time
 	doc        *Document
+	known      map[string]ed25519.PublicKey // by id, of usable keys and others
 	methods    int
 	assertions map[string]bool // ids in assertionMethod
 	unusable   string          // why the first key that was passed over cannot be used
@@ -133,6 +151,9 @@ func (r *reader) read() error {
 	if id, ok := root["id"].(string); !ok || id != r.doc.DID {
 		return r.fault("/id", CodeID, "id is %s, it must be %q", shown(root["id"]), r.doc.DID)
 	}
+	if d := root["deactivated"]; d != nil && d != false {
+		return r.fault("/deactivated", CodeDeactivated, "document says that the DID is deactivated; "+beforeRetiring)
+	}
 	if err := r.noPrivateKey("", root); err != nil {
 		return err
 	}
@@ -145,6 +166,7 @@ func (r *reader) read() error {
 			return err
 		}
 	}
+	r.retire()
 	_, r.doc.HasAssertion = root["assertionMethod"]
 	for i := range r.doc.Keys {
 		r.doc.Keys[i].Assertion = r.assertions[r.doc.Keys[i].ID]
@@ -152,10 +174,43 @@ func (r *reader) read() error {
 	if len(r.doc.Keys) > 0 {
 		return nil
 	}
+	if len(r.doc.Over) > 0 {
+		k := r.doc.Over[0]
+		return r.fault("/verificationMethod", CodeKeysOver, "document has no usable Ed25519 key: key %.200q is over (%s); %s", k.ID, k.Why, beforeRetiring)
+	}
 	if r.unusable != "" {
 		return r.fault("/verificationMethod", CodeNoKey, "document has no usable Ed25519 key: %s", r.unusable)
 	}
 	return r.fault("/verificationMethod", CodeNoKey, "document has no Ed25519 key, at least one is needed")
+}
+
+// beforeRetiring says for people what keeps a listing alive.
+const beforeRetiring = "sign a new Receipt, and revoke, before retiring the key or the DID"
+
+// retire takes the keys that are over from those that are usable: an id that one method says is over is over wherever
+// else it stands.
+func (r *reader) retire() {
+	r.doc.Keys = slices.DeleteFunc(r.doc.Keys, func(k Key) bool {
+		return slices.ContainsFunc(r.doc.Over, func(o Over) bool { return o.ID == k.ID })
+	})
+}
+
+// over says by which member a verification method is not usable at the reader's time; empty where it is.
+func (r *reader) over(method map[string]any) string {
+	for _, name := range []string{"revoked", "expires"} {
+		v := method[name]
+		if v == nil || v == false {
+			continue
+		}
+		text, _ := v.(string)
+		switch t, ok := strict.Time(text); {
+		case !ok:
+			return fmt.Sprintf("%s is %s, which is no RFC 3339 time", name, shown(v))
+		case !t.After(r.at):
+			return fmt.Sprintf("%s is %s", name, text)
+		}
+	}
+	return ""
 }
 
 func shown(v any) string {
@@ -275,6 +330,9 @@ func (r *reader) method(at string, method map[string]any) error {
 		return r.fault(at, CodeManyKeys, "document has more than %d verification methods", MaxKeys)
 	}
 	id := absolute(r.doc.DID, strict.String(method, "id"))
+	if m := material(method); m != "" {
+		r.doc.Material = append(r.doc.Material, m)
+	}
 	public, err := publicKey(method)
 	switch {
 	case errors.Is(err, errOtherKey):
@@ -290,16 +348,20 @@ func (r *reader) method(at string, method map[string]any) error {
 		}
 		return nil
 	}
-	return r.keep(at, Key{ID: strings.Clone(id), Public: public}) // not to keep the whole text for an id
+	return r.keep(at, Key{ID: strings.Clone(id), Public: public}, r.over(method)) // not to keep the whole text for an id
 }
 
-func (r *reader) keep(at string, k Key) error {
-	if known, found := r.doc.Key(k.ID); found {
-		if !known.Public.Equal(k.Public) {
-			return r.fault(at, CodeKeyID, "id %.200q names two keys", k.ID)
-		}
-		return nil
+func (r *reader) keep(at string, k Key, over string) error {
+	known, found := r.known[k.ID]
+	if found && !known.Equal(k.Public) {
+		return r.fault(at, CodeKeyID, "id %.200q names two keys", k.ID)
 	}
-	r.doc.Keys = append(r.doc.Keys, k)
+	r.known[k.ID] = k.Public
+	switch {
+	case over != "":
+		r.doc.Over = append(r.doc.Over, Over{k, over})
+	case !found:
+		r.doc.Keys = append(r.doc.Keys, k)
+	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mr-tron/base58"
 
@@ -34,6 +36,9 @@ func method(id, kind, member, value string) string {
 func document(members string) string {
 	return `{"@context":["https://www.w3.org/ns/did/v1",{"privateKeyJwk":{"@id":"x"}}],"id":"did:web:example.org",` + members + `}`
 }
+
+// now is when the documents are read.
+var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 var want = must(Parse("did:web:example.org"))
 
@@ -85,7 +90,7 @@ func TestParseDocument(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			text := document(tt.members)
-			d, err := ParseDocument("u", []byte(text), want)
+			d, err := ParseDocument("u", []byte(text), want, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,6 +117,80 @@ func TestParseDocument(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		})
+	}
+}
+
+// A method that says it is over is not usable, whichever member says so and wherever it stands.
+func TestParseDocumentOver(t *testing.T) {
+	a, b := public("a"), public("b")
+	one := func(members string) string {
+		return strings.Replace(method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)), "{", "{"+members+",", 1)
+	}
+	two := method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(b)+`"`)
+	for _, tt := range []struct{ name, members, keys, over string }{
+		{"revoked", `"verificationMethod":[` + one(`"revoked":"2026-06-01T12:00:00Z"`) + `,` + two + `]`, "did:web:example.org#2", "revoked is 2026-06-01T12:00:00Z"},
+		{"expired", `"verificationMethod":[` + one(`"expires":"2026-06-01T13:59:59+02:00"`) + `,` + two + `]`, "did:web:example.org#2", "expires is 2026-06-01T13:59:59+02:00"},
+		{"later", `"verificationMethod":[` + one(`"revoked":"2026-06-01T12:00:00.001Z","expires":"2027-01-01T00:00:00Z"`) + `]`, "did:web:example.org#1", ""},
+		{"absent", `"verificationMethod":[` + one(`"revoked":null,"expires":false`) + `],"deactivated":false`, "did:web:example.org#1", ""},
+		{"null", `"verificationMethod":[` + one(`"revoked":false,"expires":null`) + `],"deactivated":null`, "did:web:example.org#1", ""},
+		{"no time", `"verificationMethod":[` + one(`"revoked":"2099-01-01"`) + `,` + two + `]`, "did:web:example.org#2", `revoked is "2099-01-01", which is no RFC 3339 time`},
+		{"no text", `"verificationMethod":[` + one(`"revoked":true`) + `,` + two + `]`, "did:web:example.org#2", "revoked is no text, which is no RFC 3339 time"},
+		{"again elsewhere", `"verificationMethod":[` + two + `,` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"authentication":[` + one(`"revoked":"2026-01-01T00:00:00Z"`) + `]`,
+			"did:web:example.org#2", "revoked is 2026-01-01T00:00:00Z"},
+	} {
+		d, err := ParseDocument("u", []byte(document(tt.members)), want, now)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var keys, over []string
+		for _, k := range d.Keys {
+			keys = append(keys, k.ID)
+		}
+		for _, k := range d.Over {
+			over = append(over, k.Why)
+		}
+		if strings.Join(keys, " ") != tt.keys || strings.Join(over, " ") != tt.over {
+			t.Errorf("%s: usable %q, over %q", tt.name, keys, over)
+		}
+	}
+}
+
+// A key is the same material in whatever form it stands.
+func TestMaterial(t *testing.T) {
+	a := public("a")
+	encoded := func(jwk string) string { return "did:jwk:" + base64.RawURLEncoding.EncodeToString([]byte(jwk)) }
+	const p256 = `"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"`
+	point, err := base64.RawURLEncoding.DecodeString("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(a))+`,`+
+		method("#2", "JsonWebKey", "publicKeyJwk", `{`+p256+`}`)+`]`)), want, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, holds := range map[string]bool{
+		"did:key:" + multibase(a):                true,
+		"did:key:1.1:" + multibase(a):            true,
+		"did:key:" + multibase(public("b")):      false,
+		encoded(jwk(a)):                          true,
+		encoded(` { "use":"sig", ` + jwk(a)[1:]): true,
+		encoded(jwk(public("b"))):                false,
+		encoded(`{` + p256 + `}`):                true,
+		"did:key:z" + base58.Encode(append([]byte{0x80, 0x24, 3}, point...)): true,
+		"did:web:example.org": false,
+		"did:ion:x":           false,
+	} {
+		m, err := Material(must(Parse(text)))
+		if err != nil || slices.Contains(d.Material, m) != holds {
+			t.Errorf("%s: %q, %v, want %v among %q", text, m, err, holds, d.Material)
+		}
+	}
+	for _, text := range []string{"did:key:z", "did:key:x", "did:key:z0OIl", "did:jwk:e30", "did:jwk:x", "did:jwk:" + base64.RawURLEncoding.EncodeToString([]byte(`{"kty":"OKP","kty":"OKP"}`))} {
+		if m, err := Material(must(Parse(text))); err == nil {
+			t.Errorf("%s: %q", text, m)
+		}
 	}
 }
 
@@ -155,6 +234,10 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"weak 2018 key", document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
 		{"weak embedded key", document(`"verificationMethod":[` + good + `],"authentication":[` + method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(identity)+`"`) + `]`), CodeWeakKey, ""},
 		{"one id, two keys", document(`"verificationMethod":[` + good + `,` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`), CodeKeyID, ""},
+		{"all keys over", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"revoked":"2026-01-01T00:00:00Z",`, 1) + `]`), CodeKeysOver, ""},
+		{"one id, two keys, one over", document(`"verificationMethod":[` + good + `,` + strings.Replace(method("#1", "JsonWebKey", "publicKeyJwk", jwk(b)), "{", `{"revoked":"2026-01-01T00:00:00Z",`, 1) + `]`), CodeKeyID, ""},
+		{"deactivated", document(`"deactivated":true,"verificationMethod":[` + good + `]`), CodeDeactivated, ""},
+		{"deactivated in another way", document(`"deactivated":{},"verificationMethod":[` + good + `]`), CodeDeactivated, ""},
 		{"201 methods", document(`"verificationMethod":[` + strings.Repeat(`{},`, MaxKeys) + good + `]`), CodeManyKeys, ""},
 		{"large", `"` + strings.Repeat("a", MaxBytes) + `"`, strict.CodeTooLarge, "u"},
 		{"deep", strings.Repeat("[", 100000), strict.CodeTooDeep, "u:1:65"},
@@ -165,7 +248,7 @@ func TestParseDocumentRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := ParseDocument("u", []byte(tt.text), want)
+			d, err := ParseDocument("u", []byte(tt.text), want, now)
 			if err == nil {
 				t.Fatalf("accepted: %+v", d)
 			}
@@ -181,7 +264,7 @@ func TestParseDocumentRefuses(t *testing.T) {
 }
 
 func TestDocumentKey(t *testing.T) {
-	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))+`]`)), want)
+	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))+`]`)), want, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +304,7 @@ func FuzzParseDocument(f *testing.F) {
 	f.Add([]byte(document(`"assertionMethod":` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(public("a"))+`"`))))
 	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(identity)) + `]`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ParseDocument("u", data, want)
+		d, err := ParseDocument("u", data, want, now)
 		if err != nil {
 			if _, ok := err.(*DocumentError); !ok || d != nil {
 				t.Fatalf("%T, %v", err, d)

@@ -11,6 +11,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Local resolves a did:key of an Ed25519 key, which needs no document but itself
@@ -28,7 +29,7 @@ func Local(d DID) (*Document, error) {
 		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
 	}
 	key := Key{ID: d.Text + "#" + d.ID, Public: public, Assertion: true}
-	return &Document{DID: d.Text, Keys: []Key{key}, HasAssertion: true}, nil
+	return &Document{DID: d.Text, Keys: []Key{key}, Material: []string{multikey(d.ID)}, HasAssertion: true}, nil
 }
 
 // errOtherKey means that a key is sound as far as can be told, and no Ed25519 key.
@@ -125,4 +126,97 @@ func keyBytes(method map[string]any) ([]byte, error) {
 		return fromBase58(s)
 	}
 	return nil, errOtherKey
+}
+
+// Material is what a did:key or did:jwk encodes, as Document.Material has it: texts are equal where the keys are. It is
+// empty for a DID of another method, and an error for one that encodes no key.
+func Material(d DID) (string, error) {
+	m := ""
+	switch d.Method {
+	case "key":
+		m = multikey(d.ID[strings.LastIndexByte(d.ID, ':')+1:]) // before it a version may stand
+	case "jwk":
+		raw, err := base64.RawURLEncoding.DecodeString(d.ID)
+		if err != nil {
+			return "", fmt.Errorf("%.200q is not base64url behind did:jwk: %w", d.Text, err)
+		}
+		doc, err := strict.Parse("did:jwk", raw, strict.Remote(MaxLength))
+		if err != nil {
+			return "", fmt.Errorf("%.200q encodes no JSON Web Key: %w", d.Text, err)
+		}
+		key, _ := doc.Root.(map[string]any)
+		m = jwkMaterial(key)
+	default:
+		return "", nil
+	}
+	if m == "" {
+		return "", fmt.Errorf("%.200q encodes no key that can be read", d.Text)
+	}
+	return m, nil
+}
+
+// material is the key of a verification method of any type; empty where it cannot be told.
+func material(method map[string]any) string {
+	if jwk, ok := method["publicKeyJwk"].(map[string]any); ok {
+		return jwkMaterial(jwk)
+	}
+	if text, ok := method["publicKeyMultibase"].(string); ok {
+		return multikey(text)
+	}
+	if text, ok := method["publicKeyBase58"].(string); ok && method["type"] == "Ed25519VerificationKey2018" {
+		if raw, err := fromBase58(text); err == nil {
+			return keyText("Ed25519", raw)
+		}
+	}
+	return ""
+}
+
+func keyText(kind string, raw []byte) string { return fmt.Sprintf("%s %x", kind, raw) }
+
+// codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first ones is its x coordinate behind
+// one byte, as which the other coordinate does not matter: whoever has the key to one has it to both.
+var codecs = []struct {
+	prefix string
+	curve  string
+	sign   int // bytes before x
+}{
+	{"\xed\x01", "Ed25519", 0},
+	{"\xec\x01", "X25519", 0},
+	{"\xe7\x01", "secp256k1", 1},
+	{"\x80\x24", "P-256", 1},
+	{"\x81\x24", "P-384", 1},
+	{"\x82\x24", "P-521", 1},
+}
+
+// multikey is the key in a Multikey, empty where the text is none. A key of another codec is all its bytes.
+func multikey(text string) string {
+	encoded, ok := strings.CutPrefix(text, "z")
+	if !ok || len(encoded) > MaxLength {
+		return ""
+	}
+	raw, err := base58.Decode(encoded)
+	if err != nil || len(raw) < 32 { // no public key is shorter
+		return ""
+	}
+	for _, c := range codecs {
+		if key, ok := bytes.CutPrefix(raw, []byte(c.prefix)); ok && len(key) > c.sign {
+			return keyText(c.curve, key[c.sign:])
+		}
+	}
+	return keyText("multicodec", raw)
+}
+
+// jwkMaterial is the key in a JSON Web Key: the x coordinate of a point, the modulus of RSA; empty where there is none.
+func jwkMaterial(jwk map[string]any) string {
+	kind, _ := jwk["crv"].(string)
+	value, _ := jwk["x"].(string)
+	if jwk["kty"] == "RSA" {
+		kind = "RSA"
+		value, _ = jwk["n"].(string)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(value, "="))
+	if err != nil || len(raw) == 0 || kind == "" {
+		return ""
+	}
+	return keyText(kind, raw)
 }

@@ -25,8 +25,8 @@ func (m CrossMatch) Size() int { return len(m.WorkflowID) + len(m.FailoverDID) }
 
 func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
 	c.start(func() { f.CrossMatch = c.crossMatch(a) })
-	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID) })
-	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID) })
+	c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(a.CoordinatorDID, w.Judged) })
+	c.seek(a.FailoverDID != "", func() { f.Failover, _ = c.didDocument(a.FailoverDID, w.Judged) })
 	c.seek(len(w.Declarations) > 0, func() { f.Declared = c.declared(a.FailoverDID, w.Declarations) })
 }
 
@@ -37,7 +37,7 @@ func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 	if got.State != Obtained {
 		return out
 	}
-	text, coordinator := got.Value, Spelt(a.CoordinatorDID)
+	text, coordinator := got.Value, did.Spelling(a.CoordinatorDID)
 	of := document{"Cross Match Receipt of " + coordinator, a.ReceiptURI, text.SHA256}
 	var err error
 	out.Value, err = decode(c, of, text.Body, func() (CrossMatch, error) {
@@ -67,7 +67,7 @@ func (c *collector) declared(failover string, anchors []*registry.Anchor) Result
 	open := Result[string]{State: Absent}
 	for _, a := range anchors[:min(len(anchors), MaxDeclarations)] {
 		switch got := c.crossMatch(a); {
-		case got.State == Obtained && Spelt(got.Value.FailoverDID) == Spelt(failover):
+		case got.State == Obtained && did.Same(got.Value.FailoverDID, failover):
 			return Result[string]{State: Obtained, Value: a.ReceiptURI, From: got.From}
 		case got.State != Obtained:
 			open = Result[string]{State: Unavailable, Code: got.Code, Message: got.Message, From: got.From}
@@ -84,7 +84,7 @@ func (c *collector) declared(failover string, anchors []*registry.Anchor) Result
 func holds(v any, spelt string) bool {
 	switch v := v.(type) {
 	case string:
-		return strings.HasPrefix(v, "did:") && Spelt(v) == spelt
+		return strings.HasPrefix(v, "did:") && did.Spelling(v) == spelt
 	case []any:
 		for _, e := range v {
 			if holds(e, spelt) {
@@ -99,15 +99,4 @@ func holds(v any, spelt string) bool {
 		}
 	}
 	return false
-}
-
-// Spelt is a coordinator's DID in its one spelling, other text as it is. A path keeps its letter case: to be the same
-// coordinator grants something.
-func Spelt(text string) string {
-	d, err := did.Parse(text)
-	if err != nil {
-		return text
-	}
-	want, _ := d.Spelling()
-	return want
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -40,8 +41,11 @@ type Wanted struct {
 	Maintainers []string
 	// Archive asks the archive for a pinned document that its origin does not give.
 	Archive bool
-	// ReferenceServer is the DID whose own witnesses are sought too, where it is a witness.
-	ReferenceServer string
+	// ReferenceServer reports whether a DID is one whose own witnesses are sought too, where it is a witness.
+	ReferenceServer func(did string) bool
+	// Clock is the time by which the keys of a listing's own DID Document are judged, Judged that for all others: when
+	// the record was proposed.
+	Clock, Judged time.Time
 	// Revoked is the base tree's listing that a revocation names.
 	Revoked *registry.Listing
 	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
@@ -97,7 +101,7 @@ func (c *collector) seek(sought bool, f func()) {
 }
 
 func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
-	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID) })
+	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID, w.Clock) })
 	c.seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
 	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l) })
 	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
@@ -110,7 +114,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 		var mu sync.Mutex
 		for _, d := range w.Maintainers {
 			c.start(func() {
-				doc, _ := c.didDocument(d)
+				doc, _ := c.didDocument(d, w.Judged)
 				mu.Lock()
 				defer mu.Unlock()
 				f.Maintainers[d] = doc
@@ -120,8 +124,8 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 }
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
-	if w.Revoked != nil && r.RevokedByDID == w.Revoked.ToolDID {
-		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(r.RevokedByDID) })
+	if w.Revoked != nil && did.Same(r.RevokedByDID, w.Revoked.ToolDID) {
+		c.start(func() { f.DIDDocument, f.DIDFallback = c.didDocument(w.Revoked.ToolDID, w.Judged) })
 	}
 	var dids []string
 	for _, p := range r.Witnesses {
@@ -144,11 +148,11 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[st
 		}
 		known := &Witness{}
 		found[d] = known
-		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID) })
+		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID, w.Judged) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
-			if independence && d == w.ReferenceServer && known.Receipt.State == Obtained {
+			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 && w.ReferenceServer(d) {
 				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
 			}
 		})
@@ -164,8 +168,8 @@ func peers(r *receipt.Receipt) []string {
 	return dids
 }
 
-// didDocument resolves a DID, and tells the URL where it was not the DID's own.
-func (c *collector) didDocument(text string) (Result[*did.Document], string) {
+// didDocument resolves a DID as it is to be read at a time, and tells the URL where it was not the DID's own.
+func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document], string) {
 	d, err := did.Parse(text)
 	if err != nil {
 		return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
@@ -190,8 +194,9 @@ func (c *collector) didDocument(text string) (Result[*did.Document], string) {
 			from, used, o = append(from, second), fallback, second
 		}
 	}
-	r := decoded(c, document{"DID Document of " + d.Text, o.Target, o.SHA256}, o, func() (*did.Document, error) {
-		return did.ParseDocument(o.Target, o.Body, d)
+	of := document{"DID Document of " + d.Text + " at " + at.UTC().Format(time.RFC3339Nano), o.Target, o.SHA256}
+	r := decoded(c, of, o, func() (*did.Document, error) {
+		return did.ParseDocument(o.Target, o.Body, d, at)
 	})
 	r.From = from
 	return r, used

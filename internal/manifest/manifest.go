@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -91,15 +89,27 @@ func policyOf(teamwork any) FallbackPolicy {
 	return p
 }
 
+// Unnamed says why a Manifest does not say who publishes, by DID and legal name; empty where it does. A text that is no
+// DID could be another one for each implementation of a publisher.
+func (m *Manifest) Unnamed() string {
+	if folded(m.Publisher.DID) == "" || folded(m.Publisher.LegalName) == "" {
+		return "names no publisher did or legal_name"
+	}
+	if _, err := did.Parse(m.Publisher.DID); err != nil {
+		return fmt.Sprintf("names the publisher did %.200q, which is no DID", m.Publisher.DID)
+	}
+	return ""
+}
+
 // SamePublisher tells whether two Manifests name one publisher, and by what: its DID, its legal name, or its
-// entry in a register, whose type and country are compared where both give them. Names are equal after NFKC,
-// case folding and trimming; what neither gives makes nothing equal.
+// entry in a register, whose type and country are compared where both give them. DIDs are compared by did.Alike, other
+// texts after fold.Text and with runs of white space as one; what neither gives makes nothing equal.
 func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
 	a, b := m.Publisher, o.Publisher
 	switch {
-	case given(a.DID, b.DID) && foldDID(a.DID) == foldDID(b.DID):
+	case given(a.DID, b.DID) && did.Alike(a.DID, b.DID):
 		return true, fmt.Sprintf("the publisher did %.200q", a.DID)
-	case given(a.LegalName, b.LegalName) && fold(a.LegalName) == fold(b.LegalName):
+	case given(a.LegalName, b.LegalName) && folded(a.LegalName) == folded(b.LegalName):
 		return true, fmt.Sprintf("the legal_name %.200q", a.LegalName)
 	case a.Registry.same(b.Registry):
 		return true, fmt.Sprintf("the registry entry %.200q", a.Registry.ID)
@@ -108,23 +118,12 @@ func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
 }
 
 func (r Registry) same(o Registry) bool {
-	differ := func(a, b string) bool { return given(a, b) && fold(a) != fold(b) }
-	return given(r.ID, o.ID) && fold(r.ID) == fold(o.ID) && !differ(r.Type, o.Type) && !differ(r.Country, o.Country)
+	differ := func(a, b string) bool { return given(a, b) && folded(a) != folded(b) }
+	return given(r.ID, o.ID) && folded(r.ID) == folded(o.ID) && !differ(r.Type, o.Type) && !differ(r.Country, o.Country)
 }
 
 // given tells whether both texts have something in them.
-func given(a, b string) bool { return fold(a) != "" && fold(b) != "" }
+func given(a, b string) bool { return folded(a) != "" && folded(b) != "" }
 
-// fold joins runs of white space too: a second blank makes no second company.
-func fold(s string) string {
-	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
-	return strings.Join(strings.Fields(folded), " ")
-}
-
-// foldDID brings a did:web to its one spelling first.
-func foldDID(s string) string {
-	if d, err := did.Parse(strings.TrimSpace(s)); err == nil {
-		s, _ = d.Spelling()
-	}
-	return fold(s)
-}
+// folded joins runs of white space: a second blank makes no second company.
+func folded(s string) string { return strings.Join(strings.Fields(fold.Text(s)), " ") }

@@ -80,7 +80,7 @@ func document(t testing.TB, id string, members string) *did.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := did.ParseDocument("d", []byte(fmt.Sprintf(`{"id":%q,%s}`, id, members)), d)
+	doc, err := did.ParseDocument("d", []byte(fmt.Sprintf(`{"id":%q,%s}`, id, members)), d, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,12 +57,12 @@ func (v Verification) Form() string {
 }
 
 // VerifyImplementation verifies the EdDSA signatures of toolDID, whose document is d, on r: those whose by
-// is the DID, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
+// is the DID in whatever spelling, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
 // passed over.
 func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
 	return verifyOnce(r, d, "implementation "+toolDID, func(by string) bool {
 		before, _, found := strings.Cut(by, "#")
-		return before == toolDID || found && before == ""
+		return did.Same(before, toolDID) || found && before == ""
 	})
 }
 
@@ -71,7 +71,7 @@ func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verificat
 func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
 	return verifyOnce(r, doc, "cosigner "+id, func(by string) bool {
 		before, _, _ := strings.Cut(by, "#")
-		return before == id
+		return did.Same(before, id)
 	}).Verified()
 }
 
@@ -182,6 +182,11 @@ func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, strin
 			if signature.Verify(k.Public, message, raw) {
 				return found{k, !known || k.ID != named.ID, i > 0}, ""
 			}
+		}
+	}
+	for _, k := range d.Over {
+		if *left -= tryCost + len(forms[0]); *left >= 0 && signature.Verify(k.Public, forms[0], raw) {
+			return found{}, fmt.Sprintf("key %.200q signed it, which is over (%s): sign anew by another, and before retiring a key", k.ID, k.Why)
 		}
 	}
 	if !known {
