@@ -82,8 +82,7 @@ func (o *options) baseOf(repo *registry.Repository) (commit, how string, err err
 			return commit, name, err
 		}
 	}
-	return "", "", usagef("name it with --base",
-		"no base: the clone has neither HEAD nor main of upstream or origin, nor a branch main")
+	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
 func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
