@@ -60,6 +60,9 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head, cfg.ChangedFiles)
 	}
 	rep.Judge(src)
+	if rep.Verdict != Pass { // else all the evidence was there before the signal came
+		rep.noteInterrupted(ctx)
+	}
 	return rep, nil
 }
 

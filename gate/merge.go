@@ -43,7 +43,7 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
-		case slices.Contains(p.Assumed, interrupted):
+		case slices.Contains(p.Assumed, Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)

@@ -89,6 +89,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 		return nil, err
 	}
 	if o.record != "" {
+		cfg.Assumed = rep.Assumed // that the run was interrupted, too
 		if err := o.bundle(c, cfg, src, rep.MergeBase).WriteFile(o.record); err != nil {
 			return nil, err
 		}
