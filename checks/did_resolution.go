@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -25,6 +26,9 @@ func runDIDResolution(s *Subject) Outcome {
 		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key"
 	if d.Code == evidence.CodeDIDSyntax {
 		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key"
+	}
+	if d.Code == did.CodePrivateKey {
+		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and sign a new Receipt with it"
 	}
 	if out.report(s, "/tool_did", d.State, d.Code, message, fix) {
 		return out
