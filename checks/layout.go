@@ -70,7 +70,7 @@ func place(s *Subject) []Finding {
 		f := out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
 		f.fix("set slug to %q, or rename the file", named)
 		if name := s.rightName(); name != "" {
-			f.fix("name the file %s, or set slug to %q", name, named)
+			f.fix("set slug to %q, or name the file %s", named, name)
 		}
 	}
 	switch s.Kind {
@@ -92,7 +92,7 @@ func place(s *Subject) []Finding {
 // rightName is the path that the members of a record which the range adds give it, "" where they give none or one
 // that is taken.
 func (s *Subject) rightName() string {
-	if s.Record.Document == nil || s.Run.Audit || !s.Added() {
+	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
 		return ""
 	}
 	root := s.Record.Document.Root
