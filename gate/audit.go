@@ -66,6 +66,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	rep.Judge(src)
+	rep.nameCommits(repo)
 	rep.noteInterrupted(ctx)
 	if rep.Verdict == Pass && slices.Contains(rep.Assumed, Interrupted) { // of a replay, too
 		rep.Verdict = Inconclusive

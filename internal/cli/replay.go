@@ -16,7 +16,7 @@ import (
 // bundle is what a run saw, and what it was told, so that replay gives the same report.
 func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBase string) *evidence.Bundle {
 	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
-		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "assumed": strings.Join(cfg.Assumed, "\n"),
+		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "origin": cfg.Origin, "assumed": strings.Join(cfg.Assumed, "\n"),
 		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
 	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags, Observations: src.Observations()}
 }
@@ -29,7 +29,7 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
 	}
 	o.only, o.skip, o.governance = split("only", ","), split("skip", ","), b.Flags["governance"]
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
-	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Chosen: b.Flags["chosen"], Selected: o.selected,
+	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"], Chosen: b.Flags["chosen"], Selected: o.selected,
 		DenyGovernance: o.governance == "deny", Assumed: split("assumed", "\n")}
 	for _, name := range []string{"only", "skip"} {
 		if was := strings.Join(split(name, ","), ","); was != "" && !slices.Contains(cfg.Assumed, "--"+name+" "+was) {
