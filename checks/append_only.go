@@ -2,6 +2,8 @@ package checks
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,18 +89,38 @@ func (o *Outcome) change(s *Subject, c registry.Change) bool {
 		return false
 	case c.Head == nil:
 		o.errorf(s, "", "deleted", "this merged file is deleted or moved away").
-			fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+			fix("%s", s.notYours("leave it where it is: a revocation ends a listing, and nothing moves one"))
 		return false
 	case c.Base.Mode != c.Head.Mode:
 		o.errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
-			fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+			fix("restore it: %s", s.restore())
 		return false
 	case s.Kind == registry.KindListing:
 		return true
 	}
 	o.errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
-		fix("restore it: git checkout %s -- %q", short(s.Run.Range.Base.Commit()), s.Path)
+		fix("restore it: %s", s.restore())
 	return false
+}
+
+// notYours is the fix of a change that strangers make: how to take it back comes first.
+func (s *Subject) notYours(way string) string {
+	return "not yours? " + s.restore() + "; yours: " + way
+}
+
+// restore is the command that gives the file back the content that it has in the base tree.
+func (s *Subject) restore() string {
+	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), shellWord(s.Path))
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
+
+// shellWord is a path as one word of a shell's command.
+func shellWord(path string) string {
+	if plainWord.MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // maxVersions is how many versions of one listing are read from a range's commits.

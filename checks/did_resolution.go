@@ -36,6 +36,9 @@ func runDIDResolution(s *Subject) Outcome {
 	if d.Code == did.CodeKeysOver || d.Code == did.CodeDeactivated {
 		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, and pin that in a re-issue"
 	}
+	if d.Code == did.CodePrivateKey {
+		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and sign a new Receipt with it"
+	}
 	if out.report(s, "/tool_did", d.State, d.Code, message, fix) {
 		return out
 	}

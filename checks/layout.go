@@ -75,6 +75,9 @@ func place(s *Subject) []Finding {
 		f := out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
 		f.fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
+		if name := s.rightName(); name != "" {
+			f.fix("name it %s", name)
+		}
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
@@ -93,20 +96,51 @@ func place(s *Subject) []Finding {
 	root := s.Record.Document.Root
 	slug := strict.String(root, "slug")
 	if slug != named {
-		out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named).
-			fix("set slug to %q, or rename the file", named)
+		f := out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
+		f.fix("set slug to %q, or rename the file", named)
+		if name := s.rightName(); name != "" {
+			f.fix("set slug to %q, or name the file %s", named, name)
+		}
 	}
 	switch s.Kind {
 	case registry.KindRevocation:
 		want := revocationName(s.Path).sha256
 		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
-			out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want).
-				fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
+			f := out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
+			f.fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
+			if name := s.rightName(); name != "" {
+				f.fix("name the file %s", name)
+			}
 		}
 	case registry.KindListing:
 		out.spelling(s, strict.String(root, "tool_did"))
 	}
 	return out.Findings
+}
+
+// rightName is the path that the members of a record which the range adds give it, "" where they give none or one
+// that is taken.
+func (s *Subject) rightName() string {
+	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
+		return ""
+	}
+	root := s.Record.Document.Root
+	name := strict.String(root, "slug")
+	if s.Kind == registry.KindRevocation {
+		name += "-" + strict.String(root, "revoked_receipt_sha256")
+	}
+	path := s.Kind.Folder() + "/" + name + ".json"
+	if recordSlug(s.Kind, path) == "" {
+		return ""
+	}
+	taken, err := s.Run.Range.Result.Leaf(path)
+	if err != nil {
+		s.Run.Fatal(err)
+	}
+	if err != nil || taken != nil {
+		return ""
+	}
+	return path
 }
 
 // spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.

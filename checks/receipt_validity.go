@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -54,7 +55,7 @@ func runReceiptValidity(s *Subject) Outcome {
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		out.errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).
-			fix("set expires_at to %s or earlier", stamp(l.Issued.Add(Window)))
+			fix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier", stamp(l.Issued.Add(Window)))
 	} else if d <= 0 {
 		out.errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
 			fix("set expires_at after issued_at, at most 90 days")
@@ -100,16 +101,25 @@ func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
 	if r.NotBefore.IsZero() || r.NotAfter.IsZero() {
 		return
 	}
-	if l.Issued.Sub(r.NotBefore.Time).Abs() > rounded {
+	issued := l.Issued
+	unsigned := issued.Sub(r.NotBefore.Time).Abs() > rounded
+	if unsigned {
+		issued = r.NotBefore.Time
+	}
+	want := issued.Add(Window)
+	if r.NotAfter.Time.Before(want) {
+		want = r.NotAfter.Time
+	}
+	long := slices.IndexFunc(o.Findings, func(f Finding) bool { return f.Code == "window-too-long" })
+	if long >= 0 {
+		o.Findings[long].fix("set expires_at to %s, the date that the Receipt signs", stamp(want))
+	}
+	if unsigned {
 		o.errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s", stamp(l.Issued), stamp(r.NotBefore.Time)).
 			fix("set issued_at to %s", stamp(r.NotBefore.Time))
 		return
 	}
-	want := l.Issued.Add(Window)
-	if r.NotAfter.Time.Before(want) {
-		want = r.NotAfter.Time
-	}
-	if l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded {
+	if long < 0 && (l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded) {
 		o.errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
 			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).fix("set expires_at to %s", stamp(want))
 	}

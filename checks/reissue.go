@@ -72,14 +72,14 @@ func runReissue(s *Subject) Outcome {
 	}
 	if l.Slug != base.Slug {
 		out.errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			fix("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)")
+			fix("%s", s.notYours("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)"))
 	}
 	if l.ToolDID != base.ToolDID {
 		out.errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
-			fix("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)")
+			fix("%s", s.notYours("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)"))
 	}
 	if l.ReceiptSHA256 == base.ReceiptSHA256 {
-		out.errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = reissueWay
+		out.errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = s.notYours(reissueWay)
 	}
 	out.otherMembers(s)
 	if s.Run.Offline {
@@ -113,7 +113,7 @@ func (o Outcome) signed(s *Subject) Outcome {
 			}
 			return o
 		}
-		o.errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = reissueWay
+		o.errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = s.notYours(reissueWay)
 		return o
 	}
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {

@@ -111,7 +111,8 @@ func (s *Schemas) violations(sub *Subject) []Finding {
 	found := s.Of(sub.Kind).Validate(root)
 	for _, v := range found {
 		keyword := cmp.Or(v.Keyword, "unjudged")
-		f := out.errorf(sub, v.Pointer, "schema-"+keyword, "%s", v.Message)
+		f := out.errorf(sub, v.Pointer, "schema-"+keyword, "%s", withValue(root, v))
+		f.Fix = schemaFix(sub, s.Of(sub.Kind), v)
 		if sub.Kind == registry.KindRevocation && v.Pointer == "/signature" && v.Keyword == "type" {
 			f.fix("%s", signatureForm)
 		}

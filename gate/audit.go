@@ -67,10 +67,9 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	rep.Judge(src)
-	if ctx.Err() != nil && !slices.Contains(rep.Assumed, interrupted) {
-		rep.Assumed = append(rep.Assumed, interrupted)
-	}
-	if rep.Verdict == Pass && slices.Contains(rep.Assumed, interrupted) { // of a replay, too
+	rep.nameCommits(repo)
+	rep.noteInterrupted(ctx)
+	if rep.Verdict == Pass && slices.Contains(rep.Assumed, Interrupted) { // of a replay, too
 		rep.Verdict = Inconclusive
 	}
 	return rep, nil
@@ -107,8 +106,14 @@ func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.
 		"peer-witnesses/, workflow-anchors/", ErrNoRegistry, len(chain), head.Commit())
 }
 
-// interrupted stands among what a report assumes where the run was asked to end before its time.
-const interrupted = "interrupted"
+// Interrupted stands among what a report assumes where the run was asked to end before its time.
+const Interrupted = "interrupted"
+
+func (rep *Report) noteInterrupted(ctx context.Context) {
+	if ctx.Err() != nil && !slices.Contains(rep.Assumed, Interrupted) {
+		rep.Assumed = append(rep.Assumed, Interrupted)
+	}
+}
 
 type audit struct {
 	git    context.Context // of reading the clone: an audit that is asked to end still reports

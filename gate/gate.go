@@ -25,6 +25,7 @@ var ErrNoRegistry = errors.New("no OAP registry here")
 // Config is what a run is told beside the registry and the evidence.
 type Config struct {
 	Tool           Tool
+	Origin         string               // name of the registry, empty where none is known
 	Chosen         string               // how base and head were chosen
 	Uncommitted    []string             // records on disk that differ from those of head
 	Selected       func(id string) bool // which checks run
@@ -72,12 +73,16 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head, cfg.ChangedFiles)
 	}
 	rep.Judge(src)
+	rep.nameCommits(repo)
+	if rep.Verdict != Pass { // else all the evidence was there before the signal came
+		rep.noteInterrupted(ctx)
+	}
 	return rep, nil
 }
 
 // NewReport is an empty report of a run.
 func NewReport(mode string, src evidence.Source, cfg Config) *Report {
-	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Chosen: cfg.Chosen,
+	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin, Chosen: cfg.Chosen,
 		Assumed: slices.Clone(cfg.Assumed), Results: []Result{}, Evidence: []Evidence{}}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}

@@ -44,7 +44,7 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
-		case slices.Contains(p.Assumed, interrupted):
+		case slices.Contains(p.Assumed, Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
@@ -68,6 +68,7 @@ func Merge(parts []*Report) (*Report, error) {
 		}
 	}
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []Result{}, []Evidence{}, nil, Counts{}
+	whole.Commits = nil
 	joined := newJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for _, r := range p.Results {
@@ -75,11 +76,15 @@ func Merge(parts []*Report) (*Report, error) {
 		}
 		whole.Counts.Records += p.Counts.Records
 		whole.Listings = append(whole.Listings, p.Listings...)
+		whole.Commits = append(whole.Commits, p.Commits...)
 		whole.Evidence = append(whole.Evidence, p.Evidence...)
 		if p.EvaluatedAt.After(whole.EvaluatedAt) {
 			whole.EvaluatedAt = p.EvaluatedAt
 		}
 	}
+	slices.SortFunc(whole.Commits, func(a, b Commit) int { return strings.Compare(a.ID, b.ID) })
+	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b Commit) bool { return a.ID == b.ID })
+	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
 	slices.SortFunc(whole.Listings, func(a, b Listing) int { return strings.Compare(a.Slug, b.Slug) })
 	slices.SortStableFunc(whole.Evidence, func(a, b Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), strings.Compare(a.SHA256, b.SHA256))

@@ -40,6 +40,7 @@ type Report struct {
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
 	MergeBase      string     `json:"merge_base,omitempty"`
+	Origin         string     `json:"origin,omitempty" jsonschema:"description=name of the registry: its remote's URL without scheme\\, or what --origin says"`
 	Chosen         string     `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
 	Verdict        Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
 	Error          string     `json:"error,omitempty"`
@@ -55,8 +56,16 @@ type Report struct {
 	Strict         bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
 	RequireSigned  bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
 	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
+	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
+}
+
+// Commit tells people which commit an id is of.
+type Commit struct {
+	ID      string    `json:"id"`
+	Time    time.Time `json:"time" jsonschema:"description=committer date"`
+	Subject string    `json:"subject" jsonschema:"description=first line of the message\\, cut"`
 }
 
 // Tool is the build that made a report.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,7 +138,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
 	}
 	peers, apart := o.comparePeers(ctx, repo, head)
 	cfg := o.config(repo, keys, src.Now())
-	cfg.Config = gate.Config{Tool: version(), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
+	cfg.Config = gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
 		Offline: o.offline, Assumed: o.assumed()}
 	cfg.Peers, cfg.Verified, cfg.VerifiedSize, cfg.Consistency = peers, state.tip, state.size, slices.Concat(state.findings, old, apart)
 	if state.last != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -66,6 +67,16 @@ func (o *options) verdict(sys IO, rep *gate.Report) error {
 	return ended(rep.Verdict.ExitStatus())
 }
 
+// originOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
+// keeps a clone is nobody's business.
+func originOf(repo *registry.Repository) string {
+	name := checkpoint.Origin(repo.RemoteURL())
+	if host, _, _ := strings.Cut(name, "/"); strings.Trim(host, ".") == "" || strings.Contains(repo.RemoteURL(), `\`) {
+		return ""
+	}
+	return name
+}
+
 func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
@@ -82,7 +93,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.Config{Tool: version(), Chosen: c.how, Selected: o.selected, Offline: o.offline,
+	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Chosen: c.how, Selected: o.selected, Offline: o.offline,
 		DenyGovernance: o.governance == "deny", Assumed: o.assumed(), ChangedFiles: c.changedFiles}
 	if c.workTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
@@ -92,6 +103,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 		return nil, err
 	}
 	if o.record != "" {
+		cfg.Assumed = rep.Assumed // that the run was interrupted, too
 		if err := o.bundle(c, cfg, src, rep.MergeBase).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}

@@ -1,18 +1,21 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // demoBase is the registry of the demonstration: listings at L1, L4 and L5, and witnesses for them.
@@ -32,61 +35,68 @@ type demoCase struct {
 	title  string
 	pr     string
 	failed []string // the checks that must fail, all of them; none: the verdict must be pass
+	shown  string   // the check whose reason tells why a pull request passes
 }
 
 var demoCases = []demoCase{
 	{"an honest newcomer at L4, with a witness", `
-  - {listing: nova, level: L4, witness: [bob]}`, nil},
+  - {listing: nova, level: L4, witness: [bob]}`, nil, "peer-witnesses"},
 	{"an honest renewal: a new Receipt, signed by its owner", `
-  - {reissue: eve, issued: "-2h"}`, nil},
+  - {reissue: eve, issued: "-2h"}`, nil, "reissue"},
 	{"an honest owner revokes its own Receipt", `
-  - {revoke: eve}`, nil},
+  - {revoke: eve}`, nil, "revocations"},
 	{"somebody else's listing edited", `
-  - {edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, []string{"reissue"}},
+  - {edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, []string{"reissue"}, ""},
 	{"a Receipt tampered with after it was signed", `
-  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999}}}`, []string{"receipt-signature"}},
+  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999}}}`, []string{"receipt-signature"}, ""},
 	{"L5 with three witnesses, two of them of one owner", `
-  - {listing: nova, level: L5, witness: [ada, fox, bob]}`, []string{"peer-witnesses"}},
+  - {listing: nova, level: L5, witness: [ada, fox, bob]}`, []string{"peer-witnesses"}, ""},
 	{"a stranger's revocation", `
   - {publish: mallory}
-  - {revoke: eve, by: mallory}`, []string{"revocations"}},
+  - {revoke: eve, by: mallory}`, []string{"revocations"}, ""},
 	{"a victim's file renamed", `
-  - {move: [implementations/eve.json, implementations/evil.json]}`, []string{"append-only", "layout"}},
+  - {move: [implementations/eve.json, implementations/evil.json]}`, []string{"append-only", "layout"}, ""},
 	{"the schema loosened in the pull request that needs it loose", `
   - {listing: nova, level: L1, set: {/extra: "anything"}}
-  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"}},
-	{"a Receipt that names no longer what is served", `
-  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`, []string{"receipt-fetch"}},
+  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"}, ""},
+	{"a listing that pins other bytes than its Receipt URL serves", `
+  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`, []string{"receipt-fetch"}, ""},
 	{"a domain registered yesterday", `
-  - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}},
+  - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
 }
 
 func newDemo(sys IO) *cobra.Command {
-	return &cobra.Command{
+	verbose := false
+	c := &cobra.Command{
 		Use:   "demo",
 		Short: "the main job on a built-in registry and a built-in web, no network",
 		Long: strings.TrimSpace(`
-demo builds a small registry in a temporary folder and a web on loopback, gates honest and
-dishonest pull requests on it through the same code as check, shows each verdict as a user
-sees it, and exits 0 only if each came out as it must.`),
-		Example: "  oap-gate demo",
+demo builds a small registry in a temporary folder and a web on loopback, and gates honest and
+dishonest pull requests on it through the same code as check. It says of each in one line what
+was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
+no git and no network.`),
+		Example: "  oap-gate demo\n  oap-gate demo --verbose",
 		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			dir, err := os.MkdirTemp("", "oap-gate-demo-")
-			if err != nil {
-				return withFix(fmt.Errorf("making a folder for the demonstration: %w", err), "set TMPDIR to a folder that can be written")
-			}
-			defer os.RemoveAll(dir)
+		RunE: func(c *cobra.Command, _ []string) error {
+			reports := make([]*gate.Report, len(demoCases))
 			wrong := 0
-			for i, c := range demoCases {
-				ok, err := c.run(sys, filepath.Join(dir, fmt.Sprint(i)), i+1)
-				if err != nil {
-					return fmt.Errorf("demonstrating %q: %w", c.title, err)
+			for i, pull := range demoCases {
+				rep, err := pull.judge(c.Context())
+				if c.Context().Err() != nil {
+					return fmt.Errorf("%w after %d of %d pull requests", errInterrupted, i, len(demoCases))
 				}
-				if !ok {
+				if err != nil {
+					return fmt.Errorf("demonstrating %q: %w", pull.title, err)
+				}
+				reports[i] = rep
+				if !pull.asItMust(rep) {
 					wrong++
 				}
+				if err := pull.tell(sys.Stdout, i+1, rep, verbose); err != nil {
+					return fmt.Errorf("telling of %q: %w", pull.title, err)
+				}
 			}
+			tellDemo(sys.Stdout, reports)
 			if wrong > 0 {
 				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
 			}
@@ -94,60 +104,113 @@ sees it, and exits 0 only if each came out as it must.`),
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&verbose, "verbose", false, "show each report as check shows it")
+	return c
 }
 
-// run gates one pull request and tells whether it came out as it must.
-func (c demoCase) run(sys IO, dir string, number int) (bool, error) {
-	w, err := fixture.Build(dir, []byte(demoBase+"pr:"+c.pr+"\n"))
+// judge gates the pull request in a folder of its own, which is gone when it returns: whoever reads what is told may go
+// at any time, and a broken pipe ends the program.
+func (c demoCase) judge(ctx context.Context) (*gate.Report, error) {
+	dir, err := demoFolder()
 	if err != nil {
-		return false, err
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:"+c.pr+"\n"))
+	if err != nil {
+		return nil, err
 	}
 	defer w.Close()
-	file := filepath.Join(dir, "report.json")
-	args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--report", "json=" + file})
-	var told bytes.Buffer
-	quiet := sys
-	quiet.Stdout, quiet.Stderr, quiet.Getenv = &told, &told, func(string) string { return "" }
-	code := Main(args, quiet)
+	o := options{mode: "check"}
+	flags := &cobra.Command{}
+	o.bind(flags)
+	if err := flags.ParseFlags(slices.Concat(w.Args(), w.RangeArgs())); err != nil {
+		return nil, err
+	}
+	return judge(ctx, IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}, &o)
+}
 
-	fmt.Fprintf(sys.Stdout, "── %d. %s\n\n", number, c.title)
-	for line := range strings.Lines(told.String()) {
-		fmt.Fprint(sys.Stdout, "   "+line)
+// demoFolder makes a folder in the first place that can be written to. An image without files has no /tmp, and
+// may be mounted read-only; it has /dev/shm.
+func demoFolder() (string, error) {
+	var errs []error
+	for _, parent := range []string{os.TempDir(), "/dev/shm", "."} {
+		dir, err := os.MkdirTemp(parent, "oap-gate-demo-")
+		if err == nil {
+			return dir, nil
+		}
+		errs = append(errs, err)
 	}
-	got, err := failedChecks(file)
-	if err != nil {
-		return false, err
-	}
+	return "", usagef("name a folder that can be written to: TMPDIR=DIR oap-gate demo", "making a folder for the demonstration: %v", errors.Join(errs...))
+}
+
+func (c demoCase) asItMust(rep *gate.Report) bool {
 	want := gate.Pass
 	if len(c.failed) > 0 {
 		want = gate.Fail
 	}
-	ok := code == want.ExitStatus() && slices.Equal(got, c.failed)
-	if ok {
-		fmt.Fprintf(sys.Stdout, "\n   as it must: exit status %d\n\n", code)
-	} else {
-		fmt.Fprintf(sys.Stdout, "\n   NOT as it must: exit status %d and failed %q, want %d and %q\n\n", code, got, want.ExitStatus(), c.failed)
-	}
-	return ok, nil
+	return rep.Verdict == want && slices.Equal(failedChecks(rep), c.failed)
 }
 
-// failedChecks reads the ids of the checks that failed out of a JSON report, sorted.
-func failedChecks(file string) ([]string, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+// tell says in one line what was proposed, what came out and why.
+func (c demoCase) tell(out io.Writer, number int, rep *gate.Report, verbose bool) error {
+	var why []string
+	for _, r := range rep.Results {
+		switch {
+		case rep.Verdict == gate.Pass && r.Check == c.shown && r.Verdict == gate.Pass && r.Reason != "":
+			why = append(why, r.Check+": "+r.Reason)
+		case r.Verdict == gate.Fail || r.Verdict == gate.Inconclusive:
+			reason := r.Reason
+			if len(r.Findings) > 0 {
+				reason = r.Findings[0].Message
+			}
+			why = append(why, r.Check+": "+reason)
+		}
 	}
-	doc, err := strict.Parse(file, data, strict.Limits{Bytes: 1 << 24, Depth: 64, Number: 64})
-	if err != nil {
-		return nil, err
+	text := fmt.Sprintf("%2d. %s: %s, %s", number, c.title, rep.Verdict, strings.Join(why, "; "))
+	if !c.asItMust(rep) {
+		text += fmt.Sprintf(" (NOT as it must: %q failed, want %q)", failedChecks(rep), c.failed)
 	}
+	fmt.Fprintln(out, report.Line(text))
+	if !verbose {
+		return nil
+	}
+	var b strings.Builder
+	if err := report.Write(&b, "text", rep, report.Options{Rules: rules()}); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			line = "    " + line
+		}
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+// tellDemo writes the table of all pull requests.
+func tellDemo(out io.Writer, reports []*gate.Report) {
+	fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, " #\tproposed\tverdict\tfailed checks")
+	for i, rep := range reports {
+		failed := cmp.Or(strings.Join(failedChecks(rep), ", "), "-")
+		fmt.Fprintf(table, "%2d\t%s\t%s\t%s\n", i+1, demoCases[i].title, rep.Verdict, failed)
+	}
+	table.Flush()
+	fmt.Fprintln(out)
+}
+
+// failedChecks are the ids of the checks that failed, sorted.
+func failedChecks(rep *gate.Report) []string {
 	var ids []string
-	results, _ := strict.Member(doc.Root, "results").([]any)
-	for _, r := range results {
-		if strict.String(r, "verdict") == string(gate.Fail) {
-			ids = append(ids, strict.String(r, "check"))
+	for _, r := range rep.Results {
+		if r.Verdict == gate.Fail {
+			ids = append(ids, r.Check)
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return slices.Compact(ids)
 }

@@ -114,6 +114,9 @@ func Main(args []string, sys IO) (code int) {
 	return gate.Errored.ExitStatus()
 }
 
+// errInterrupted: a signal asked the program to end.
+var errInterrupted = errors.New("interrupted")
+
 // crashed is a bug, told in one line: there is nothing that would mend it here.
 func crashed(value any) error {
 	return &fixedError{fmt.Errorf("oap-gate %s crashed, which is a bug: %v", version().Version, value), ""}
@@ -132,6 +135,10 @@ func complain(sys IO, err error) {
 func describe(err error) (message, fix string) {
 	e, ok := errors.AsType[fixer](err)
 	switch {
+	case errors.Is(err, context.Canceled): // by a signal: nothing else ends the context of a run
+		return errInterrupted.Error() + ", before there was a verdict", "run it again"
+	case errors.Is(err, errInterrupted):
+		fix = "run it again"
 	case errors.Is(err, gate.ErrNoRegistry):
 		fix = "name the clone with --repo"
 	case errors.Is(err, gate.ErrEmptyRange):

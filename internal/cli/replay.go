@@ -16,7 +16,7 @@ import (
 // bundle is what a run saw, and what it was told, so that replay gives the same report.
 func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBase string) *evidence.Bundle {
 	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
-		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how,
+		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "origin": cfg.Origin,
 		"uncommitted": strings.Join(cfg.Uncommitted, "\x00"), "assumed": strings.Join(cfg.Assumed, "\n"),
 		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
 	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags,
@@ -31,8 +31,9 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
 	}
 	o.only, o.skip, o.governance = split("only", ","), split("skip", ","), b.Flags["governance"]
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
-	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Chosen: b.Flags["chosen"], Selected: o.selected,
-		DenyGovernance: o.governance == "deny", Uncommitted: split("uncommitted", "\x00"), Assumed: split("assumed", "\n")}
+	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"],
+		Chosen: b.Flags["chosen"], Selected: o.selected, DenyGovernance: o.governance == "deny",
+		Uncommitted: split("uncommitted", "\x00"), Assumed: split("assumed", "\n")}
 	for _, name := range []string{"only", "skip"} {
 		if was := strings.Join(split(name, ","), ","); was != "" && !slices.Contains(cfg.Assumed, "--"+name+" "+was) {
 			return chosen{}, cfg, usagef("record it again with oap-gate check --record", "the bundle was recorded with --%s %s, which is not among what it says that its run assumed", name, was)

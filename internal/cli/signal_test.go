@@ -13,20 +13,31 @@ import (
 	"time"
 )
 
-// TestAuditInterrupted holds that an audit which is asked to end still tells what it knows, and says that it
+// TestInterrupted holds that an audit or a check which is asked to end still tells what it knows, and says that it
 // did not see all.
-func TestAuditInterrupted(t *testing.T) {
+func TestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM here")
 	}
-	w := build(t, `
-base:
-  - {listing: eve, level: L1}
+	for name, c := range map[string]struct {
+		description string
+		args        []string
+		sent        os.Signal
+	}{
+		"audit": {"base:\n  - {listing: eve, level: L1}\n", []string{"audit", "--rev", "main"}, syscall.SIGTERM},
+		"check": {"pr:\n  - {listing: eve, level: L1}\n", []string{"check", "--base", "main", "--head", "pr"}, os.Interrupt},
+	} {
+		t.Run(name, func(t *testing.T) { interrupt(t, c.description, c.args, c.sent) })
+	}
+}
+
+func interrupt(t *testing.T, description string, command []string, sent os.Signal) {
+	w := build(t, description+`
 web:
   - {url: "https://eve.example/oap-conformance-receipt.json", delay: 1h}
 `)
 	report, bundle := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "bundle.json")
-	args := slices.Concat([]string{"audit", "--rev", "main", "--timeout", "1h", "--report", "json=" + report, "--record", bundle}, w.Args())
+	args := slices.Concat(command, []string{"--timeout", "1h", "--report", "json=" + report, "--record", bundle}, w.Args())
 	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -40,12 +51,15 @@ web:
 			t.Fatalf("the program asked for nothing: %s", out.String())
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := cmd.Process.Signal(sent); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("exit status %d, want 3: %s", code, out.String())
+	}
+	if !strings.Contains(out.String(), "inconclusive: interrupted before all was judged; ") {
+		t.Errorf("the verdict line does not say that the run was interrupted: %s", out.String())
 	}
 	text, err := os.ReadFile(report)
 	if err != nil {

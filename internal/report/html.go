@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ const (
 	findingsRoom room = 1536 << 10
 	historyRoom  room = 256 << 10
 	listingsRoom room = 3840 << 10
+	endsRoom     room = 64 << 10
 	impactRoom   room = 512 << 10
 	resultsRoom  room = 512 << 10
 	evidenceRoom room = 256 << 10
@@ -84,6 +86,8 @@ type view struct {
 	*gate.Report
 	Style       template.CSS
 	Heading     string
+	BaseNoted   string // of the base commit, where the report tells
+	HeadNoted   string
 	Examined    string
 	Outcomes    string
 	Assumed     capped
@@ -103,7 +107,7 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bytes.Buffer, r *gate.Report, o Options) error {
 	head := headRoom
-	v := &view{Report: r, Style: style, Heading: heading(r), Examined: examined(r), Outcomes: outcomes(r),
+	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head), Examined: examined(r), Outcomes: outcomes(r),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
 	if r.Mode == "audit" && r.Verdict != gate.Errored {
@@ -120,11 +124,28 @@ func writeHTML(b *bytes.Buffer, r *gate.Report, o Options) error {
 func heading(r *gate.Report) string {
 	switch {
 	case r.Mode == "audit" && r.Shard != "":
-		return "Audit of a registry, part " + line(r.Shard)
+		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
 	case r.Mode == "audit":
-		return "Audit of a registry"
+		return "Audit of " + registryOf(r)
 	}
-	return "Check of a change to a registry"
+	return "Check of a change to " + registryOf(r)
+}
+
+func registryOf(r *gate.Report) string {
+	if r.Origin == "" {
+		return "a registry"
+	}
+	return "the registry " + cut(line(r.Origin), 200)
+}
+
+// noted says when a commit was made and its subject, where the report tells.
+func noted(r *gate.Report, id string) string {
+	for _, c := range r.Commits {
+		if c.ID == id && id != "" {
+			return "of " + when(c.Time) + ", " + strconv.Quote(cut(line(c.Subject), 200))
+		}
+	}
+	return ""
 }
 
 // capped is a list of foreign texts, and how many more there are.
@@ -209,5 +230,6 @@ func chunks[T any](rows []T, shown *int) []chunk[T] {
 type chunk[T any] struct {
 	From, To int
 	Open     bool
+	Name, ID string // of the rows, where they were sorted into parts by name
 	Rows     []T
 }

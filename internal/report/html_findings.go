@@ -16,6 +16,7 @@ type severityGroup struct {
 type findingRow struct {
 	placed
 	Check, Place string
+	Noted        string // of the commit
 }
 
 // severities, worst first. A severity that is none of ours comes last.
@@ -35,7 +36,7 @@ func groupFindings(r *gate.Report, left room, wanted func(placed) bool) []severi
 	for _, f := range findings(r) {
 		if wanted(f) {
 			s := known(f.Severity)
-			bySeverity[s] = append(bySeverity[s], findingRow{f, f.check, place(f)})
+			bySeverity[s] = append(bySeverity[s], findingRow{f, f.check, place(f), noted(r, f.Commit)})
 		}
 	}
 	var groups []severityGroup
@@ -47,7 +48,7 @@ func groupFindings(r *gate.Report, left room, wanted func(placed) bool) []severi
 		}
 		kept := rows
 		for i, row := range rows {
-			if !left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Pointer) {
+			if !left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Noted, row.Pointer) {
 				kept = rows[:i]
 				break
 			}
@@ -70,6 +71,7 @@ func known(severity string) string {
 type historyView struct {
 	*gate.History
 	Age      string
+	Verified string // of the last verified tip
 	Judged   bool
 	Peers    []gate.Peer
 	PeersCut int
@@ -81,7 +83,8 @@ func newHistory(r *gate.Report) *historyView {
 	if r.History == nil {
 		return nil
 	}
-	v := &historyView{History: r.History, Age: duration(r.EvaluatedAt.Sub(r.History.HeadTime))}
+	v := &historyView{History: r.History, Age: duration(r.EvaluatedAt.Sub(r.History.HeadTime)),
+		Verified: noted(r, r.History.Checkpoint)}
 	left := historyRoom / 2
 	for _, peer := range r.History.Peers {
 		if !left.take(220, peer.Name, peer.Name, peer.Tip, peer.State) {

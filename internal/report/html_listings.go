@@ -17,12 +17,20 @@ type listingsView struct {
 	Groups []statusGroup
 	Weeks  []week
 	InDate int
+	Ends   []listingRow // of those in date the first to end; empty where the listings are few
 }
 
 type statusGroup struct {
 	Status, About string
 	Count, More   int
 	Chunks        []chunk[listingRow]
+	Letters       []letter // where the rows are many
+}
+
+// letter is a part of a long list and where it begins.
+type letter struct {
+	Name, ID string
+	Count    int
 }
 
 type listingRow struct {
@@ -53,15 +61,19 @@ func newListings(r *gate.Report) *listingsView {
 		byStatus[status] = append(byStatus[status], row)
 		if row.Days >= 0 {
 			v.InDate++
+			v.Ends = append(v.Ends, row)
 			v.Weeks[min(row.Days/7, len(v.Weeks)-1)].Count++
 		}
 	}
 	v.draw()
+	v.sortEnds()
 	left, shown := listingsRoom, 0
 	for _, s := range statuses {
 		rows := byStatus[s.word]
 		if s.word == gate.StatusExpiring {
 			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Until, b.Until) })
+		} else {
+			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Slug, b.Slug) })
 		}
 		kept := rows
 		for i, row := range rows {
@@ -73,10 +85,63 @@ func newListings(r *gate.Report) *listingsView {
 			}
 		}
 		if len(rows) > 0 || s.word != "" {
-			v.Groups = append(v.Groups, statusGroup{s.word, s.about, len(rows), len(rows) - len(kept), chunks(kept, &shown)})
+			g := statusGroup{Status: s.word, About: s.about, Count: len(rows), More: len(rows) - len(kept)}
+			if len(kept) > maxOpen && s.word != gate.StatusExpiring {
+				g.byLetter(kept, &shown)
+			} else {
+				g.Chunks = chunks(kept, &shown)
+			}
+			v.Groups = append(v.Groups, g)
 		}
 	}
 	return v
+}
+
+// maxEnds is how many listings are shown in the order of their ends.
+const maxEnds = 100
+
+func (v *listingsView) sortEnds() {
+	if v.Count <= maxOpen {
+		v.Ends = nil
+		return
+	}
+	slices.SortStableFunc(v.Ends, func(a, b listingRow) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Slug, b.Slug)) })
+	left := endsRoom
+	for i, row := range v.Ends {
+		if i == maxEnds || !left.take(120, row.Slug, row.Level, row.Status) {
+			v.Ends = v.Ends[:i]
+			return
+		}
+	}
+}
+
+// byLetter cuts rows, sorted by slug, into parts by the first letter, so that a reader finds a listing without a script.
+func (g *statusGroup) byLetter(rows []listingRow, shown *int) {
+	for from := 0; from < len(rows); {
+		name := firstLetter(rows[from].Slug)
+		to := from
+		for to < len(rows) && firstLetter(rows[to].Slug) == name {
+			to++
+		}
+		parts := chunks(rows[from:to], shown)
+		id := cmp.Or(g.Status, "other") + name
+		if !slices.ContainsFunc(g.Letters, func(l letter) bool { return l.ID == id }) {
+			g.Letters = append(g.Letters, letter{name, id, to - from})
+			parts[0].ID = id
+		}
+		for i := range parts {
+			parts[i].Name, parts[i].From, parts[i].To = name, parts[i].From+from, parts[i].To+from
+		}
+		g.Chunks = append(g.Chunks, parts...)
+		from = to
+	}
+}
+
+func firstLetter(slug string) string {
+	if slug != "" && (slug[0] >= 'a' && slug[0] <= 'z' || slug[0] >= '0' && slug[0] <= '9') {
+		return slug[:1]
+	}
+	return "other"
 }
 
 func knownStatus(status string) string {

@@ -19,6 +19,9 @@ import (
 func audited() *gate.Report {
 	r := frame()
 	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", gate.Fail, "head 2222222 (HEAD)"
+	r.Origin = "registry.example.org/oap"
+	r.Commits = []gate.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * day), Subject: "List acme"},
+		{ID: "3333333333333333333333333333333333333333", Time: noon.Add(-2 * time.Hour), Subject: "Remove <acme>"}}
 	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
 	r.History = &gate.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
 		Signatures: gate.Signatures{Good: 3, Unsigned: 1, UnknownKey: 1},
@@ -51,9 +54,9 @@ func audited() *gate.Report {
 var elements = map[string]string{
 	"html": "lang", "head": "", "meta": "charset http-equiv content name", "title": "", "style": "", "body": "",
 	"a": "class href rel", "header": "", "nav": "aria-label", "main": "id tabindex", "section": "aria-labelledby", "footer": "",
-	"h1": "", "h2": "id", "h3": "", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
-	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class", "ol": "class start", "li": "class",
-	"dl": "", "dt": "", "dd": "", "details": "open", "summary": "", "table": "", "caption": "class", "thead": "", "tbody": "", "tr": "",
+	"h1": "", "h2": "id", "h3": "id", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
+	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class aria-label", "ol": "class start", "li": "class",
+	"dl": "class", "dt": "", "dd": "", "details": "id open", "summary": "", "table": "", "caption": "class", "thead": "", "tbody": "", "tr": "",
 	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label", "g": "", "path": "class d", "circle": "cx cy r",
 	"rect": "class x y width height", "line": "x1 x2 y1 y2", "text": "class x y dx dy",
 }
@@ -200,6 +203,53 @@ func TestDuration(t *testing.T) {
 	} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// A long list is cut by first letters, and every link within a page leads somewhere, once.
+func TestLongLists(t *testing.T) {
+	r := frame()
+	r.Mode, r.History = "audit", &gate.History{HeadTime: noon}
+	for i := range 200 {
+		end := noon.Add(time.Duration(200-i) * 6 * time.Hour)
+		status := []string{gate.StatusValid, gate.StatusProvisional}[i%2]
+		r.Listings = append(r.Listings, gate.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1", Status: status, ExpiresAt: &end})
+	}
+	r.Listings = append(r.Listings, gate.Listing{Slug: "q", Status: "unheard"})
+	page := written(t, "html", r, Options{})
+	checkPage(t, page)
+	for _, want := range []string{
+		`<li><a href="#valida">a</a> <span class="m">20</span></li>`, `<details id="validother">`, `<details id="provisional9"`,
+		`<summary>In the order of their ends: the first 100 of 200</summary>`, `<a href="#statusother">`, "no checkpoint yet",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if first, last := strings.Index(page, `<td class="t">~-199<`), strings.Index(page, `<td class="t">9-198<`); first < 0 || last < first {
+		t.Errorf("the first to end stand at %d and %d", first, last)
+	}
+	for _, page := range []string{page, written(t, "html", audited(), Options{}), written(t, "html", honest(), Options{})} {
+		root, err := html.Parse(strings.NewReader(page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, links := map[string]int{}, []string{}
+		for n := range root.Descendants() {
+			for _, a := range n.Attr {
+				switch {
+				case a.Key == "id":
+					ids[a.Val]++
+				case a.Key == "href" && strings.HasPrefix(a.Val, "#"):
+					links = append(links, a.Val[1:])
+				}
+			}
+		}
+		for _, to := range links {
+			if ids[to] != 1 {
+				t.Errorf("#%s stands %d times", to, ids[to])
+			}
 		}
 	}
 }

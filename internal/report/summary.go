@@ -14,7 +14,11 @@ func verdictLine(r *gate.Report) string {
 	if r.Verdict == gate.Errored {
 		return "error: could not run: " + line(r.Error)
 	}
-	s := line(string(r.Verdict)) + ": " + examined(r)
+	s := line(string(r.Verdict)) + ": "
+	if slices.Contains(r.Assumed, gate.Interrupted) {
+		s += "interrupted before all was judged; "
+	}
+	s += examined(r)
 	if found := outcomes(r); found != "" {
 		s += "; " + found
 	}
@@ -139,8 +143,9 @@ func assumptions(r *gate.Report) string {
 		}
 		parts = append(parts, part)
 	}
-	if len(r.Assumed) > 0 {
-		parts = append(parts, "assumed: "+line(strings.Join(r.Assumed, ", ")))
+	flags := slices.DeleteFunc(slices.Clone(r.Assumed), func(a string) bool { return a == gate.Interrupted })
+	if len(flags) > 0 {
+		parts = append(parts, "assumed: "+line(strings.Join(flags, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }

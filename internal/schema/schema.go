@@ -13,6 +13,9 @@
 package schema
 
 import (
+	"maps"
+	"slices"
+
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -63,6 +66,13 @@ type Violation struct {
 	Pointer string // RFC 6901: the value at fault; for an extra member that member, for a missing one the object
 	Keyword string // "false" where the subschema is false; empty where the document could not be judged
 	Message string // what was observed, then what is expected; foreign text is quoted and cut
+}
+
+// Members are the names under properties of the schema itself, sorted.
+func (s *Schema) Members() []string {
+	root, _ := s.raw[""].(map[string]any)
+	properties, _ := root["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(properties))
 }
 
 // Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword: nil

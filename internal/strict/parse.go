@@ -2,6 +2,7 @@ package strict
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,8 +95,11 @@ func (r *reader) document() (any, error) {
 	}
 	rest := strings.TrimLeft(r.text[r.tokens.InputOffset():], " \t\r\n")
 	if rest != "" {
-		return nil, r.fault(len(r.text)-len(rest), CodeTrailingText,
-			"text goes on after the JSON value, it must end there")
+		message := "text goes on after the JSON value, it must end there"
+		if strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") || strings.HasPrefix(rest, "#") {
+			message = "comment after the JSON value, JSON has none"
+		}
+		return nil, r.fault(len(r.text)-len(rest), CodeTrailingText, message)
 	}
 	return root, nil
 }
@@ -247,7 +251,7 @@ func (r *reader) syntax(err error) *Error {
 		return r.fault(len(r.data), CodeSyntax, "text holds no JSON value, exactly one must be there")
 	}
 	offset := min(int(cause.ByteOffset), len(r.data))
-	code, message := explain(r.data[offset:], cause.Err)
+	code, message := explain(r.data, offset, cause.Err)
 	if code == CodeSyntax && cause.Err == io.ErrUnexpectedEOF {
 		offset = len(r.data)
 	}
@@ -256,8 +260,9 @@ func (r *reader) syntax(err error) *Error {
 	return e
 }
 
-// explain says what is wrong at the beginning of rest.
-func explain(rest []byte, err error) (code, message string) {
+// explain says what is wrong at the offset.
+func explain(data []byte, offset int, err error) (code, message string) {
+	rest := data[offset:]
 	if c, size := utf8.DecodeRune(rest); c == utf8.RuneError && size == 1 {
 		return CodeInvalidUTF8, fmt.Sprintf("byte 0x%02x is no valid UTF-8, JSON is UTF-8 throughout", rest[0])
 	}
@@ -266,10 +271,8 @@ func explain(rest []byte, err error) (code, message string) {
 		return CodeLoneSurrogate, fmt.Sprintf("escape %s is half of a surrogate pair, both halves must stand together", rest[:6])
 	case err == io.ErrUnexpectedEOF:
 		return CodeSyntax, "text ends before its value is complete"
-	case bytes.HasPrefix(rest, []byte(",")):
-		return CodeSyntax, "comma has no value on one side, commas stand between values"
 	}
-	return CodeSyntax, err.Error()
+	return CodeSyntax, cmp.Or(mistake(data, offset, err.Error()), err.Error())
 }
 
 // surrogate tells whether text begins with the escape of a UTF-16 surrogate.

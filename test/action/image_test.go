@@ -120,6 +120,17 @@ func TestConfined(t *testing.T) {
 	}
 }
 
+// The demonstration runs where there is neither git nor a folder but /dev/shm that can be written to.
+func TestDemo(t *testing.T) {
+	needImage(t)
+	for _, flags := range [][]string{{}, {"--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user", "4711:4711"}} {
+		args := slices.Concat([]string{"run", "--rm", "--network", "none"}, flags, []string{image, "demo"})
+		if out := docker(t, args...); !strings.Contains(out, "\nall 11 pull requests came out as they must\n") {
+			t.Errorf("docker %q:\n%s", args, out)
+		}
+	}
+}
+
 // A contributor's files that are not committed get the verdict that the pull request gets.
 func TestWorktree(t *testing.T) {
 	for name, test := range map[string]struct {

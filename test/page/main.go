@@ -69,9 +69,9 @@ func audit(n int) *gate.Report {
 			{Name: "/srv/mirror/registry.git", Tip: "00ff" + base[4:], Time: noon.Add(-40 * time.Hour), State: "split"},
 		}
 		r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-		r.Results[0] = gate.Result{Check: "history", Subject: "implementations/listing-00017.json", Verdict: gate.Fail, Findings: []gate.Finding{{
+		r.Results[0] = gate.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json", Verdict: gate.Fail, Findings: []gate.Finding{{
 			Severity: "error", Code: "path-deleted", Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged records stay",
-			Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/listing-00017.json", Cite: "RFC 0026 section 7", File: "implementations/listing-00017.json", Commit: base}}}
+			Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7", File: "implementations/" + slug(17) + ".json", Commit: base}}}
 		r.Results[2] = gate.Result{Check: "consistency", Subject: "registry", Verdict: gate.Fail, Findings: []gate.Finding{{
 			Severity: "error", Code: "split-view", Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
 			Fix: "tell both mirrors' operators and the maintainers, and keep both clones", Commit: head}}}
@@ -83,7 +83,7 @@ func audit(n int) *gate.Report {
 	return counted(r)
 }
 
-func slug(i int) string { return fmt.Sprintf("listing-%05d", i) }
+func slug(i int) string { return fmt.Sprintf("%c-listing-%05d", 'a'+i%26, i) }
 
 func add(r *gate.Report, i, n int) {
 	issued := noon.AddDate(0, 0, -(i*37)%90).Add(-time.Hour)

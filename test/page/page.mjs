@@ -70,6 +70,9 @@ for (const { name, axe, seconds, mebibytes } of pages) {
   for (const v of await page.evaluate(() => globalThis.violations)) fault(name, `violates its policy: ${v}`)
   if (await page.evaluate(() => document.scripts.length)) fault(name, 'holds a script element')
 
+  const lost = await page.evaluate(() => [...document.querySelectorAll('a[href^="#"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id)))
+  for (const id of lost) fault(name, `a link to #${id} leads nowhere`)
+
   await page.keyboard.press('Tab')
   if (await page.evaluate(() => document.activeElement?.className) !== 'skip') fault(name, 'the first stop of the tabulator is not the skip link')
 

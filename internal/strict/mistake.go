@@ -1,0 +1,51 @@
+package strict
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// mistake names a slip that is known from other notations where the text stops being JSON at offset, for people; "" where
+// it is none of them. Nothing depends on it but the message.
+func mistake(data []byte, offset int, cause string) string {
+	rest := data[offset:]
+	c, _ := utf8.DecodeRune(rest)
+	atValue := strings.Contains(cause, "start of value")
+	switch {
+	case c == ',':
+		after := bytes.TrimLeft(rest[1:], " \t\r\n")
+		if len(after) > 0 && (after[0] == '}' || after[0] == ']') {
+			return fmt.Sprintf("trailing comma before %q: comma has no value on one side, commas stand between values", after[:1])
+		}
+		return "comma has no value on one side, commas stand between values"
+	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")), c == '#':
+		return "comment, JSON has none"
+	case strings.ContainsRune("'`", c):
+		return fmt.Sprintf("quote is %q, JSON has \" alone", c)
+	case unicode.In(c, unicode.Pi, unicode.Pf): // what a word processor makes of a quote
+		return fmt.Sprintf("quote is the typographic %q, JSON has the plain \" alone", c)
+	case strings.Contains(cause, "(expecting ','") && (c == '"' || c == '{' || c == '['):
+		return "comma is missing before this, commas stand between values"
+	case strings.Contains(cause, "(expecting ':')"):
+		return fmt.Sprintf("%q follows a member's name, a colon must", c)
+	case strings.Contains(cause, "in string (expecting non-control"):
+		return fmt.Sprintf("text in quotes holds the control character %q as it is, it must be escaped", c)
+	case !atValue:
+		return ""
+	case c == '<':
+		return "text is HTML or XML, JSON is needed"
+	case unicode.IsLetter(c) || c == '_' || c == '$':
+		word := rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$'
+		}))]
+		word = word[:min(len(word), 40)]
+		if like := map[string]string{"true": "true", "false": "false", "none": "null", "null": "null", "undefined": "null"}[strings.ToLower(string(word))]; like != "" {
+			return fmt.Sprintf("%q is no JSON, which writes %s", word, like)
+		}
+		return fmt.Sprintf("%q has no quotes, names and texts stand in \"", word)
+	}
+	return ""
+}
