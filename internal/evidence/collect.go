@@ -309,8 +309,7 @@ func decoded[T any](c *collector, d document, o Observation, parse func() (T, er
 
 var decoding = make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))
 
-// enter waits for a place to decode a document, and gives what leaves it. A text of a megabyte can take fifty of memory
-// while it is read, so that few are read at once.
+// enter waits for a place to decode a document, and gives what leaves it: few are read at once, and of large ones one.
 func enter() (leave func()) {
 	decoding <- struct{}{}
 	return func() { <-decoding }
@@ -333,6 +332,7 @@ func decode[T any](c *collector, d document, body []byte, parse func() (T, error
 		return 2 * len(body) // with its text, which its source holds too
 	}
 	r := memo.Get(c.memo, d, weigh, func() read {
+		defer memo.Decoding(len(body))()
 		v, err := parse()
 		return read{v, err}
 	})

@@ -1,7 +1,10 @@
 // Package memo remembers what was worked out of foreign bytes, so that a run does it once, within a bound of memory.
 package memo
 
-import "sync"
+import (
+	"runtime/debug"
+	"sync"
+)
 
 // Memo holds values by key, as long as their weights together stay within its bound. It is safe for concurrent use;
 // nil remembers nothing.
@@ -53,4 +56,23 @@ func (m *Memo) put(key, v any, weight int) {
 	}
 	m.known[key] = v
 	m.weight += weight
+}
+
+// A text of at most small bytes is decoded beside others, a larger one alone: a megabyte can take a hundred of memory.
+const small = 64 << 10
+
+var large sync.Mutex
+
+// Decoding waits until a text of this size may be decoded, and gives what to call once what it was decoded to has gone.
+// While a large one is, garbage is collected once it is a fifth of what is used.
+func Decoding(size int) (done func()) {
+	if size <= small {
+		return func() {}
+	}
+	large.Lock()
+	before := debug.SetGCPercent(20)
+	return func() {
+		debug.SetGCPercent(before)
+		large.Unlock()
+	}
 }

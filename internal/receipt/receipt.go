@@ -137,8 +137,8 @@ func (r *Receipt) Size() int {
 	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
 }
 
-// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take
-// some fifty times its size when it is decoded.
+// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take some hundred times
+// its size when it is decoded. The caller has waited by memo.Decoding.
 func (r *Receipt) root() map[string]any {
 	root, err := decode(r.url, r.text)
 	if err != nil {
@@ -226,7 +226,10 @@ func (r *Receipt) Violations() []schema.Violation {
 			size += len(v.Pointer) + len(v.Keyword) + len(v.Message)
 		}
 		return size
-	}, func() []schema.Violation { return schema.Builtin("receipt").Validate(r.root()) })
+	}, func() []schema.Violation {
+		defer memo.Decoding(len(r.text))()
+		return schema.Builtin("receipt").Validate(r.root())
+	})
 	return slices.Clone(all)
 }
 
@@ -254,6 +257,7 @@ func (r *Receipt) canonicalWithout(members ...string) ([]byte, error) {
 	}
 	weigh := func(c canonical) int { return cap(c.text) }
 	c := remembered(r, "canonical without "+strings.Join(members, " "), weigh, func() canonical {
+		defer memo.Decoding(len(r.text))()
 		text, err := signature.CanonicalWithout(r.root(), members...)
 		return canonical{text, err}
 	})
