@@ -21,7 +21,7 @@ func TestExplain(t *testing.T) {
 	o := valid()
 	o["note"] = "Zürich"
 	canonical := func(o object, without ...string) []byte {
-		text, err := signature.CanonicalWithout(parse(t, o).Root(), without...)
+		text, err := signature.CanonicalWithout(parse(t, o).root(), without...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestExplainBounds(t *testing.T) {
 	}
 	d := document(t, tool, `"verificationMethod":[`+strings.Join(methods, ",")+`]`)
 	o["signatures"] = []any{object{"by": tool + "#x", "alg": "EdDSA", "value": sign(t, o, "stranger")}}
-	e := &explainer{keys: d.Keys, root: parse(t, o).Root(), raw: make([]byte, 64)}
+	e := &explainer{keys: d.Keys, root: parse(t, o).root(), raw: make([]byte, 64)}
 	if e.explain(parse(t, o).text, "", nil); e.tried != maxTries {
 		t.Errorf("%d tries, want the most that are made, %d", e.tried, maxTries)
 	}
