@@ -20,7 +20,7 @@ func audited() *gate.Report {
 	r := frame()
 	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", gate.Fail, "head 2222222 (HEAD)"
 	r.Origin = "registry.example.org/oap"
-	r.Commits = []gate.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * day), Subject: "List acme"},
+	r.Commits = []gate.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day), Subject: "List acme"},
 		{ID: "3333333333333333333333333333333333333333", Time: noon.Add(-2 * time.Hour), Subject: "Remove <acme>"}}
 	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
 	r.History = &gate.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
