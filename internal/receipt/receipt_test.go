@@ -245,9 +245,10 @@ func TestVerifyImplementation(t *testing.T) {
 		{"no signatures", valid(), two, func(object) []any { return nil }, Verification{}},
 		{"someone else's alone", valid(), two, func(o object) []any { return []any{entry("did:web:other.example#1", "EdDSA", sign(t, o, "one"))} }, Verification{}},
 		{"a longer DID's", valid(), two, func(o object) []any {
-			return []any{entry(tool+":a#1", "EdDSA", sign(t, o, "one")), entry(tool+".#1", "EdDSA", sign(t, o, "one"))}
+			return []any{entry(tool+":a#1", "EdDSA", sign(t, o, "one")), entry(tool+".org#1", "EdDSA", sign(t, o, "one"))}
 		}, Verification{}},
-		{"the DID in another case", valid(), two, func(o object) []any { return []any{entry("did:web:Tool.example#1", "EdDSA", sign(t, o, "one"))} }, Verification{}},
+		{"the DID in another spelling", valid(), two, func(o object) []any { return []any{entry("did:web:Tool.example.#1", "EdDSA", sign(t, o, "one"))} },
+			Verification{By: "did:web:Tool.example.#1", Key: k1, Mismatch: true, Assertion: true}},
 		{"no by", valid(), two, func(o object) []any { return []any{entry("", "EdDSA", sign(t, o, "one"))} }, Verification{}},
 		{"other algorithm alone", valid(), two, func(o object) []any { return []any{entry(k1, "ES256", sign(t, o, "one"))} }, Verification{}},
 		{"a stranger's key", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "stranger"))} },
