@@ -1,6 +1,10 @@
 package checks
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
 
 // All are the checks in catalogue order, which is the order of the report. An id is public and never
 // renamed.
@@ -95,3 +99,12 @@ func ByID(id string) *Check {
 
 var historyRewritten = Code{"history-rewritten", "the branch no longer holds a commit that it held before",
 	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}
+
+// Rules are what the catalogue says of each check, in the order of a report.
+func Rules() []verdict.Rule {
+	var out []verdict.Rule
+	for _, c := range slices.Concat(Audit, All) {
+		out = append(out, c.Rule())
+	}
+	return out
+}

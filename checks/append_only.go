@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -57,8 +59,8 @@ func init() {
 	appendOnly.RunRegistry = runAppendOnlyRegistry
 }
 
-func runAppendOnly(s *Subject) Outcome {
-	var out Outcome
+func runAppendOnly(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	reissued := false
 	for _, v := range s.Run.Range.Views {
 		i, found := indexOf(v.Changes, s.Path)
@@ -69,37 +71,37 @@ func runAppendOnly(s *Subject) Outcome {
 			if sameEntry(v.Changes[i].Head, s.Change.Base) {
 				continue // base has it so already: nothing would change
 			}
-			out.errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
-				fix("merge the base branch into yours, or rebase onto it")
+			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+				WithFix("merge the base branch into yours, or rebase onto it")
 			return out
 		}
-		reissued = out.change(s, v.Changes[i]) || reissued
+		reissued = change(&out, s, v.Changes[i]) || reissued
 		if len(out.Findings) > 0 {
 			return out
 		}
 	}
-	out.commits(s, reissued && !s.Unchanged())
-	return out
+	commits(&out, s, reissued && !s.Unchanged())
+	return out.OrPass()
 }
 
 // change judges one change of a path and tells whether it is a re-issue, which another check judges.
-func (o *Outcome) change(s *Subject, c registry.Change) bool {
+func change(o *verdict.Outcome, s *Subject, c registry.Change) bool {
 	switch {
 	case c.Base == nil:
 		return false
 	case c.Head == nil:
-		o.errorf(s, "", "deleted", "this merged file is deleted or moved away").
-			fix("%s", s.notYours("leave it where it is: a revocation ends a listing, and nothing moves one"))
+		o.Errorf(s, "", "deleted", "this merged file is deleted or moved away").
+			WithFix("%s", s.notYours("leave it where it is: a revocation ends a listing, and nothing moves one"))
 		return false
 	case c.Base.Mode != c.Head.Mode:
-		o.errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
-			fix("restore it: %s", s.restore())
+		o.Errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
+			WithFix("restore it: %s", s.restore())
 		return false
 	case s.Kind == registry.KindListing:
 		return true
 	}
-	o.errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
-		fix("restore it: %s", s.restore())
+	o.Errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
+		WithFix("restore it: %s", s.restore())
 	return false
 }
 
@@ -128,7 +130,7 @@ const maxVersions = 100
 
 // commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
 // fails too: rebase-merged, it would stand in the log.
-func (o *Outcome) commits(s *Subject, reissued bool) {
+func commits(o *verdict.Outcome, s *Subject, reissued bool) {
 	if s.Change.Base == nil {
 		return
 	}
@@ -143,8 +145,8 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 			continue // what the range as a whole makes of it is judged as such
 		}
 		if versions++; versions > maxVersions {
-			o.errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
-				fix("squash the branch into one commit")
+			o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
+				WithFix("squash the branch into one commit")
 			return
 		}
 		problem := ""
@@ -167,16 +169,16 @@ func (o *Outcome) commits(s *Subject, reissued bool) {
 			}
 		}
 		if problem != "" {
-			f := o.errorf(s, "", "commit-tampers", "a single commit %s", problem)
+			f := o.Errorf(s, "", "commit-tampers", "a single commit %s", problem)
 			f.Commit = c.ID
-			f.fix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
+			f.WithFix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
 			return
 		}
 	}
 }
 
-func runAppendOnlyRegistry(r *Run) Outcome {
-	var out Outcome
+func runAppendOnlyRegistry(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
 	data := 0
@@ -193,24 +195,24 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 	mixed := slices.DeleteFunc(slices.Clone(governance), keep)
 	switch {
 	case data > 0 && len(mixed) > 0:
-		out.errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed", "the range changes records and governance files together: %s", list(mixed)).
-			fix("split it: records in one pull request, governance files in another")
+		out.Errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed", "the range changes records and governance files together: %s", list(mixed)).
+			WithFix("split it: records in one pull request, governance files in another")
 	case data == 0 && len(governance) > 0:
-		sev := Warning
+		sev := verdict.Warning
 		if r.DenyGovernance {
-			sev = Error
+			sev = verdict.Error
 		}
-		out.add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s", list(governance)).
-			fix("have a maintainer review it; no record changes")
+		out.Add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s", list(governance)).
+			WithFix("have a maintainer review it; no record changes")
 	}
 	if passing := Passing(r.Range); len(passing) > 0 {
-		out.warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing", "single commits change governance files, and later ones undo it: %s", list(passing)).
-			fix("squash the branch into one commit")
+		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing", "single commits change governance files, and later ones undo it: %s", list(passing)).
+			WithFix("squash the branch into one commit")
 	}
 	if len(reissues) > 1 {
 		for _, s := range reissues[1:] {
-			out.errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is the first", len(reissues), reissues[0].Path).
-				fix("propose each re-issue in a pull request of its own")
+			out.Errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is the first", len(reissues), reissues[0].Path).
+				WithFix("propose each re-issue in a pull request of its own")
 		}
 	}
 	for _, v := range r.Range.Views {
@@ -222,38 +224,38 @@ func runAppendOnlyRegistry(r *Run) Outcome {
 				r.Fatal(err)
 				return out
 			} else if !sameEntry(c.Base, e) && !sameEntry(c.Head, e) {
-				out.errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
-					fix("merge the base branch into yours, or rebase onto it")
+				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+					WithFix("merge the base branch into yours, or rebase onto it")
 			}
 		}
 	}
 	const squash = "squash the branch into one commit, or merge it by a merge commit"
 	if n := dataCommits(r.Range); n > 1 {
-		out.warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).fix(squash)
+		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).WithFix(squash)
 	} else if path := dropped(r.Range); path != "" {
-		out.warnf(&Subject{Run: r, Path: path}, "", "squash", "a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the main branch").fix(squash)
+		out.Warnf(&Subject{Run: r, Path: path}, "", "squash", "a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the main branch").WithFix(squash)
 	}
 	if r.Range.Displaces {
-		out.warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent chain; "+
+		out.Warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent chain; "+
 			"fast-forwarded, the branch's own commits would take the place of the main branch's", short(r.Range.Base.Commit())).
-			fix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
+			WithFix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
 	}
 	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, func(c registry.Change) bool { return !sameEntry(c.Base, c.Head) }) {
 		out.Verified = "the range changes nothing"
 	}
 	// A step of the ledger has no merge base.
 	if len(r.Range.MergeBases) > 0 && len(r.Range.Commits) == 0 {
-		out.warnf(whole, "", "nothing-judged",
+		out.Warnf(whole, "", "nothing-judged",
 			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
 			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
-			fix("commit what you propose, or fetch the registry's own branch and name it with --base")
+			WithFix("commit what you propose, or fetch the registry's own branch and name it with --base")
 	}
 	if len(r.Uncommitted) > 0 {
-		out.noticef(whole, "", "uncommitted",
+		out.Noticef(whole, "", "uncommitted",
 			"the work tree holds records that are not committed, and these were not judged: %s", list(r.Uncommitted)).
-			fix("commit them, or judge the files on disk: oap-gate check --worktree")
+			WithFix("commit them, or judge the files on disk: oap-gate check --worktree")
 	}
-	return out
+	return out.OrPass()
 }
 
 // Governance are the governance files that a range changes, in path order.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -32,9 +34,9 @@ type Check struct {
 	// Applies gives the reason why the check does not apply to the subject; empty where it does.
 	Applies func(*Subject) string
 	// Run judges one record.
-	Run func(*Subject) Outcome
+	Run func(*Subject) verdict.Outcome
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
-	RunRegistry func(*Run) Outcome
+	RunRegistry func(*Run) verdict.Outcome
 
 	// Codes explains each code that the check gives its findings, those that come with evidence included.
 	Codes []Code
@@ -45,6 +47,11 @@ type Code = strict.Code
 
 // fetched are the codes of a document that was sought and cannot be used, beside those of its own format.
 var fetched = slices.Concat(evidence.Codes, strict.Codes)
+
+// Rule is what the catalogue says of the check.
+func (c *Check) Rule() verdict.Rule {
+	return verdict.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix, Codes: c.Codes}
+}
 
 // Online tells whether the check can say nothing without the network.
 func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }
@@ -121,26 +128,26 @@ const Offline = "offline"
 const NotReached = "not reached: the run's budget was spent"
 
 // Judge runs c on s, unless what it reads or needs is missing.
-func (c *Check) Judge(s *Subject) Outcome {
+func (c *Check) Judge(s *Subject) verdict.Outcome {
 	if !s.Run.Selected(c.ID) {
-		return skip(LeftOut)
+		return verdict.Skip(LeftOut)
 	}
 	if s.Run.Offline && c.Online() {
-		return skip(Offline)
+		return verdict.Skip(Offline)
 	}
 	if s.Record == nil && c != appendOnly {
-		return skip("the file is taken away")
+		return verdict.Skip("the file is taken away")
 	}
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
 		return c.standIn(s, owner, pointer, code, message)
 	}
 	if c.Applies != nil {
 		if why := c.Applies(s); why != "" {
-			return skip("%s", why)
+			return verdict.Skip("%s", why)
 		}
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
-		return Outcome{Doubtful: NotReached}
+		return verdict.Outcome{Doubtful: NotReached}
 	}
 	if c.Needs != nil {
 		for _, k := range c.Needs(s) {
@@ -153,20 +160,20 @@ func (c *Check) Judge(s *Subject) Outcome {
 }
 
 // standIn skips c because check owner reports the cause; where a flag left the owner out, c fails itself.
-func (c *Check) standIn(s *Subject, owner, pointer, code, message string) Outcome {
+func (c *Check) standIn(s *Subject, owner, pointer, code, message string) verdict.Outcome {
 	if s.Run.Selected(owner) {
-		return Outcome{Skipped: owner + " failed", Blames: owner}
+		return verdict.Outcome{Skipped: owner + " failed", DeferredTo: owner}
 	}
-	var out Outcome
-	out.errorf(s, pointer, code, "%s", message).fix("run %s too; it says what would pass", owner)
+	var out verdict.Outcome
+	out.Errorf(s, pointer, code, "%s", message).WithFix("run %s too; it says what would pass", owner)
 	return out
 }
 
 // missing says what becomes of c where evidence k is not there.
-func (c *Check) missing(s *Subject, k evidence.Kind) (Outcome, bool) {
+func (c *Check) missing(s *Subject, k evidence.Kind) (verdict.Outcome, bool) {
 	state, code, message := s.Facts.State(k)
 	owner := OwnerOf(k)
-	var out Outcome
+	var out verdict.Outcome
 	switch state {
 	case evidence.Obtained:
 		return out, false
@@ -175,7 +182,7 @@ func (c *Check) missing(s *Subject, k evidence.Kind) (Outcome, bool) {
 	}
 	reason := fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
 	if !s.Run.Selected(owner) {
-		out.doubtf(s, "", code, "needs the %s: %s", k, message).fix("try again")
+		out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("try again")
 	}
 	out.Doubtful = reason
 	return out, true
@@ -192,14 +199,14 @@ func OwnerOf(k evidence.Kind) string {
 }
 
 // report turns missing evidence into its owner's finding, true where there is one.
-func (o *Outcome) report(s *Subject, pointer string, state evidence.State, code, message, fix string) bool {
+func report(o *verdict.Outcome, s *Subject, pointer string, state evidence.State, code, message, fix string) bool {
 	switch state {
 	case evidence.Obtained:
 		return false
 	case evidence.Absent, evidence.Invalid:
-		o.errorf(s, pointer, code, "%s", message).Fix = fix
+		o.Errorf(s, pointer, code, "%s", message).Fix = fix
 	default:
-		o.doubtf(s, pointer, code, "%s", message).fix("try again; nothing was decided")
+		o.Doubtf(s, pointer, code, "%s", message).WithFix("try again; nothing was decided")
 	}
 	return true
 }

@@ -3,6 +3,8 @@ package checks
 import (
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -25,8 +27,8 @@ var didResolution = &Check{
 
 func init() { didResolution.Run = runDIDResolution }
 
-func runDIDResolution(s *Subject) Outcome {
-	var out Outcome
+func runDIDResolution(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	d := s.Facts.DIDDocument
 	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
 		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key"
@@ -39,15 +41,15 @@ func runDIDResolution(s *Subject) Outcome {
 	if d.Code == did.CodePrivateKey {
 		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and sign a new Receipt with it"
 	}
-	if out.report(s, "/tool_did", d.State, d.Code, message, fix) {
+	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
 		return out
 	}
 	if s.Facts.DIDFallback != "" {
-		out.warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s", s.Facts.DIDFallback).
-			fix("serve it where the did:web method says: %s", d.From[0].Target)
+		out.Warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s", s.Facts.DIDFallback).
+			WithFix("serve it where the did:web method says: %s", d.From[0].Target)
 	}
 	if len(out.Findings) == 0 {
 		out.Verified = plural(len(d.Value.Keys), "Ed25519 key", "Ed25519 keys")
 	}
-	return out
+	return out.OrPass()
 }

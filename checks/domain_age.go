@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -130,8 +132,8 @@ func (s *Subject) stoodSince() time.Time {
 	return since
 }
 
-func runDomainAge(s *Subject) Outcome {
-	var out Outcome
+func runDomainAge(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/tool_did"
 	d, err := did.Parse(s.Listing.ToolDID)
 	if err != nil {
@@ -145,33 +147,33 @@ func runDomainAge(s *Subject) Outcome {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
-			out.errorf(s, at, "domain-changed-hands", "%s", message).fix("wait until %s", stamp(a.registered.Add(MinimumAge)))
+			out.Errorf(s, at, "domain-changed-hands", "%s", message).WithFix("wait until %s", stamp(a.registered.Add(MinimumAge)))
 			return out
 		}
-		out.warnf(s, at, "domain-changed-hands", "%s", message).fix("have a maintainer ask who holds it now")
+		out.Warnf(s, at, "domain-changed-hands", "%s", message).WithFix("have a maintainer ask who holds it now")
 	}
 	switch {
 	case how == ageOld && provisional:
-		out.warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old enough").fix("drop provisional")
+		out.Warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old enough").WithFix("drop provisional")
 	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has stood here since " + stamp(a.stood)
 	case how == ageOld:
 		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)
 	case provisional:
-		out.noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and stays out of default results")
+		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and stays out of default results")
 	case how == ageYoung:
-		out.errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain, stamp(a.registered),
+		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain, stamp(a.registered),
 			span.Text(max(s.Run.Now.Sub(a.registered), 0)), span.Text(MinimumAge)).
-			fix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
+			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
 	case how == ageUnknown:
-		out.errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = provisionalWay
+		out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).Fix = provisionalWay
 	default:
-		out.doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
-			fix("try again, or " + provisionalWay)
+		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
+			WithFix("try again, or " + provisionalWay)
 	}
 	if how == ageOld && (d.Method == "key" || d.HasPath()) {
-		out.warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
-			fix("use a did:web without a path, on a domain of your own")
+		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
+			WithFix("use a did:web without a path, on a domain of your own")
 	}
-	return out
+	return out.OrPass()
 }

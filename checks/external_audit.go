@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -52,8 +54,8 @@ func init() { externalAudit.Run = runExternalAudit }
 
 var auditFrameworks = []string{"SOC2-Type-II", "ISO-27001", "ISO-42001", "equivalent"}
 
-func runExternalAudit(s *Subject) Outcome {
-	var out Outcome
+func runExternalAudit(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
 		return externalAudit.noSuchLevel(s)
@@ -61,31 +63,31 @@ func runExternalAudit(s *Subject) Outcome {
 	r := s.Facts.Receipt.Value
 	a := r.ExternalAudit
 	if !a.Present {
-		out.errorf(s, at, "audit-missing", "the Receipt has no external_audit, level %s needs one", s.Listing.Level).
-			fix("attest again with external_audit")
+		out.Errorf(s, at, "audit-missing", "the Receipt has no external_audit, level %s needs one", s.Listing.Level).
+			WithFix("attest again with external_audit")
 		return out
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
-		out.errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
-			fix("name the framework, or %q", "equivalent")
+		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
+			WithFix("name the framework, or %q", "equivalent")
 	}
-	key := out.auditor(s, r)
+	key := auditor(&out, s, r)
 	switch {
 	case a.Until.IsZero():
-		out.errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed", cutRunes(a.ValidUntil, 60)).
-			fix("write it like 2027-01-31")
+		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed", cutRunes(a.ValidUntil, 60)).
+			WithFix("write it like 2027-01-31")
 	case !s.Run.Now.Before(a.Until):
-		out.errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s", cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).fix("renew the audit and attest again")
+		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s", cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
 	}
 	if key != "" {
-		if open, is := out.auditorKey(s, r, key); is {
+		if open, is := auditorKey(&out, s, r, key); is {
 			return open
 		}
 	}
-	if !out.has(Error) && !out.has(Doubt) {
-		out.noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
+	if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) {
+		out.Noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
 	}
-	return out
+	return out.OrPass()
 }
 
 // The codes of an auditor whose key is a witness's, and of one of whom that is not known: in an audit both rest on what
@@ -97,7 +99,7 @@ const (
 
 // auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives the
 // key that its DID encodes, if it does.
-func (o *Outcome) auditor(s *Subject, r *receipt.Receipt) (key string) {
+func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
 	d, err := did.Parse(text)
@@ -105,22 +107,22 @@ func (o *Outcome) auditor(s *Subject, r *receipt.Receipt) (key string) {
 		key, err = did.Material(d)
 	}
 	if err != nil {
-		o.errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).fix("name the auditor by its DID")
+		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).WithFix("name the auditor by its DID")
 		return ""
 	}
 	if did.Alike(text, s.Listing.ToolDID) || did.Alike(text, r.ImplementationDID) {
-		o.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).fix("have somebody else audit it")
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).WithFix("have somebody else audit it")
 		return ""
 	}
 	if domain := within(d, ownDomain(s)); domain != "" {
-		o.errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's own domain", text, domain).
-			fix("have somebody else audit it")
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's own domain", text, domain).
+			WithFix("have somebody else audit it")
 		return ""
 	}
 	for _, w := range r.PeerWitnesses {
 		if did.Alike(w.DID, text) {
-			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", text).
-				fix("have somebody audit it who is no witness")
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", text).
+				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
 		other, err := did.Parse(w.DID)
@@ -129,13 +131,13 @@ func (o *Outcome) auditor(s *Subject, r *receipt.Receipt) (key string) {
 		}
 		theirs, _ := domainage.Registrable(other.Host())
 		if domain := within(d, theirs); domain != "" {
-			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer witness %q", text, domain, w.DID).
-				fix("have somebody audit it who is no witness")
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer witness %q", text, domain, w.DID).
+				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
 		if encoded, _ := did.Material(other); key != "" && encoded == key {
-			o.errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text, w.DID).
-				fix("have somebody audit it who is no witness")
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text, w.DID).
+				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
 	}
@@ -157,11 +159,11 @@ func within(d did.DID, other domainage.Domain) string {
 
 // auditorKey holds that an auditor whose DID is a key is no key of the candidate's DID Document or a witness's. It gives
 // another outcome, and true, where the candidate's document is not there.
-func (o *Outcome) auditorKey(s *Subject, r *receipt.Receipt, key string) (Outcome, bool) {
+func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
 	if missing, is := externalAudit.missing(s, evidence.DIDDocument); is {
-		if o.has(Error) {
+		if o.Has(verdict.Error) {
 			return *o, true
 		}
 		missing.Findings = append(o.Findings, missing.Findings...)
@@ -172,8 +174,8 @@ func (o *Outcome) auditorKey(s *Subject, r *receipt.Receipt, key string) (Outcom
 			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses)), true
 	}
 	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {
-		o.errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).fix("have somebody else audit it")
-		return Outcome{}, false
+		o.Errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).WithFix("have somebody else audit it")
+		return verdict.Outcome{}, false
 	}
 	for _, w := range r.PeerWitnesses {
 		known := s.Facts.Witnesses[w.DID]
@@ -182,13 +184,13 @@ func (o *Outcome) auditorKey(s *Subject, r *receipt.Receipt, key string) (Outcom
 		}
 		switch doc := known.DIDDocument; {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.doubtf(s, at, auditOpen, "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
-				text, w.DID, located(doc.From, doc.Message)).fix("try again")
+			o.Doubtf(s, at, auditOpen, "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
+				text, w.DID, located(doc.From, doc.Message)).WithFix("try again")
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
-			o.errorf(s, at, auditWitnessKey, "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
-				fix("have somebody audit it who is no witness")
-			return Outcome{}, false
+			o.Errorf(s, at, auditWitnessKey, "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
+				WithFix("have somebody audit it who is no witness")
+			return verdict.Outcome{}, false
 		}
 	}
-	return Outcome{}, false
+	return verdict.Outcome{}, false
 }

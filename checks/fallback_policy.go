@@ -2,6 +2,7 @@ package checks
 
 import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -25,23 +26,23 @@ func init() { fallbackPolicy.Run = runFallbackPolicy }
 
 var policyClasses = map[string]bool{"POAM": true, "PLASTIC": true, "AATEAM": true, "ROTATE": true, "Custom": true}
 
-func runFallbackPolicy(s *Subject) Outcome {
-	var out Outcome
+func runFallbackPolicy(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/manifest_uri"
 	m := s.Facts.Manifest.Value
 	if !m.ConventionDiscoveryV2 {
-		return skip("the Manifest does not use convention discovery v2")
+		return verdict.Skip("the Manifest does not use convention discovery v2")
 	}
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
-		out.errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, ROTATE and Custom is needed", cutRunes(p.Class, 60)).
-			fix("set it in the Manifest")
+		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, ROTATE and Custom is needed", cutRunes(p.Class, 60)).
+			WithFix("set it in the Manifest")
 	}
 	if p.Assumptions == 0 {
-		out.errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").fix("list the assumptions in the Manifest")
+		out.Errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").WithFix("list the assumptions in the Manifest")
 	}
 	if !p.HasTimeout {
-		out.errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").fix("set it in the Manifest")
+		out.Errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").WithFix("set it in the Manifest")
 	}
-	return out
+	return out.OrPass()
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -26,8 +28,8 @@ func newGovernance(r *registry.Range) []registry.Change {
 }
 
 // portable holds that a new governance path can stand in a clone on every system.
-func portable(r *Run) Outcome {
-	var out Outcome
+func portable(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	hidden := 0
 	for _, c := range newGovernance(r.Range) {
 		code, message := "", ""
@@ -43,13 +45,13 @@ func portable(r *Run) Outcome {
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
-			out.errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).fix("choose another name")
+			out.Errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).WithFix("choose another name")
 		}
 	}
 	if hidden > 0 {
-		out.errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
+		out.Errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
 			plural(hidden, "more new governance file has a name", "more new governance files have names")).
-			fix("choose other names")
+			WithFix("choose other names")
 	}
 	return out
 }
@@ -70,8 +72,8 @@ const maxElsewhere = 1000
 
 // elsewhere warns of new files outside the data folders that would be records in one. They anchor nothing there, which
 // may be meant: an example is honest.
-func elsewhere(r *Run) Outcome {
-	var out Outcome
+func elsewhere(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	hidden, read := 0, 0
 	for _, c := range newGovernance(r.Range) {
 		top, _, _ := strings.Cut(c.Path, "/")
@@ -96,15 +98,15 @@ func elsewhere(r *Run) Outcome {
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
-			out.warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
+			out.Warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
 				"%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
-				fix("%s; an example may stay", r.move(c.Path, home))
+				WithFix("%s; an example may stay", r.move(c.Path, home))
 		}
 	}
 	if hidden > 0 {
-		out.warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
+		out.Warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
 			plural(hidden, "more new file looks", "more new files look")).
-			fix("git mv them to their data folders; examples may stay")
+			WithFix("git mv them to their data folders; examples may stay")
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -59,11 +61,11 @@ func init() {
 var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID.
-func place(s *Subject) []Finding {
-	var out Outcome
+func place(s *Subject) []verdict.Finding {
+	var out verdict.Outcome
 	if s.Path == s.Kind.Folder() {
-		out.errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
-			fix("make %s a folder of plain files", s.Path)
+		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
+			WithFix("make %s a folder of plain files", s.Path)
 		return out.Findings
 	}
 	named := recordSlug(s.Kind, s.Path)
@@ -72,48 +74,48 @@ func place(s *Subject) []Finding {
 		if s.Kind == registry.KindRevocation {
 			form = "revocations/<slug>-<sha256>.json"
 		}
-		f := out.errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
+		f := out.Errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
-		f.fix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
+		f.WithFix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
 		if name := s.rightName(); name != "" {
-			f.fix("name it %s", name)
+			f.WithFix("name it %s", name)
 		}
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
-		out.errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode), uint32(registry.ModeFile)).
-			fix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
+		out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode), uint32(registry.ModeFile)).
+			WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		if s.Record.Document == nil {
 			return out.Findings
 		}
 	}
 	if err := s.Record.Err; err != nil {
-		f := out.errorf(s, err.Pointer, err.Code, "%s", err.Message)
+		f := out.Errorf(s, err.Pointer, err.Code, "%s", err.Message)
 		f.Pos = err.Pos
-		f.fix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
+		f.WithFix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
 		return out.Findings
 	}
 	root := s.Record.Document.Root
 	slug := strict.String(root, "slug")
 	if slug != named {
-		f := out.errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
-		f.fix("set slug to %q, or rename the file", named)
+		f := out.Errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
+		f.WithFix("set slug to %q, or rename the file", named)
 		if name := s.rightName(); name != "" {
-			f.fix("set slug to %q, or name the file %s", named, name)
+			f.WithFix("set slug to %q, or name the file %s", named, name)
 		}
 	}
 	switch s.Kind {
 	case registry.KindRevocation:
 		want := revocationName(s.Path).sha256
 		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
-			f := out.errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
-			f.fix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
+			f := out.Errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
+			f.WithFix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
 			if name := s.rightName(); name != "" {
-				f.fix("name the file %s", name)
+				f.WithFix("name the file %s", name)
 			}
 		}
 	case registry.KindListing:
-		out.spelling(s, strict.String(root, "tool_did"))
+		spelling(&out, s, strict.String(root, "tool_did"))
 	}
 	return out.Findings
 }
@@ -144,55 +146,55 @@ func (s *Subject) rightName() string {
 }
 
 // spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.
-func (o *Outcome) spelling(s *Subject, text string) {
+func spelling(o *verdict.Outcome, s *Subject, text string) {
 	d, err := did.Parse(text)
 	switch {
 	case err != nil: // did-resolution says so
 	case strings.Contains(d.Host(), "_"):
-		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q with an underscore, which no host name has", text).
-			fix("move to a host name of letters, digits and hyphens")
+		o.Errorf(s, "/tool_did", "did-spelling", "tool_did is %q with an underscore, which no host name has", text).
+			WithFix("move to a host name of letters, digits and hyphens")
 	case d.Spelling() != text:
-		o.errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, d.Spelling()).
-			fix("set tool_did to %q: lower-case host, no trailing dot", d.Spelling())
+		o.Errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, d.Spelling()).
+			WithFix("set tool_did to %q: lower-case host, no trailing dot", d.Spelling())
 	}
 }
 
-func runLayout(s *Subject) Outcome {
-	out := Outcome{Findings: place(s)}
+func runLayout(s *Subject) verdict.Outcome {
+	out := verdict.Outcome{Findings: place(s)}
 	if s.Record.Document == nil {
 		return out
 	}
 	switch s.Kind {
 	case registry.KindListing:
-		out.unique(s)
+		unique(&out, s)
 	case registry.KindPeerWitness:
 		if s.Added() && !s.Run.Audit {
-			out.directoryEntry(s)
+			directoryEntry(&out, s)
 		}
 	}
 	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
-		out.errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", named).
-			fix("choose another slug")
+		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", named).
+			WithFix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
 		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissue.ID) {
 			// A slug that changes is refused there, whatever it changes to.
-			out.Findings = slices.DeleteFunc(out.Findings, func(f Finding) bool { return f.Code == "slug-mismatch" })
+			out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
 		}
 		standing := s.unmendable()
 		for i, f := range out.Findings {
 			if standing[f.Pointer] || f.Code == "file-mode" {
-				out.Findings[i].Severity = Warning
+				out.Findings[i].Severity = verdict.Warning
 				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
 			}
 		}
 	}
-	return out
+	return out.OrPass()
 }
 
 // unique holds that no other listing that would stand beside this one has its slug or DID. Of several that have it
 // the first is named: in a range of many, naming all in each would fill the memory.
-func (o *Outcome) unique(s *Subject) {
+func unique(o *verdict.Outcome, s *Subject) {
 	l := s.Run.landed()
 	for _, m := range []struct {
 		pointer, code, format, value string
@@ -224,11 +226,11 @@ func (o *Outcome) unique(s *Subject) {
 		if count == 0 {
 			continue
 		}
-		f := o.errorf(s, m.pointer, m.code, m.format, m.value, first)
+		f := o.Errorf(s, m.pointer, m.code, m.format, m.value, first)
 		if count > 1 {
 			f.Message += fmt.Sprintf(", and of %s", plural(count-1, "more listing", "more listings"))
 		}
-		f.fix("choose another one, or update %s: one implementation has one listing", first)
+		f.WithFix("choose another one, or update %s: one implementation has one listing", first)
 	}
 }
 
@@ -268,13 +270,13 @@ func (r *Run) landed() *landings {
 }
 
 // directoryEntry holds that a new entry of peer-witnesses/ is a copy of a listing that may witness.
-func (o *Outcome) directoryEntry(s *Subject) {
+func directoryEntry(o *verdict.Outcome, s *Subject) {
 	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Folder()+"/"), ".json")
 	path := "implementations/" + slug + ".json"
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
 	if l == nil {
-		o.errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).Fix = fix
+		o.Errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).Fix = fix
 		return
 	}
 	rec, err := s.Run.Range.Base.Record(s.Run.Context, l.Path)
@@ -283,20 +285,20 @@ func (o *Outcome) directoryEntry(s *Subject) {
 		return
 	}
 	if rec == nil || rec.Document == nil {
-		o.errorf(s, "", "witness-not-listed", "the base tree's %s cannot be read", path).Fix = fix
+		o.Errorf(s, "", "witness-not-listed", "the base tree's %s cannot be read", path).Fix = fix
 		return
 	}
 	if pointer, same := firstDifference(s.Record.Document.Root, rec.Document.Root); !same {
-		o.errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).Fix = fix
+		o.Errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).Fix = fix
 	}
 	if l.Level.Base() < 4 {
-		o.errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
-			fix("leave the entry out until the listing reaches L4")
+		o.Errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
+			WithFix("leave the entry out until the listing reaches L4")
 	}
 	if path := s.Run.Revoked(l.Path, l.ReceiptSHA256); path != "" {
-		o.errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).fix("renew the listing first")
+		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).WithFix("renew the listing first")
 	} else if !s.Run.Now.Before(l.Expires) {
-		o.errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).fix("renew the listing first")
+		o.Errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).WithFix("renew the listing first")
 	}
 }
 
@@ -325,52 +327,52 @@ func firstDifference(a, b any) (string, bool) {
 }
 
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart.
-func runLayoutRegistry(r *Run) Outcome {
+func runLayoutRegistry(r *Run) verdict.Outcome {
 	twins, err := caseTwins(r.Range.Result)
 	if err != nil {
 		r.Fatal(err)
-		return Outcome{}
+		return verdict.Outcome{}
 	}
 	var standing []twin
 	if len(twins) > 0 {
 		if standing, err = caseTwins(r.Range.Base); err != nil {
 			r.Fatal(err)
-			return Outcome{}
+			return verdict.Outcome{}
 		}
 	}
 	out := twinFindings(r, twins, standing)
-	for _, more := range []Outcome{folderFindings(r), portable(r), elsewhere(r)} {
+	for _, more := range []verdict.Outcome{folderFindings(r), portable(r), elsewhere(r)} {
 		out.Findings = append(out.Findings, more.Findings...)
 	}
-	return out
+	return out.OrPass()
 }
 
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
-func twinFindings(r *Run, twins, standing []twin) Outcome {
-	var out Outcome
+func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
+	var out verdict.Outcome
 	stood := make(map[twin]bool, len(standing))
 	for _, t := range standing {
 		stood[t] = true
 	}
-	hidden := map[Severity]int{}
+	hidden := map[verdict.Severity]int{}
 	for _, t := range twins {
-		sev := Error
+		sev := verdict.Error
 		if stood[t] {
-			sev = Warning
+			sev = verdict.Warning
 		}
 		if len(out.Findings) >= maxTwins {
 			hidden[sev]++
 			continue
 		}
-		out.add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
-			fix("rename the newer of the two")
+		out.Add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
+			WithFix("rename the newer of the two")
 	}
-	for _, sev := range []Severity{Error, Warning} {
+	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
 		if n := hidden[sev]; n > 0 {
-			out.add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case or drop characters", n).
-				fix("rename the newer of each two")
+			out.Add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case or drop characters", n).
+				WithFix("rename the newer of each two")
 		}
 	}
 	return out
@@ -378,8 +380,8 @@ func twinFindings(r *Run, twins, standing []twin) Outcome {
 
 // folderFindings holds that the governance files of the data folders are plain files. What stands otherwise in the
 // base tree already is a warning.
-func folderFindings(r *Run) Outcome {
-	var out Outcome
+func folderFindings(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	for _, k := range registry.DataKinds {
 		for _, name := range []string{"README.md", ".gitkeep"} {
 			path := k.Folder() + "/" + name
@@ -396,12 +398,12 @@ func folderFindings(r *Run) Outcome {
 			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a folder of this name are misplaced records
 			}
-			sev := Error
+			sev := verdict.Error
 			if before != nil && before.Mode == e.Mode {
-				sev = Warning
+				sev = verdict.Warning
 			}
-			out.add(&Subject{Run: r, Path: path}, sev, "", "file-mode", "mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
-				fix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
+			out.Add(&Subject{Run: r, Path: path}, sev, "", "file-mode", "mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
+				WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}
 	}
 	return out

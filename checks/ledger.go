@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -191,7 +193,7 @@ type judged struct {
 	results []result
 }
 
-func (j *judged) keep(c *Check, path string, o Outcome) {
+func (j *judged) keep(c *Check, path string, o verdict.Outcome) {
 	for _, f := range o.Findings {
 		f.Commit = j.commit
 		j.faults = append(j.faults, Fault{c.ID, path, f})

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -33,16 +35,16 @@ var manifestDID = &Check{
 
 func init() { manifestDID.Run = runManifestDID }
 
-func runManifestDID(s *Subject) Outcome {
-	var out Outcome
+func runManifestDID(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	m, l := s.Facts.Manifest.Value, s.Listing
 	if !did.Same(m.ToolDID, l.ToolDID) {
-		out.errorf(s, "/tool_did", "manifest-did-differs", "the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
-			fix("set tool.did in the Manifest to %q", l.ToolDID)
+		out.Errorf(s, "/tool_did", "manifest-did-differs", "the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
+			WithFix("set tool.did in the Manifest to %q", l.ToolDID)
 	}
 	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI {
-		out.warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
-			fix("set conformance.receipt_uri in the Manifest to the listing's")
+		out.Warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
+			WithFix("set conformance.receipt_uri in the Manifest to the listing's")
 	}
 	manifestOwned, receiptOwned := inDomain(l.ManifestURI, l.ToolDID), inDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
@@ -54,7 +56,7 @@ func runManifestDID(s *Subject) Outcome {
 		missing, is = manifestDID.missing(s, evidence.Receipt)
 	}
 	if is {
-		if out.has(Error) {
+		if out.Has(verdict.Error) {
 			return out
 		}
 		missing.Findings = append(out.Findings, missing.Findings...)
@@ -62,14 +64,14 @@ func runManifestDID(s *Subject) Outcome {
 	}
 	target := host(s.Facts.Receipt.Value.TargetURI)
 	if !manifestOwned && (target == "" || host(l.ManifestURI) != target) {
-		out.errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor the host %q of the Receipt's signed target.uri",
-			host(l.ManifestURI), l.ToolDID, target).fix("serve the Manifest on a host of the owner's")
+		out.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor the host %q of the Receipt's signed target.uri",
+			host(l.ManifestURI), l.ToolDID, target).WithFix("serve the Manifest on a host of the owner's")
 	}
 	if !receiptOwned && (target == "" || host(l.ReceiptURI) != target) {
-		out.errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's signed target.uri, nor named by the Manifest",
-			host(l.ReceiptURI), l.ToolDID, target).fix("serve the Receipt on a host of the owner's, or name it in the Manifest's conformance.receipt_uri")
+		out.Errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's signed target.uri, nor named by the Manifest",
+			host(l.ReceiptURI), l.ToolDID, target).WithFix("serve the Receipt on a host of the owner's, or name it in the Manifest's conformance.receipt_uri")
 	}
-	return out
+	return out.OrPass()
 }
 
 // host is a URL's host name in lower case without a trailing dot; empty where the text is no URL.

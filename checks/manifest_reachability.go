@@ -3,6 +3,8 @@ package checks
 import (
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -22,12 +24,12 @@ var manifestReachability = &Check{
 
 func init() { manifestReachability.Run = runManifestReachability }
 
-func runManifestReachability(s *Subject) Outcome {
-	var out Outcome
+func runManifestReachability(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	m := s.Facts.Manifest
-	if !out.report(s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message),
+	if !report(&out, s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message),
 		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "served with status 200"
 	}
-	return out
+	return out.OrPass()
 }

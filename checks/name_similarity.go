@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -70,11 +72,11 @@ type folded struct {
 // maxNeighbours is how many look-alikes are named.
 const maxNeighbours = 3
 
-func runNameSimilarity(s *Subject) Outcome {
-	var out Outcome
+func runNameSimilarity(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	for _, r := range s.Listing.Name {
 		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Bidi_Control, r) {
-			out.warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).fix("leave it out")
+			out.Warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).WithFix("leave it out")
 			break
 		}
 	}
@@ -94,14 +96,14 @@ func runNameSimilarity(s *Subject) Outcome {
 			}
 			if resembles(mine.texts[facet], other.texts[facet]) {
 				named++
-				out.warnf(s, facetPointers[facet], "look-alike", "%s %q looks like %q of %s", facetWords[facet],
+				out.Warnf(s, facetPointers[facet], "look-alike", "%s %q looks like %q of %s", facetWords[facet],
 					mine.texts[facet].plain, other.texts[facet].plain, other.path).
-					fix("choose one that cannot be mistaken, or tell the maintainers why it is yours")
+					WithFix("choose one that cannot be mistaken, or tell the maintainers why it is yours")
 				break
 			}
 		}
 	}
-	return out
+	return out.OrPass()
 }
 
 // lookAlikes are the listings that stand and those that the range adds, in path order.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -67,20 +69,20 @@ func init() {
 // BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
 var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 
-func runPeerWitnesses(s *Subject) Outcome {
-	var out Outcome
+func runPeerWitnesses(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
 		return peerWitnesses.noSuchLevel(s)
 	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
-		out.errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
-			fix("keep the entries of listed witnesses; no signature covers peer_witnesses")
+		out.Errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
+			WithFix("keep the entries of listed witnesses; no signature covers peer_witnesses")
 		return out
 	}
 	if _, err := r.WitnessedBytes(); err != nil {
-		out.errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).fix("publish a Receipt that RFC 8785 can canonicalise")
+		out.Errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).WithFix("publish a Receipt that RFC 8785 can canonicalise")
 		return out
 	}
 	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
@@ -96,18 +98,18 @@ func runPeerWitnesses(s *Subject) Outcome {
 		}
 	}
 	if s.Listing.Level.Base() == 5 {
-		return out.level5(s, all)
+		return level5(out, s, all)
 	}
-	return out.level4(s, all)
+	return level4(out, s, all)
 }
 
 // noSuchLevel leaves a level that does not exist, such as L5-NC, to receipt-claims: its duties are not known.
-func (c *Check) noSuchLevel(s *Subject) Outcome {
+func (c *Check) noSuchLevel(s *Subject) verdict.Outcome {
 	return c.standIn(s, receiptClaims.ID, "/conformance_level", "no-such-level",
 		fmt.Sprintf("conformance_level is %q, which does not exist", s.Listing.Level))
 }
 
-func (o Outcome) level4(s *Subject, all []witness) Outcome {
+func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	const at = "/conformance_level"
 	counted, open := 0, ""
 	mine := ownDomain(s).Registrable
@@ -116,29 +118,29 @@ func (o Outcome) level4(s *Subject, all []witness) Outcome {
 		case counts:
 			counted++
 			if mine != "" && mine == w.domain.Registrable {
-				o.warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
-					fix("have a witness on another domain sign")
+				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
+					WithFix("have a witness on another domain sign")
 			}
 		case unsure:
 			open = w.did + ": " + w.why
 		}
 	}
-	o.entries(s, all)
-	var exempt Outcome
-	exempt.bootstrap(s)
+	entries(&o, s, all)
+	var exempt verdict.Outcome
+	bootstrap(&exempt, s)
 	switch {
-	case o.has(Error):
+	case o.Has(verdict.Error):
 	case counted > 0:
 		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
-	case open != "" && exempt.has(Error):
-		o.doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).fix("try again")
+	case open != "" && exempt.Has(verdict.Error):
+		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again")
 	default:
 		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
 	}
 	return o
 }
 
-func (o Outcome) level5(s *Subject, all []witness) Outcome {
+func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	const at = "/conformance_level"
 	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
@@ -147,8 +149,8 @@ func (o Outcome) level5(s *Subject, all []witness) Outcome {
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
 	if why := m.Unnamed(); why != "" {
-		o.errorf(s, "/manifest_uri", "publisher-missing", "the Manifest %s, so nothing shows that the witnesses are independent of it", why).
-			fix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
+		o.Errorf(s, "/manifest_uri", "publisher-missing", "the Manifest %s, so nothing shows that the witnesses are independent of it", why).
+			WithFix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
 		return o
 	}
 	me.publisher = m
@@ -160,42 +162,42 @@ func (o Outcome) level5(s *Subject, all []witness) Outcome {
 			}
 		}
 	}
-	o.entries(s, all)
+	entries(&o, s, all)
 	sure, possible := tally(all)
 	switch {
-	case o.has(Error):
+	case o.Has(verdict.Error):
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
-		o.doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).fix("try again")
+		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again")
 	default:
-		f := o.errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d", plural(sure, "witness", "witnesses"),
+		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d", plural(sure, "witness", "witnesses"),
 			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
 		if why := firstDependence(all); why != "" {
 			f.Message += ": " + why
 		}
-		f.fix("have three listed L4 or L5 implementations of different publishers, keys and registered domains sign")
+		f.WithFix("have three listed L4 or L5 implementations of different publishers, keys and registered domains sign")
 	}
 	return o
 }
 
 // entries reports each witness that does not count, and why.
-func (o *Outcome) entries(s *Subject, all []witness) {
+func entries(o *verdict.Outcome, s *Subject, all []witness) {
 	const at = "/conformance_receipt_uri"
 	for _, w := range all {
 		name := fmt.Sprintf("peer witness %q", cutRunes(w.did, 200))
 		switch {
 		case w.weight == broken:
-			o.errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
-				fix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
+			o.Errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
+				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
 		case w.weight == unsure:
-			o.warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).fix("try again")
+			o.Warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).WithFix("try again")
 		case w.weight != counts:
-			o.warnf(s, at, w.code, "%s does not count: %s", name, w.why).fix("remove the entry, or have a listed witness sign")
+			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).WithFix("remove the entry, or have a listed witness sign")
 		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).fix("have an independent witness sign")
+			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).WithFix("have an independent witness sign")
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
-			o.warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).fix("try again")
+			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again")
 		}
 	}
 }
@@ -236,31 +238,31 @@ func (s *Subject) BootstrapMaintainers() []string {
 }
 
 // bootstrap judges a listing at L4 without a witness by RFC 0026 section 10.
-func (o *Outcome) bootstrap(s *Subject) {
+func bootstrap(o *verdict.Outcome, s *Subject) {
 	const at = "/conformance_level"
 	maintainers := s.BootstrapMaintainers()
 	if len(maintainers) == 0 {
-		o.errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
-			PolicyFile, stamp(BootstrapEnd)).fix("have a listed L4 or L5 implementation sign the Receipt")
+		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
+			PolicyFile, stamp(BootstrapEnd)).WithFix("have a listed L4 or L5 implementation sign the Receipt")
 		return
 	}
 	for _, m := range maintainers {
 		if did.Alike(m, s.Listing.ToolDID) {
-			o.errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).fix("correct %s", PolicyFile)
+			o.Errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).WithFix("correct %s", PolicyFile)
 			return
 		}
 		doc := s.Facts.Maintainers[m]
 		switch {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).fix("try again")
+			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).WithFix("try again")
 		case doc.State != evidence.Obtained:
-			o.errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).fix("have the maintainer serve a DID Document")
+			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document")
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.errorf(s, at, s.cosignature(m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
-				fix("have every maintainer sign the bytes that the implementation signs")
+			o.Errorf(s, at, s.cosignature(m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+				WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
-	if !o.has(Error) && !o.has(Doubt) {
+	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
 		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer", "maintainers")
 	}
 }
@@ -294,8 +296,8 @@ func ownDomain(s *Subject) domainage.Domain {
 }
 
 // runPeerWitnessesRegistry warns of a policy file that exempts nobody, standing or proposed.
-func runPeerWitnessesRegistry(r *Run) Outcome {
-	var out Outcome
+func runPeerWitnessesRegistry(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	p, whose := r.Base.Policy, "the base tree's"
 	if touches(r.Range, PolicyFile) {
 		var err error
@@ -306,13 +308,13 @@ func runPeerWitnessesRegistry(r *Run) Outcome {
 		whose = "the proposed"
 	}
 	if p.Broken != nil {
-		f := out.warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose, PolicyFile, p.Broken)
+		f := out.Warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose, PolicyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
 		}
-		f.fix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
+		f.WithFix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
 	}
-	return out
+	return out.OrPass()
 }
 
 func pick(first bool, a, b string) string {

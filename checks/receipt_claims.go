@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
@@ -50,54 +52,54 @@ func init() { receiptClaims.Run = runReceiptClaims }
 // maxViolations is how many violations of the receipt schema are named.
 const maxViolations = 20
 
-func runReceiptClaims(s *Subject) Outcome {
-	var out Outcome
+func runReceiptClaims(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
 	got := s.Facts.Receipt
-	if out.report(s, at, got.State, got.Code, "the Receipt is not strict JSON: "+got.Message,
+	if report(&out, s, at, got.State, got.Code, "the Receipt is not strict JSON: "+got.Message,
 		"publish the Receipt as one strict JSON text (RFC 7493) and pin the new bytes") {
 		return out
 	}
 	r, l := got.Value, s.Listing
-	out.receiptSchema(s, r)
+	receiptSchema(&out, s, r)
 	if r.Rounded != "" {
-		out.warnf(s, at, "rounded-number", "the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
-			fix("write numbers that a double holds exactly")
+		out.Warnf(s, at, "rounded-number", "the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
+			WithFix("write numbers that a double holds exactly")
 	}
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
-		out.errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
-			fix("list the Receipt that was issued for %s", l.ToolDID)
+		out.Errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
+			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
-	out.level(s, r)
+	level(&out, s, r)
 	// The schema refuses what is missing, negative or no integer.
 	if r.Failed > 0 {
-		out.errorf(s, at, "tests-failed", "results_summary.failed is %d, 0 is needed", r.Failed).fix("mend what fails and attest again")
+		out.Errorf(s, at, "tests-failed", "results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
 	}
 	if r.HasPassed && r.Passed == 0 {
-		out.errorf(s, at, "no-tests-passed", "results_summary.passed is 0, at least 1 is needed").fix("run the suite and attest again")
+		out.Errorf(s, at, "no-tests-passed", "results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
 	}
-	out.placeholders(s, r)
-	if !out.has(Error) {
+	placeholders(&out, s, r)
+	if !out.Has(verdict.Error) {
 		out.Verified = "claims " + string(l.Level) + " for this DID"
 	}
-	return out
+	return out.OrPass()
 }
 
 // receiptSchema reports what the receipt schema refuses, but for placeholders: see placeholders.
-func (o *Outcome) receiptSchema(s *Subject, r *receipt.Receipt) {
+func receiptSchema(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_receipt_uri"
 	violations := slices.DeleteFunc(r.Violations(), isPlaceholder)
 	for i, v := range violations {
 		if i == maxViolations {
-			o.errorf(s, at, "receipt-schema", "the Receipt violates its schema in %s", plural(len(violations)-i, "more place", "more places"))
+			o.Errorf(s, at, "receipt-schema", "the Receipt violates its schema in %s", plural(len(violations)-i, "more place", "more places"))
 			break
 		}
 		where := "at the root"
 		if v.Pointer != "" {
 			where = fmt.Sprintf("at %q", v.Pointer)
 		}
-		o.errorf(s, at, "receipt-schema", "the Receipt violates its schema %s: %s", where, v.Message).
-			fix("attest again with a runner that follows the receipt schema")
+		o.Errorf(s, at, "receipt-schema", "the Receipt violates its schema %s: %s", where, v.Message).
+			WithFix("attest again with a runner that follows the receipt schema")
 	}
 }
 
@@ -107,40 +109,40 @@ func isPlaceholder(v jsonschema.Violation) bool {
 }
 
 // level holds the listing's level against the levels that the Receipt claims (RFC 0025 section 3).
-func (o *Outcome) level(s *Subject, r *receipt.Receipt) {
+func level(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_level"
 	l := s.Listing
 	if l.Level.Base() < 0 {
-		o.errorf(s, at, "no-such-level", "conformance_level is %q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE and L5-ORG", l.Level).
-			fix("set conformance_level to the highest level that the Receipt claims")
+		o.Errorf(s, at, "no-such-level", "conformance_level is %q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE and L5-ORG", l.Level).
+			WithFix("set conformance_level to the highest level that the Receipt claims")
 		return
 	}
 	switch {
 	case slices.Contains(r.ClaimedLevels, l.Level):
 	case claims(r.ClaimedLevels, l.Level):
-		o.warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix", l.Level).
-			fix("nothing to do until the receipt schema has tiers")
+		o.Warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix", l.Level).
+			WithFix("nothing to do until the receipt schema has tiers")
 	default:
-		o.errorf(s, at, "level-not-claimed", "conformance_level is %q, the Receipt claims %s", l.Level, levelList(r.ClaimedLevels)).
-			fix("set conformance_level to a level that the Receipt claims, or attest at %s", l.Level)
+		o.Errorf(s, at, "level-not-claimed", "conformance_level is %q, the Receipt claims %s", l.Level, levelList(r.ClaimedLevels)).
+			WithFix("set conformance_level to a level that the Receipt claims, or attest at %s", l.Level)
 		return
 	}
 	if top := highest(r.ClaimedLevels); s.Added() && top.Base() > l.Level.Base() {
-		o.warnf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %q too", l.Level, top).
-			fix("set conformance_level to %q, or keep the lower claim", top)
+		o.Warnf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %q too", l.Level, top).
+			WithFix("set conformance_level to %q, or keep the lower claim", top)
 	}
 	if l.Level.NonCommercial() {
 		if r.Profile != "non-commercial" {
-			o.errorf(s, at, "profile", "level %s needs the profile %q, the Receipt's is %q", l.Level, "non-commercial", r.Profile).
-				fix("attest with profile non-commercial")
+			o.Errorf(s, at, "profile", "level %s needs the profile %q, the Receipt's is %q", l.Level, "non-commercial", r.Profile).
+				WithFix("attest with profile non-commercial")
 		}
 		if r.RevenueSource == "" {
-			o.errorf(s, at, "revenue-source", "level %s needs revenue.source in the Receipt, there is none", l.Level).
-				fix("attest with revenue.source")
+			o.Errorf(s, at, "revenue-source", "level %s needs revenue.source in the Receipt, there is none", l.Level).
+				WithFix("attest with revenue.source")
 		}
 		if !l.NonCommercial {
-			o.warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing", l.Level).
-				fix("set non_commercial to true")
+			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing", l.Level).
+				WithFix("set non_commercial to true")
 		}
 	}
 }
@@ -162,15 +164,15 @@ func levelList(levels []registry.Level) string {
 	return strings.Join(out, ", ")
 }
 
-func (o *Outcome) placeholders(s *Subject, r *receipt.Receipt) {
+func placeholders(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	found := 0
 	report := func(where, value string) {
 		if !receipt.Placeholder(value) {
 			return
 		}
 		if found++; found <= maxViolations {
-			o.errorf(s, "/conformance_receipt_uri", "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)", where, cutRunes(strings.TrimSpace(value), 60)).
-				fix("sign with a real key")
+			o.Errorf(s, "/conformance_receipt_uri", "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)", where, cutRunes(strings.TrimSpace(value), 60)).
+				WithFix("sign with a real key")
 		}
 	}
 	for _, sig := range r.Signatures {
@@ -180,8 +182,8 @@ func (o *Outcome) placeholders(s *Subject, r *receipt.Receipt) {
 		report("peer_witnesses[].signature", w.Signature)
 	}
 	if more := found - maxViolations; more > 0 {
-		o.errorf(s, "/conformance_receipt_uri", "placeholder", "%s of the Receipt hold placeholders", plural(more, "more signature", "more signatures")).
-			fix("sign with a real key")
+		o.Errorf(s, "/conformance_receipt_uri", "placeholder", "%s of the Receipt hold placeholders", plural(more, "more signature", "more signatures")).
+			WithFix("sign with a real key")
 	}
 }
 

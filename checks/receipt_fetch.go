@@ -3,6 +3,8 @@ package checks
 import (
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -26,27 +28,27 @@ var receiptFetch = &Check{
 
 func init() { receiptFetch.Run = runReceiptFetch }
 
-func runReceiptFetch(s *Subject) Outcome {
-	var out Outcome
+func runReceiptFetch(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	text := s.Facts.ReceiptText
 	if text.Code == evidence.CodeHashMismatch {
 		got, want := text.Value.SHA256, s.Listing.ReceiptSHA256
-		f := out.errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch", "the served Receipt has sha256 %s, the listing pins %s", got, want)
-		f.fix("pin the served bytes: %s; or publish the Receipt that was pinned", got)
+		f := out.Errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch", "the served Receipt has sha256 %s, the listing pins %s", got, want)
+		f.WithFix("pin the served bytes: %s; or publish the Receipt that was pinned", got)
 		if slices.Contains(text.Value.Minified, want) {
 			f.Message += ", which is the hash of the same Receipt minified"
-			f.fix("pin the exact bytes that are served: %s", got)
+			f.WithFix("pin the exact bytes that are served: %s", got)
 		}
 		return out
 	}
 	if gone := text.Value.Gone; text.State == evidence.Obtained && gone != "" {
-		out.warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes", s.Listing.ReceiptURI, gone).
-			fix("tell the owner that the Receipt is no longer served")
+		out.Warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes", s.Listing.ReceiptURI, gone).
+			WithFix("tell the owner that the Receipt is no longer served")
 		return out
 	}
-	if !out.report(s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message),
+	if !report(&out, s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message),
 		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "sha256 matches"
 	}
-	return out
+	return out.OrPass()
 }

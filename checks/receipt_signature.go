@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -43,41 +44,41 @@ func (s *Subject) listed() []receipt.Known {
 	}
 }
 
-func runReceiptSignature(s *Subject) Outcome {
-	var out Outcome
+func runReceiptSignature(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
 	v := receipt.VerifyImplementation(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
 	for i, bad := range v.Unverified {
-		f := out.errorf(s, at, "signature-not-verified", "the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why)
-		f.fix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove entries that do not verify")
+		f := out.Errorf(s, at, "signature-not-verified", "the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why)
+		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove entries that do not verify")
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
 		if why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, s.listed()); why != "" {
 			f.Message += "; " + cutRunes(why, 600)
-			f.fix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
+			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
 		}
 	}
 	if !v.Verified() && len(v.Unverified) == 0 {
-		out.errorf(s, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", s.Listing.ToolDID).
-			fix("sign the Receipt with a key of %s and name it in by", s.Listing.ToolDID)
+		out.Errorf(s, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", s.Listing.ToolDID).
+			WithFix("sign the Receipt with a key of %s and name it in by", s.Listing.ToolDID)
 	}
 	if !v.Verified() {
 		return out
 	}
 	if v.Mismatch {
-		out.warnf(s, at, "key-id-mismatch", "by names %q, the signature verifies under %q", cutRunes(v.By, 200), cutRunes(v.Key, 200)).
-			fix("name the key that signed in by")
+		out.Warnf(s, at, "key-id-mismatch", "by names %q, the signature verifies under %q", cutRunes(v.By, 200), cutRunes(v.Key, 200)).
+			WithFix("name the key that signed in by")
 	}
 	if !v.Assertion {
-		out.warnf(s, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
-			fix("add the key to assertionMethod")
+		out.Warnf(s, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
+			WithFix("add the key to assertionMethod")
 	}
 	if v.WithoutAnchor {
-		out.noticef(s, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
+		out.Noticef(s, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
 	}
-	if !out.has(Error) {
+	if !out.Has(verdict.Error) {
 		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()
 	}
-	return out
+	return out.OrPass()
 }

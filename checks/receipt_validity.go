@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
@@ -41,28 +43,28 @@ const (
 	rounded = time.Second         // between a listing's date and the signed one
 )
 
-func runReceiptValidity(s *Subject) Outcome {
-	var out Outcome
+func runReceiptValidity(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	l, now := s.Listing, s.Run.Now
 	if l.Issued.IsZero() || l.Expires.IsZero() {
-		out.errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times", l.IssuedAt, l.ExpiresAt).
-			fix("write them like 2026-05-04T08:00:00Z")
+		out.Errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times", l.IssuedAt, l.ExpiresAt).
+			WithFix("write them like 2026-05-04T08:00:00Z")
 		return out
 	}
 	if !now.Before(l.Expires) {
-		out.errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
-			fix("sign a new Receipt; its expires_at must be after %s", stamp(now))
+		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
+			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now))
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
-		out.errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).
-			fix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier", stamp(l.Issued.Add(Window)))
+		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).
+			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier", stamp(l.Issued.Add(Window)))
 	} else if d <= 0 {
-		out.errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
-			fix("set expires_at after issued_at, at most 90 days")
+		out.Errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
+			WithFix("set expires_at after issued_at, at most 90 days")
 	}
 	if l.Issued.After(now.Add(Skew)) {
-		out.errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), span.Text(Skew)).
-			fix("wait until issued_at, or issue the Receipt anew")
+		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), span.Text(Skew)).
+			WithFix("wait until issued_at, or issue the Receipt anew")
 	}
 	if s.Run.Offline {
 		out.Verified = "signed dates not judged: offline"
@@ -73,20 +75,20 @@ func runReceiptValidity(s *Subject) Outcome {
 		missing, is = receiptValidity.missing(s, evidence.Receipt)
 	}
 	if is {
-		if out.has(Error) {
+		if out.Has(verdict.Error) {
 			return out
 		}
 		return missing
 	}
-	out.signedDates(s, s.Facts.Receipt.Value)
-	if !out.has(Error) {
+	signedDates(&out, s, s.Facts.Receipt.Value)
+	if !out.Has(verdict.Error) {
 		out.Verified = span.Text(l.Expires.Sub(now)) + " left"
 	}
-	return out
+	return out.OrPass()
 }
 
 // signedDates holds the listing's dates against those that the Receipt signs.
-func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
+func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_receipt_uri"
 	l := s.Listing
 	for _, t := range []struct {
@@ -94,8 +96,8 @@ func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
 		receipt.Time
 	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
 		if t.IsZero() {
-			o.errorf(s, at, "validity-missing", "the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
-				fix("attest again with validity.not_before and validity.not_after")
+			o.Errorf(s, at, "validity-missing", "the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
+				WithFix("attest again with validity.not_before and validity.not_after")
 		}
 	}
 	if r.NotBefore.IsZero() || r.NotAfter.IsZero() {
@@ -110,18 +112,18 @@ func (o *Outcome) signedDates(s *Subject, r *receipt.Receipt) {
 	if r.NotAfter.Time.Before(want) {
 		want = r.NotAfter.Time
 	}
-	long := slices.IndexFunc(o.Findings, func(f Finding) bool { return f.Code == "window-too-long" })
+	long := slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == "window-too-long" })
 	if long >= 0 {
-		o.Findings[long].fix("set expires_at to %s, the date that the Receipt signs", stamp(want))
+		o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))
 	}
 	if unsigned {
-		o.errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s", stamp(l.Issued), stamp(r.NotBefore.Time)).
-			fix("set issued_at to %s", stamp(r.NotBefore.Time))
+		o.Errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s", stamp(l.Issued), stamp(r.NotBefore.Time)).
+			WithFix("set issued_at to %s", stamp(r.NotBefore.Time))
 		return
 	}
 	if long < 0 && (l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded) {
-		o.errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
-			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).fix("set expires_at to %s", stamp(want))
+		o.Errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
+			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).WithFix("set expires_at to %s", stamp(want))
 	}
 }
 

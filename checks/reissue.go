@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -62,43 +64,43 @@ func init() { reissue.Run = runReissue }
 // reissueWay is the one way to change a merged listing.
 const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal"
 
-func runReissue(s *Subject) Outcome {
-	var out Outcome
+func runReissue(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	l, base := s.Listing, s.BaseListing
 	if base == nil {
-		out.errorf(s, "", "base-unreadable", "the base tree's listing cannot be read, so nothing shows whose it is").
-			fix("list the implementation under a new slug")
+		out.Errorf(s, "", "base-unreadable", "the base tree's listing cannot be read, so nothing shows whose it is").
+			WithFix("list the implementation under a new slug")
 		return out
 	}
 	if l.Slug != base.Slug {
-		out.errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			fix("%s", s.notYours("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)"))
+		out.Errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
+			WithFix("%s", s.notYours("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)"))
 	}
 	if l.ToolDID != base.ToolDID {
-		out.errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
-			fix("%s", s.notYours("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)"))
+		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
+			WithFix("%s", s.notYours("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)"))
 	}
 	if l.ReceiptSHA256 == base.ReceiptSHA256 {
-		out.errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = s.notYours(reissueWay)
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = s.notYours(reissueWay)
 	}
-	out.otherMembers(s)
+	otherMembers(&out, s)
 	if s.Run.Offline {
-		out.later(s, l.Issued, "issued_at")
-		out.provisionalSet(s)
+		later(&out, s, l.Issued, "issued_at")
+		provisionalSet(&out, s)
 		out.Verified = "signature not judged: offline"
 		return out
 	}
-	return out.signed(s)
+	return signed(out, s)
 }
 
 // signed judges what the new Receipt says under its signature.
-func (o Outcome) signed(s *Subject) Outcome {
+func signed(o verdict.Outcome, s *Subject) verdict.Outcome {
 	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
 		missing, is := reissue.missing(s, k)
 		if !is {
 			continue
 		}
-		if missing.Skipped != "" && o.has(Error) {
+		if missing.Skipped != "" && o.Has(verdict.Error) {
 			return o
 		}
 		missing.Findings = append(o.Findings, missing.Findings...)
@@ -108,33 +110,33 @@ func (o Outcome) signed(s *Subject) Outcome {
 	v := receipt.VerifyImplementation(r, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
 	if !v.Verified() {
 		if s.Run.Selected(receiptSignature.ID) {
-			if !o.has(Error) {
-				return Outcome{Skipped: receiptSignature.ID + " failed", Blames: receiptSignature.ID}
+			if !o.Has(verdict.Error) {
+				return verdict.Outcome{Skipped: receiptSignature.ID + " failed", DeferredTo: receiptSignature.ID}
 			}
 			return o
 		}
-		o.errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = s.notYours(reissueWay)
+		o.Errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = s.notYours(reissueWay)
 		return o
 	}
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {
-		o.errorf(s, "/conformance_receipt_sha256", "validity-missing", "the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
+		o.Errorf(s, "/conformance_receipt_sha256", "validity-missing", "the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
 			cutRunes(r.NotBefore.Text, 60)).Fix = reissueWay
 	}
-	o.later(s, r.NotBefore.Time, "the new Receipt's validity.not_before")
+	later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before")
 	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
-		o.errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
-			fix("keep the name, or set it to the Receipt's implementation.name")
+		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
+			WithFix("keep the name, or set it to the Receipt's implementation.name")
 	}
-	o.signedLevel(s, r.ClaimedLevels)
-	o.provisionalSet(s)
-	if !o.has(Error) && !o.has(Doubt) && !r.NotBefore.IsZero() {
+	signedLevel(&o, s, r.ClaimedLevels)
+	provisionalSet(&o, s)
+	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) && !r.NotBefore.IsZero() {
 		o.Verified = "signed by " + v.Key + ", newer than the merged listing"
 	}
-	return o
+	return o.OrPass()
 }
 
 // later holds that the new Receipt is newer than the base listing, by more than one second.
-func (o *Outcome) later(s *Subject, at time.Time, what string) {
+func later(o *verdict.Outcome, s *Subject, at time.Time, what string) {
 	if at.IsZero() || s.Listing.ReceiptSHA256 == s.BaseListing.ReceiptSHA256 {
 		return // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
 	}
@@ -143,7 +145,7 @@ func (o *Outcome) later(s *Subject, at time.Time, what string) {
 		issued = s.brought()
 	}
 	if !at.After(issued.Add(time.Second)) {
-		o.errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).Fix = reissueWay
+		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).Fix = reissueWay
 	}
 }
 
@@ -162,21 +164,21 @@ func (s *Subject) brought() time.Time {
 	return s.Run.Now
 }
 
-func (o *Outcome) provisionalSet(s *Subject) {
+func provisionalSet(o *verdict.Outcome, s *Subject) {
 	if !s.Listing.Provisional || s.BaseListing.Provisional || s.Run.Offline {
 		return
 	}
 	switch age, _ := judgeAge(s); age {
 	case ageOld:
-		o.errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").fix("leave provisional out")
+		o.Errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").WithFix("leave provisional out")
 	case ageUnsure:
-		o.doubtf(s, "/provisional", "provisional-set", "provisional is set anew, and the domain's age could not be had").fix("try again, or leave provisional out")
+		o.Doubtf(s, "/provisional", "provisional-set", "provisional is set anew, and the domain's age could not be had").WithFix("try again, or leave provisional out")
 	}
 }
 
 // otherMembers shows the changed members that no signature speaks of, and a changed level: the Receipt claims it, but
 // does not say that the owner proposes it.
-func (o *Outcome) otherMembers(s *Subject) {
+func otherMembers(o *verdict.Outcome, s *Subject) {
 	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "provisional", "issued_at", "expires_at"}
 	now, _ := s.Record.Document.Root.(map[string]any)
 	then, _ := s.BaseRecord.Document.Root.(map[string]any)
@@ -188,8 +190,8 @@ func (o *Outcome) otherMembers(s *Subject) {
 	}
 	for _, n := range slices.Sorted(maps.Keys(names)) {
 		if names[n] && !reflect.DeepEqual(now[n], then[n]) {
-			o.warnf(s, "/"+strict.Escape(n), "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
-				n, shown(then, n), shown(now, n)).fix("have the owner confirm the change")
+			o.Warnf(s, "/"+strict.Escape(n), "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
+				n, shown(then, n), shown(now, n)).WithFix("have the owner confirm the change")
 		}
 	}
 }
@@ -208,18 +210,18 @@ func shown(m map[string]any, name string) string {
 
 // signedLevel holds that the level is the one that the new Receipt leaves to the merged listing: whoever proposes a
 // re-issue has no choice among what the owner signed.
-func (o *Outcome) signedLevel(s *Subject, claimed []registry.Level) {
+func signedLevel(o *verdict.Outcome, s *Subject, claimed []registry.Level) {
 	const at = "/conformance_level"
 	now, then := s.Listing.Level, s.BaseListing.Level
 	want := kept(claimed, then)
 	switch {
 	case now == want:
 	case now.Base() != want.Base():
-		o.errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now, want).
-			fix("set conformance_level to %q", want)
+		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now, want).
+			WithFix("set conformance_level to %q", want)
 	case claims(claimed, now) || !s.Run.Selected(receiptClaims.ID): // else receipt-claims reports it
-		o.errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; "+
-			"the suffix is not the proposer's to choose", now, then, levelList(claimed)).fix("set conformance_level to %q", want)
+		o.Errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; "+
+			"the suffix is not the proposer's to choose", now, then, levelList(claimed)).WithFix("set conformance_level to %q", want)
 	}
 }
 

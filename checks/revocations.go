@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
@@ -62,61 +64,61 @@ func init() {
 // signatureForm shows the form that the older "ed25519:…" text gave way to.
 const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
 
-func runRevocations(s *Subject) Outcome {
+func runRevocations(s *Subject) verdict.Outcome {
 	if s.Kind == registry.KindListing {
 		return revokedPin(s)
 	}
-	var out Outcome
+	var out verdict.Outcome
 	v := s.Revocation
 	switch {
 	case v.SignatureText == "":
 	case s.refused["/signature"]:
-		return Outcome{Skipped: schema.ID + " failed", Blames: schema.ID}
+		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}
 	default:
-		out.errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
+		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
 		return out
 	}
 	l := s.Run.revokedListing(s)
 	if l == nil {
-		out.errorf(s, "/slug", "revokes-nothing", "the base tree has no listing of slug %q", v.Slug).
-			fix("a revocation names the slug of a merged listing")
+		out.Errorf(s, "/slug", "revokes-nothing", "the base tree has no listing of slug %q", v.Slug).
+			WithFix("a revocation names the slug of a merged listing")
 		return out
 	}
 	issued, pinned := s.Run.pinned(l, v.ReceiptSHA256)
 	if !pinned {
-		out.errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path, v.ReceiptSHA256).
-			fix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
+		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path, v.ReceiptSHA256).
+			WithFix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
 	}
-	out.reason(s)
+	reason(&out, s)
 	if v.Revoked.IsZero() {
-		out.errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).fix("write it like 2026-05-12T13:24:00Z")
+		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if v.Revoked.After(s.judged().Add(Skew)) {
-		out.errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
-			fix("set revoked_at to now")
+		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
+			WithFix("set revoked_at to now")
 	} else if pinned && v.Revoked.Before(issued.Issued) {
-		out.warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
-			fix("set revoked_at to the time of the revocation")
+		out.Warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
+			WithFix("set revoked_at to the time of the revocation")
 	}
-	out.noReceipt(s)
+	noReceipt(&out, s)
 	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
 	if err != nil {
-		out.errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).fix("write it so that RFC 8785 can canonicalise it")
+		out.Errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).WithFix("write it so that RFC 8785 can canonicalise it")
 		return out
 	}
 	if s.Run.Offline {
 		out.Verified = "signatures not judged: offline"
 		return out
 	}
-	return out.authority(s, l, bytes)
+	return authority(out, s, l, bytes)
 }
 
 // noReceipt holds that the signed bytes are no Receipt's: peer witnesses sign those of strangers, who may write the
 // members of a revocation into them where the base tree's schema allows others beside.
-func (o *Outcome) noReceipt(s *Subject) {
+func noReceipt(o *verdict.Outcome, s *Subject) {
 	for _, name := range []string{"implementation", "claimed_levels", "signatures"} {
 		if strict.Member(s.Record.Document.Root, name) != nil {
-			o.errorf(s, "/"+name, "revocation-is-receipt", "the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's", name).
-				fix("leave it out and sign anew")
+			o.Errorf(s, "/"+name, "revocation-is-receipt", "the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's", name).
+				WithFix("leave it out and sign anew")
 			return
 		}
 	}
@@ -126,16 +128,16 @@ func (o *Outcome) noReceipt(s *Subject) {
 var reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
 	"failed_safety_eval", "frontier_capability_misuse"}
 
-func (o *Outcome) reason(s *Subject) {
+func reason(o *verdict.Outcome, s *Subject) {
 	if !slices.Contains(reasons, s.Revocation.Reason) && !s.refused["/reason"] {
-		o.errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
-			fix("use one of %s", strings.Join(reasons, ", "))
+		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
+			WithFix("use one of %s", strings.Join(reasons, ", "))
 	}
 }
 
 // authority holds that the owner signed, or a quorum of witnesses did. Each path is judged by its own
 // documents alone, so that a revoked implementation cannot obstruct its revocation.
-func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
+func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) verdict.Outcome {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
 	if !did.Same(v.RevokedByDID, l.ToolDID) {
@@ -157,8 +159,8 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 	const at = "/signature"
 	var all []witness
 	if len(v.Witnesses) > evidence.MaxWitnesses {
-		o.errorf(s, "/peer_witness_signatures", "too-many-witnesses", "there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
-			fix("keep the entries of listed witnesses")
+		o.Errorf(s, "/peer_witness_signatures", "too-many-witnesses", "there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
+			WithFix("keep the entries of listed witnesses")
 		return o
 	}
 	signed := func(keys []did.Key, text string) bool { return receipt.VerifyBy(keys, bytes, text) }
@@ -172,22 +174,22 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 		name := fmt.Sprintf("witness %q", cutRunes(w.did, 200))
 		switch {
 		case w.weight == unsure:
-			o.warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).fix("try again")
+			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).WithFix("try again")
 		case w.weight != counts:
-			o.warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).fix("have a listed, independent witness sign")
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).WithFix("have a listed, independent witness sign")
 		case w.alone != "":
-			o.warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).fix("have a listed, independent witness sign")
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).WithFix("have a listed, independent witness sign")
 		case w.doubt != "":
-			o.warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).fix("try again")
+			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).WithFix("try again")
 		}
 	}
 	switch {
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
-		o.doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).fix("try again")
+		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).WithFix("try again")
 	case possible >= quorum:
-		o.doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).fix("try again")
+		o.Doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again")
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
 			plural(sure, "witness counts", "witnesses count"), quorum)
@@ -197,8 +199,8 @@ func (o Outcome) authority(s *Subject, l *Listed, bytes []byte) Outcome {
 		if n := s.Run.eligible(l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
-		o.errorf(s, at, "not-authorised", "%s", message).
-			fix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
+		o.Errorf(s, at, "not-authorised", "%s", message).
+			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
 	}
 	return o
 }
@@ -280,21 +282,21 @@ func slugOf(path string) string {
 }
 
 // revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.
-func revokedPin(s *Subject) Outcome {
-	var out Outcome
+func revokedPin(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	if path := s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
-		out.errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
-			fix("sign a new Receipt and pin it; a revoked one never comes back")
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
+			WithFix("sign a new Receipt and pin it; a revoked one never comes back")
 	} else {
 		out.Verified = "the pinned Receipt is not revoked"
 	}
-	return out
+	return out.OrPass()
 }
 
 // runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody. What this range
 // revokes is not counted: it may be refused.
-func runRevocationsRegistry(r *Run) Outcome {
-	var out Outcome
+func runRevocationsRegistry(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	expired, revoked := 0, 0
 	for _, l := range r.Base.Listings {
 		switch {
@@ -305,8 +307,8 @@ func runRevocationsRegistry(r *Run) Outcome {
 		}
 	}
 	if expired+revoked > 0 {
-		out.noticef(&Subject{Run: r}, "", "not-in-force", "the base tree holds %s, %d expired and %d revoked; they block nobody",
+		out.Noticef(&Subject{Run: r}, "", "not-in-force", "the base tree holds %s, %d expired and %d revoked; they block nobody",
 			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
 	}
-	return out
+	return out.OrPass()
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
@@ -59,7 +61,7 @@ func FuzzRevocation(f *testing.F) {
 		if bytes == nil {
 			return
 		}
-		out := Outcome{}.authority(s, listed, bytes)
+		out := authority(verdict.Outcome{}, s, listed, bytes)
 		if authorised := out.Verified != ""; authorised && string(bytes) != signed {
 			t.Errorf("%q is authorised by a signature of %q", bytes, signed)
 		} else if text == honest && !authorised {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -105,16 +107,16 @@ var times = map[registry.Kind][]string{
 }
 
 // violations judges one readable file by the schema of its kind, one finding per violated keyword.
-func (s *Schemas) violations(sub *Subject) []Finding {
-	var out Outcome
+func (s *Schemas) violations(sub *Subject) []verdict.Finding {
+	var out verdict.Outcome
 	root := sub.Record.Document.Root
 	found := s.Of(sub.Kind).Validate(root)
 	for _, v := range found {
 		keyword := cmp.Or(v.Keyword, "unjudged")
-		f := out.errorf(sub, v.Pointer, "schema-"+keyword, "%s", withValue(root, v))
+		f := out.Errorf(sub, v.Pointer, "schema-"+keyword, "%s", withValue(root, v))
 		f.Fix = schemaFix(sub, s.Of(sub.Kind), v)
 		if sub.Kind == registry.KindRevocation && v.Pointer == "/signature" && v.Keyword == "type" {
-			f.fix("%s", signatureForm)
+			f.WithFix("%s", signatureForm)
 		}
 	}
 	for i := range out.Findings {
@@ -123,7 +125,7 @@ func (s *Schemas) violations(sub *Subject) []Finding {
 			f.Message = strings.TrimPrefix(f.Pointer, "/") + ": " + f.Message
 		}
 		if f.Fix == "" {
-			f.fix("correct it; %s shows what is allowed", s.source[sub.Kind])
+			f.WithFix("correct it; %s shows what is allowed", s.source[sub.Kind])
 		}
 	}
 	for _, name := range times[sub.Kind] {
@@ -132,19 +134,19 @@ func (s *Schemas) violations(sub *Subject) []Finding {
 		pointer := "/" + name
 		reported := slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer })
 		if isText && !readable && !reported {
-			out.errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it", name, text).
-				fix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no leap second")
+			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it", name, text).
+				WithFix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no leap second")
 		}
 	}
 	return out.Findings
 }
 
-func runSchema(s *Subject) Outcome {
+func runSchema(s *Subject) verdict.Outcome {
 	schemas := s.Run.Base.Schemas
 	if schemas.Of(s.Kind) == nil {
-		return skip("the base tree's schema does not compile; see %s", RegistrySubject)
+		return verdict.Skip("the base tree's schema does not compile; see %s", RegistrySubject)
 	}
-	out := Outcome{Findings: schemas.violations(s)}
+	out := verdict.Outcome{Findings: schemas.violations(s)}
 	standing := map[string]bool{}
 	if s.Modified() && s.Kind == registry.KindListing {
 		standing = s.unmendable()
@@ -152,7 +154,7 @@ func runSchema(s *Subject) Outcome {
 	for i := range out.Findings {
 		f := &out.Findings[i]
 		if standing[f.Pointer] {
-			f.Severity, f.Message = Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
+			f.Severity, f.Message = verdict.Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
 			continue
 		}
 		s.refuse(f.Pointer)
@@ -162,7 +164,7 @@ func runSchema(s *Subject) Outcome {
 			}
 		}
 	}
-	return out
+	return out.OrPass()
 }
 
 // unmendable are the members that a re-issue may not change and has not changed.
@@ -189,24 +191,24 @@ func missingMembers(s *Subject) []string {
 	return out
 }
 
-func runSchemaRegistry(r *Run) Outcome {
-	var out Outcome
+func runSchemaRegistry(r *Run) verdict.Outcome {
+	var out verdict.Outcome
 	for _, f := range schemaFiles {
 		changed := touches(r.Range, f.path)
 		if broken := r.Base.Schemas.broken[f.path]; broken != nil && !changed {
 			at := &Subject{Run: r, Path: f.path}
-			sev := Warning
+			sev := verdict.Warning
 			if len(r.Subjects) > 0 {
-				sev = Error
+				sev = verdict.Error
 			}
-			out.add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
-				fix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
+			out.Add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
+				WithFix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
 		}
 		if changed {
-			out.schemaChange(r, f.kinds, f.path, f.name)
+			schemaChange(&out, r, f.kinds, f.path, f.name)
 		}
 	}
-	return out
+	return out.OrPass()
 }
 
 func touches(r *registry.Range, path string) bool {
@@ -218,7 +220,7 @@ const maxBrokenRecords = 10
 
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
 // becomes invalid.
-func (o *Outcome) schemaChange(r *Run, kinds []registry.Kind, path, builtin string) {
+func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, builtin string) {
 	at := &Subject{Run: r, Path: path}
 	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
 	if err != nil {
@@ -226,8 +228,8 @@ func (o *Outcome) schemaChange(r *Run, kinds []registry.Kind, path, builtin stri
 		return
 	}
 	if broken != nil {
-		o.errorf(at, "", "schema-broken", "the proposed schema does not compile: %v", broken).
-			fix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
+		o.Errorf(at, "", "schema-broken", "the proposed schema does not compile: %v", broken).
+			WithFix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
 		return
 	}
 	var refused []string
@@ -257,11 +259,11 @@ func (o *Outcome) schemaChange(r *Run, kinds []registry.Kind, path, builtin stri
 	}
 	for i, f := range refused {
 		if i == maxBrokenRecords {
-			o.errorf(at, "", "schema-refuses-records", "the proposed schema refuses %d more records", len(refused)-i)
+			o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses %d more records", len(refused)-i)
 			break
 		}
-		o.errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
-			fix("keep what is valid today valid; publish tighter rules under a new schema")
+		o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
+			WithFix("keep what is valid today valid; publish tighter rules under a new schema")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -45,7 +47,7 @@ type Listed struct {
 type Fault struct {
 	Check string
 	Path  string
-	Finding
+	verdict.Finding
 }
 
 // pin is a Receipt's hash under a slug, which is that of the files' names.
@@ -206,7 +208,7 @@ func (st *Standing) duplicates(touched func(string) bool) {
 		if same[0] == l || l.ToolDID == "" || touched(l.Path) {
 			continue
 		}
-		st.Faults = append(st.Faults, Fault{layout.ID, l.Path, Finding{Severity: Error, Code: "duplicate-did",
+		st.Faults = append(st.Faults, Fault{layout.ID, l.Path, verdict.Finding{Severity: verdict.Error, Code: "duplicate-did",
 			Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
 			Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
@@ -207,19 +209,19 @@ func (s *Subject) judged() time.Time {
 // Merged tells whether, in an audit, an error or doubt of a check hangs on what documents say today, which need not be
 // what they said when the record was merged. What the record and its pinned Receipt say themselves is no such
 // thing, nor is a document of a listing itself.
-func (s *Subject) Merged(check, code string, severity Severity) bool {
+func (s *Subject) Merged(check, code string, severity verdict.Severity) bool {
 	switch check {
 	case workflowAnchors.ID:
 		text := slices.Contains(anchorWords, code) || code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
-		return severity == Doubt || severity == Error && !text
+		return severity == verdict.Doubt || severity == verdict.Error && !text
 	case externalAudit.ID:
 		return code == auditOpen || code == auditWitnessKey
 	case peerWitnesses.ID:
-		return severity == Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
+		return severity == verdict.Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
 		l := s.Run.revokedListing(s)
 		own := code == "not-authorised" && l != nil && did.Same(s.Revocation.RevokedByDID, l.ToolDID) && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
-		return severity == Doubt || severity == Error && own
+		return severity == verdict.Doubt || severity == verdict.Error && own
 	}
 	return false
 }

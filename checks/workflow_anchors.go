@@ -3,6 +3,8 @@ package checks
 import (
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
@@ -47,52 +49,52 @@ var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anc
 
 func init() { workflowAnchors.Run = runWorkflowAnchors }
 
-func runWorkflowAnchors(s *Subject) Outcome {
-	var out Outcome
+func runWorkflowAnchors(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
 	a := s.Anchor
 	if path := s.Run.otherAnchor(s); path != "" {
-		out.errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
-			fix("leave this anchor out: a workflow has one, which never changes")
+		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
+			WithFix("leave this anchor out: a workflow has one, which never changes")
 	}
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
-		out.errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).fix("write it like 2026-05-12T13:24:00Z")
+		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if a.Anchored.After(s.judged().Add(Skew)) {
-		out.errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
-			fix("set anchored_at to now")
+		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
+			WithFix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch
-	if !out.report(s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
+	if !report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
 		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB") {
-		out.crossMatch(s, x.Value)
+		crossMatch(&out, s, x.Value)
 	}
-	out.coordinator(s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
+	coordinator(&out, s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
 	if a.FailoverDID != "" {
-		out.coordinator(s, "/failover_coordinator_did", a.FailoverDID, s.Facts.Failover)
+		coordinator(&out, s, "/failover_coordinator_did", a.FailoverDID, s.Facts.Failover)
 	}
-	out.whose(s)
-	return out
+	whose(&out, s)
+	return out.OrPass()
 }
 
 // crossMatch holds that the pinned bytes speak of this workflow and coordinator (RFC 0035 section 4.2). Else any file
 // of the coordinator's domain could take a workflow id for good.
-func (o *Outcome) crossMatch(s *Subject, x evidence.CrossMatch) {
+func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	const at = "/cross_match_receipt_sha256"
 	const fix = "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
 	switch a := s.Anchor; {
 	case !x.Object:
-		o.errorf(s, at, "no-cross-match-receipt", "the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
+		o.Errorf(s, at, "no-cross-match-receipt", "the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
 	case x.WorkflowID != a.WorkflowID:
-		o.errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
+		o.Errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
 			cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
 	case !x.Coordinator:
-		o.errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did",
+		o.Errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did",
 			cutRunes(a.CoordinatorDID, 200)).Fix = fix
 	}
 }
 
 // whose holds that the Cross Match Receipt lies where its coordinator speaks, or the failover coordinator that this one
 // declared.
-func (o *Outcome) whose(s *Subject) {
+func whose(o *verdict.Outcome, s *Subject) {
 	const at = "/cross_match_receipt_uri"
 	a, doc := s.Anchor, s.Facts.DIDDocument
 	switch {
@@ -100,37 +102,37 @@ func (o *Outcome) whose(s *Subject) {
 	case !web(a.CoordinatorDID):
 		bound := s.keyHost(a.CoordinatorDID)
 		if bound == "" {
-			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
+			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
 				"says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
-				fix("list the coordinator first, or use a did:web for it")
+				WithFix("list the coordinator first, or use a did:web for it")
 		} else if host(a.ReceiptURI) != bound {
-			o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
-				host(a.ReceiptURI), bound).fix("serve it on %s", bound)
+			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
+				host(a.ReceiptURI), bound).WithFix("serve it on %s", bound)
 		}
 	case inDomain(a.ReceiptURI, a.CoordinatorDID):
 	case !inDomain(a.ReceiptURI, a.FailoverDID):
-		o.errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
-			fix("serve it in the registrable domain of the coordinator's did:web")
+		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
+			WithFix("serve it in the registrable domain of the coordinator's did:web")
 	default:
-		o.declared(s, s.Facts.Declared)
+		declared(o, s, s.Facts.Declared)
 	}
 }
 
 // declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
 // tree pins. What an anchor says of itself nobody signed.
-func (o *Outcome) declared(s *Subject, found evidence.Result[string]) {
+func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	const at = "/failover_coordinator_did"
 	failover := cutRunes(s.Anchor.FailoverDID, 200)
 	switch found.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
-		o.doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
+		o.Doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
 			failover, located(found.From, found.Message)).
-			fix("try again, or serve the Cross Match Receipt in the coordinator's domain")
+			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain")
 	default:
-		o.errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
+		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
 			"as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
-			fix("have the coordinator first anchor one there that does, or serve this one in its domain")
+			WithFix("have the coordinator first anchor one there that does, or serve this one in its domain")
 	}
 }
 
@@ -232,16 +234,16 @@ func (r *Run) anchored(coordinator string) []*standingAnchor {
 }
 
 // coordinator holds that a DID resolves.
-func (o *Outcome) coordinator(s *Subject, pointer, text string, doc evidence.Result[*did.Document]) {
+func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evidence.Result[*did.Document]) {
 	if doc.Code == evidence.CodeDIDMethod {
-		o.errorf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).fix("use a did:web or a did:key")
+		o.Errorf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).WithFix("use a did:web or a did:key")
 		return
 	}
 	if doc.Code == evidence.CodeDIDSyntax {
-		o.errorf(s, pointer, doc.Code, "%s", doc.Message).fix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
+		o.Errorf(s, pointer, doc.Code, "%s", doc.Message).WithFix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
 		return
 	}
-	o.report(s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message), "serve its DID Document with status 200 over https")
+	report(o, s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message), "serve its DID Document with status 200 over https")
 }
 
 func web(text string) bool {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
@@ -28,8 +30,8 @@ type AuditConfig struct {
 	Signatures    func(ctx context.Context, commit string) (CommitSignature, error)
 	Keys          bool // there are keys to judge signatures by; else they are counted only
 	RequireSigned bool
-	Consistency   []checks.Finding // what comparing with a checkpoint and with peers gave
-	Peers         []Peer
+	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
+	Peers         []verdict.Peer
 	Checkpoint    string // last verified tip, for the report
 }
 
@@ -43,7 +45,7 @@ type CommitSignature struct {
 
 // Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
 // record at the head.
-func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source, cfg AuditConfig) (*Report, error) {
+func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source, cfg AuditConfig) (*verdict.Report, error) {
 	tree, err := repo.Tree(ctx, head)
 	if err != nil {
 		return nil, err
@@ -66,11 +68,11 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := a.records(); err != nil {
 		return nil, err
 	}
-	rep.Judge(src)
-	rep.nameCommits(repo)
-	rep.noteInterrupted(ctx)
-	if rep.Verdict == Pass && slices.Contains(rep.Assumed, Interrupted) { // of a replay, too
-		rep.Verdict = Inconclusive
+	settle(rep, src)
+	nameCommits(rep, repo)
+	noteInterrupted(ctx, rep)
+	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, Interrupted) { // of a replay, too
+		rep.Verdict = verdict.Inconclusive
 	}
 	return rep, nil
 }
@@ -109,7 +111,7 @@ func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.
 // Interrupted stands among what a report assumes where the run was asked to end before its time.
 const Interrupted = "interrupted"
 
-func (rep *Report) noteInterrupted(ctx context.Context) {
+func noteInterrupted(ctx context.Context, rep *verdict.Report) {
 	if ctx.Err() != nil && !slices.Contains(rep.Assumed, Interrupted) {
 		rep.Assumed = append(rep.Assumed, Interrupted)
 	}
@@ -123,7 +125,7 @@ type audit struct {
 	tree   *registry.Tree
 	src    evidence.Source
 	cfg    AuditConfig
-	rep    *Report
+	rep    *verdict.Report
 	join   *join
 	ledger *checks.Ledger
 	cut    bool // the run's budget ended the walk through the history
@@ -137,7 +139,7 @@ func (a *audit) walk() error {
 	} else if a.ledger, err = checks.LedgerAt(a.git, a.repo, a.cfg.Verified); err != nil {
 		return err
 	}
-	h := &History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
+	h := &verdict.History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
 	a.rep.History = h
 	since, err := a.repo.FirstParents(a.git, a.cfg.Verified, a.head)
 	if err != nil {
@@ -150,17 +152,17 @@ func (a *audit) walk() error {
 	}
 	h.HeadTime = tip.When
 	judged := a.cfg.Selected(checks.History.ID)
-	var signatures checks.Outcome
-	bySubject := map[string]*checks.Outcome{}
+	var signatures verdict.Outcome
+	bySubject := map[string]*verdict.Outcome{}
 	first := ""
-	found := func(s *registry.Step, path string, f checks.Finding) {
+	found := func(s *registry.Step, path string, f verdict.Finding) {
 		out := bySubject[path]
 		if out == nil {
-			out = &checks.Outcome{}
+			out = &verdict.Outcome{}
 			bySubject[path] = out
 		}
 		out.Findings = append(out.Findings, f)
-		if first == "" && f.Severity == checks.Error {
+		if first == "" && f.Severity == verdict.Error {
 			first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format(time.RFC3339), path)
 		}
 	}
@@ -203,7 +205,7 @@ func (a *audit) walk() error {
 		found(governed, checks.RegistrySubject, ofGovernance(governance, governed))
 	}
 	if a.ctx.Err() != nil {
-		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
+		a.join.add(checks.History, checks.RegistrySubject, verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
 	} else if err != nil && !a.cut {
 		return err
 	}
@@ -215,10 +217,10 @@ func (a *audit) walk() error {
 			budgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged", len(since)-h.Walked, h.Commits)))
 	}
 	if !judged {
-		a.join.add(checks.History, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
+		a.join.add(checks.History, checks.RegistrySubject, verdict.Outcome{Skipped: checks.LeftOut})
 	} else {
 		if bySubject[checks.RegistrySubject] == nil {
-			bySubject[checks.RegistrySubject] = &checks.Outcome{}
+			bySubject[checks.RegistrySubject] = &verdict.Outcome{}
 		}
 		bySubject[checks.RegistrySubject].Verified = fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits) + first
 		for _, path := range slices.Sorted(maps.Keys(bySubject)) {
@@ -228,9 +230,9 @@ func (a *audit) walk() error {
 	counted := h.Signatures.String()
 	switch {
 	case !a.cfg.Selected(checks.CommitSignatures.ID):
-		signatures = checks.Outcome{Skipped: checks.LeftOut}
+		signatures = verdict.Outcome{Skipped: checks.LeftOut}
 	case !a.cfg.Keys:
-		signatures = checks.Outcome{Skipped: "no --keyring and no --allowed-signers: " + counted}
+		signatures = verdict.Outcome{Skipped: "no --keyring and no --allowed-signers: " + counted}
 	default:
 		signatures.Verified = counted
 	}
@@ -240,8 +242,8 @@ func (a *audit) walk() error {
 
 // backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought is
 // judged.
-func backdated(s *registry.Step, before time.Time) checks.Finding {
-	return checks.Finding{Severity: checks.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
+func backdated(s *registry.Step, before time.Time) verdict.Finding {
+	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
 		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the earlier date",
 			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
 		Fix: "ask the maintainers who made commit " + s.Commit.ID}
@@ -249,20 +251,20 @@ func backdated(s *registry.Step, before time.Time) checks.Finding {
 
 // ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were
 // reviewed when they were merged, and none is at fault.
-func ofGovernance(n int, last *registry.Step) checks.Finding {
+func ofGovernance(n int, last *registry.Step) verdict.Finding {
 	commits := "1 commit changes"
 	if n > 1 {
 		commits = fmt.Sprintf("%d commits change", n)
 	}
-	return checks.Finding{Severity: checks.Notice, Code: "governance",
+	return verdict.Finding{Severity: verdict.Notice, Code: "governance",
 		Message: fmt.Sprintf("append-only: %s governance files and no record, the last is %.12s of %s", commits,
 			last.Commit.ID, last.Commit.When.UTC().Format(time.RFC3339))}
 }
 
 // historical is a fault of one commit as an audit shows it: mixed kinds of files are a warning here.
-func historical(f checks.Fault) checks.Finding {
+func historical(f checks.Fault) verdict.Finding {
 	if f.Code == "mixed" {
-		f.Severity = checks.Warning
+		f.Severity = verdict.Warning
 	}
 	f.Message = f.Check + ": " + f.Message
 	return f.Finding
@@ -271,7 +273,7 @@ func historical(f checks.Fault) checks.Finding {
 // maxSignatureFindings is how many commits with a bad signature are named; the counts are complete.
 const maxSignatureFindings = 1000
 
-func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) error {
+func (a *audit) signature(s *registry.Step, out *verdict.Outcome, n *verdict.Signatures) error {
 	if a.cfg.Signatures == nil || !a.cfg.Selected(checks.CommitSignatures.ID) {
 		return nil
 	}
@@ -279,9 +281,9 @@ func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) 
 	if err != nil {
 		return err
 	}
-	severity := checks.Warning
+	severity := verdict.Warning
 	if a.cfg.RequireSigned {
-		severity = checks.Error
+		severity = verdict.Error
 	}
 	switch sig.Verdict {
 	case "good":
@@ -312,17 +314,17 @@ func (a *audit) signature(s *registry.Step, out *checks.Outcome, n *Signatures) 
 		if sig.Detail != "" {
 			message += ": " + sig.Detail
 		}
-		out.Findings = append(out.Findings, checks.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(sig.Verdict, " ", "-"),
+		out.Findings = append(out.Findings, verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(sig.Verdict, " ", "-"),
 			Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID})
 	}
 	return nil
 }
 
 func (a *audit) consistency() {
-	out := checks.Outcome{Findings: a.cfg.Consistency}
+	out := verdict.Outcome{Findings: a.cfg.Consistency}
 	switch {
 	case !a.cfg.Selected(checks.Consistency.ID):
-		out = checks.Outcome{Skipped: checks.LeftOut}
+		out = verdict.Outcome{Skipped: checks.LeftOut}
 	case a.cfg.Checkpoint == "" && len(a.cfg.Peers) == 0 && len(out.Findings) == 0:
 		out.Skipped = "no --checkpoint to compare with, and no --peer"
 	case len(out.Findings) == 0:
@@ -461,11 +463,11 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 	case s.Kind != registry.KindListing || s.Listing == nil:
 		return ""
 	case run.Revoked(s.Path, s.Listing.ReceiptSHA256) != "":
-		return StatusRevoked
+		return verdict.StatusRevoked
 	case !s.Listing.Expires.IsZero() && !run.Now.Before(s.Listing.Expires):
-		return StatusExpired
+		return verdict.StatusExpired
 	}
-	return StatusValid
+	return verdict.StatusValid
 }
 
 // lapsed are the findings that say that a listing is no longer in force, which is no fault of the registry.
@@ -476,30 +478,30 @@ var lapsed = map[string]bool{"expired": true, "receipt-revoked": true}
 // no evidence any more, and a check whose evidence is missing is skipped, not passed. The listing's own documents
 // are not among what was judged at the merge: peer-witnesses stays undecided without them.
 func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
-	inForce := status == StatusValid || status == ""
+	inForce := status == verdict.StatusValid || status == ""
 	missing := ""
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		switch {
 		case lapsed[f.Code]:
-			f.Severity = checks.Warning
+			f.Severity = verdict.Warning
 			if a.cfg.Strict {
-				f.Severity = checks.Error
+				f.Severity = verdict.Error
 			}
-		case f.Severity == checks.Notice || j.check.First():
+		case f.Severity == verdict.Notice || j.check.First():
 		case !inForce:
-			f.Severity, missing = checks.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
+			f.Severity, missing = verdict.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
 		case s.Merged(j.check.ID, f.Code, f.Severity):
-			f.Severity, f.Fix = checks.Notice, ""
+			f.Severity, f.Fix = verdict.Notice, ""
 			f.Message += "; it was judged when it was merged, and stays in force"
-		case s.Then != nil && f.Severity == checks.Warning && strings.HasPrefix(f.Code, "witness-"):
-			f.Severity = checks.Notice
+		case s.Then != nil && f.Severity == verdict.Warning && strings.HasPrefix(f.Code, "witness-"):
+			f.Severity = verdict.Notice
 		}
 	}
 	if !inForce && j.Doubtful != checks.NotReached {
-		j.Blames = ""
+		j.DeferredTo = ""
 		if skipped := cmp.Or(j.Doubtful, missing); skipped != "" {
-			j.Outcome = checks.Outcome{Skipped: skipped, Findings: j.Findings}
+			j.Outcome = verdict.Outcome{Skipped: skipped, Findings: j.Findings}
 		}
 	}
 }
@@ -507,8 +509,8 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 // soon is how long before its end a listing counts as expiring.
 const soon = 14 * 24 * time.Hour
 
-func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) Listing {
-	l := Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
+func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) verdict.Listing {
+	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
 		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
@@ -516,24 +518,24 @@ func listed(run *checks.Run, s *checks.Subject, status string, judged []judgemen
 	if t := s.Listing.Expires; !t.IsZero() {
 		l.ExpiresAt = &t
 	}
-	if status != StatusValid {
+	if status != verdict.StatusValid {
 		return l
 	}
-	worst := Pass
+	worst := verdict.Passed
 	for _, j := range judged {
-		if v := outcomeVerdict(j.Outcome); worse(v, worst) {
+		if v, err := j.Verdict(); err == nil && v.Worse(worst) { // an outcome that says nothing ends the audit
 			worst = v
 		}
 	}
 	switch {
-	case worst == Fail:
-		l.Status = StatusInvalid
-	case worst == Inconclusive:
-		l.Status = StatusUnreachable
+	case worst == verdict.Failed:
+		l.Status = verdict.StatusInvalid
+	case worst == verdict.Inconclusive:
+		l.Status = verdict.StatusUnreachable
 	case s.Listing.Provisional:
-		l.Status = StatusProvisional
+		l.Status = verdict.StatusProvisional
 	case s.Listing.Expires.Sub(run.Now) < soon:
-		l.Status = StatusExpiring
+		l.Status = verdict.StatusExpiring
 	}
 	return l
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -15,7 +17,7 @@ const (
 
 // nameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left out:
 // what that means was judged elsewhere.
-func (rep *Report) nameCommits(repo *registry.Repository) {
+func nameCommits(rep *verdict.Report, repo *registry.Repository) {
 	ids := []string{rep.Base, rep.Head, rep.MergeBase}
 	if rep.History != nil {
 		ids = append(ids, rep.History.Checkpoint)
@@ -40,6 +42,6 @@ func (rep *Report) nameCommits(repo *registry.Repository) {
 		if cut := []rune(subject); len(cut) > maxSubject {
 			subject = string(cut[:maxSubject]) + "…"
 		}
-		rep.Commits = append(rep.Commits, Commit{id, time.Unix(c.When, 0).UTC(), subject})
+		rep.Commits = append(rep.Commits, verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: subject})
 	}
 }

@@ -1,14 +1,14 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,7 +24,7 @@ var ErrNoRegistry = errors.New("no OAP registry here")
 
 // Config is what a run is told beside the registry and the evidence.
 type Config struct {
-	Tool           Tool
+	Tool           verdict.Tool
 	Origin         string               // name of the registry, empty where none is known
 	Chosen         string               // how base and head were chosen
 	Uncommitted    []string             // records on disk that differ from those of head
@@ -51,7 +51,7 @@ func reach(src evidence.Source, commit string) func(check, subject string) bool 
 
 // Check gates the ranges one after another, each with its own base tree as the judge, and joins what was
 // found. Any error means that there is no verdict.
-func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source, cfg Config) (*Report, error) {
+func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source, cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base = ranges[0].Base.Commit()
 	rep.Head = ranges[len(ranges)-1].Head.Commit()
@@ -72,18 +72,18 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if empty && cfg.ChangedFiles > 0 {
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head, cfg.ChangedFiles)
 	}
-	rep.Judge(src)
-	rep.nameCommits(repo)
-	if rep.Verdict != Pass { // else all the evidence was there before the signal came
-		rep.noteInterrupted(ctx)
+	settle(rep, src)
+	nameCommits(rep, repo)
+	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
+		noteInterrupted(ctx, rep)
 	}
 	return rep, nil
 }
 
 // NewReport is an empty report of a run.
-func NewReport(mode string, src evidence.Source, cfg Config) *Report {
-	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin, Chosen: cfg.Chosen,
-		Assumed: slices.Clone(cfg.Assumed), Results: []Result{}, Evidence: []Evidence{}}
+func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
+	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin, Chosen: cfg.Chosen,
+		Assumed: slices.Clone(cfg.Assumed), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
@@ -114,7 +114,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 
 // checkRange judges one range and adds what it found to the report.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, rep *Report) error {
+	known *memo.Memo, rep *verdict.Report) error {
 	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: reach(src, rng.Head.Commit())}
@@ -156,6 +156,9 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	}
 	joined.notReached(run, judged)
 	joined.standing(run)
+	if joined.err != nil {
+		return joined.err
+	}
 	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return run.Err()
@@ -199,7 +202,7 @@ func changeOf(r *registry.Range, path string) (registry.Change, error) {
 // judgement is what one check made of one subject.
 type judgement struct {
 	check *checks.Check
-	checks.Outcome
+	verdict.Outcome
 }
 
 // judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
@@ -265,16 +268,16 @@ func blame(judged []judgement) {
 			switch {
 			case at < 0:
 				return false
-			case outcomeVerdict(judged[at].Outcome) == Fail:
+			case judged[at].Has(verdict.Error):
 				return true
 			}
-			id = judged[at].Blames
+			id = judged[at].DeferredTo
 		}
 		return false
 	}
 	for i, j := range judged {
-		if j.Blames != "" && !fails(j.Blames) {
-			judged[i].Skipped, judged[i].Doubtful = "", "was not judged, and "+j.Blames+" did not fail"
+		if j.DeferredTo != "" && !fails(j.DeferredTo) {
+			judged[i].Skipped, judged[i].Doubtful = "", "was not judged, and "+j.DeferredTo+" did not fail"
 		}
 	}
 }
@@ -321,45 +324,14 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	s.Facts = evidence.Collect(ctx, src, record, w)
 }
 
-// Judge counts the results, adds the evidence, and sets the verdict.
-func (rep *Report) Judge(src evidence.Source) {
-	rep.settle()
+// settle sets the verdict and adds the evidence.
+func settle(rep *verdict.Report, src evidence.Source) {
+	rep.Settle(checks.Rules())
 	observed := src.Observations()
 	rep.EvidenceSHA256 = evidence.Digest(observed)
 	for _, o := range observed {
 		rep.Evidence = append(rep.Evidence, evidenceOf(o))
 	}
-}
-
-// settle sorts and counts the results and sets the verdict.
-func (rep *Report) settle() {
-	slices.SortStableFunc(rep.Results, func(a, b Result) int {
-		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order(a.Check), order(b.Check)))
-	})
-	rep.Counts = Counts{Records: rep.Counts.Records}
-	rep.Verdict = Pass
-	for _, r := range rep.Results {
-		switch r.Verdict {
-		case Pass:
-			rep.Counts.Pass++
-		case Fail:
-			rep.Counts.Fail++
-			rep.Verdict = Fail
-		case Inconclusive:
-			rep.Counts.Inconclusive++
-			if rep.Verdict != Fail {
-				rep.Verdict = Inconclusive
-			}
-		case Warn:
-			rep.Counts.Warn++
-		case Skip:
-			rep.Counts.Skip++
-		}
-	}
-}
-
-func order(id string) int {
-	return slices.IndexFunc(slices.Concat(checks.Audit, checks.All), func(c *checks.Check) bool { return c.ID == id })
 }
 
 // addressOf is the IP address without the port.
@@ -370,8 +342,8 @@ func addressOf(text string) string {
 	return text
 }
 
-func evidenceOf(o evidence.Observation) Evidence {
-	e := Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
+func evidenceOf(o evidence.Observation) verdict.Evidence {
+	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
 		Address: addressOf(o.Address), State: o.State.String(), Code: o.Code, Message: o.Message}
 	if o.FinalURL != o.Target {
 		e.FinalURL = o.FinalURL
@@ -388,15 +360,15 @@ func evidenceOf(o evidence.Observation) Evidence {
 
 // Rewritten is the report of a range whose base is no longer on the first-parent chain of its head: the
 // branch was force-pushed.
-func Rewritten(base, head string, src evidence.Source, cfg Config) *Report {
+func Rewritten(base, head string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := NewReport("check", src, cfg)
 	rep.Base, rep.Head = base, head
 	c := checks.ByID("append-only")
-	var out checks.Outcome
-	out.Findings = []checks.Finding{{Severity: checks.Error, Code: "history-rewritten", Commit: head,
+	var out verdict.Outcome
+	out.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten", base, head),
 		Fix:     "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
 	newJoin(rep).add(c, checks.RegistrySubject, out)
-	rep.Judge(src)
+	settle(rep, src)
 	return rep
 }

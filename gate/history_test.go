@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -47,7 +49,7 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 				}
 				var audited []string
 				for _, f := range found {
-					if f.Severity == checks.Error && f.Code != "mixed" {
+					if f.Severity == verdict.Error && f.Code != "mixed" {
 						audited = append(audited, fmt.Sprintf("%s %s %s %s", f.Finding.Pos.Path, f.Check, f.Code, f.Path))
 					}
 				}
@@ -84,8 +86,8 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 	var out []string
 	for _, res := range rep.Results {
 		for _, f := range res.Findings {
-			if f.Severity == "error" && f.Code != "mixed" {
-				out = append(out, fmt.Sprintf("%s %s %s %s", f.File, res.Check, f.Code, res.Subject))
+			if f.Severity == verdict.Error && f.Code != "mixed" {
+				out = append(out, fmt.Sprintf("%s %s %s %s", f.Path, res.Check, f.Code, res.Subject))
 			}
 		}
 	}
@@ -223,7 +225,7 @@ func TestRevokedByFileName(t *testing.T) {
 	}
 	want := map[string]string{"did:web:first.example": revocation, "did:web:second.example": ""}
 	for _, l := range rep.Listings {
-		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path || (l.Status == gate.StatusRevoked) != (path != "") {
+		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path || (l.Status == verdict.StatusRevoked) != (path != "") {
 			t.Errorf("%s is %s, revoked by %q, want %q", l.ToolDID, l.Status, l.RevokedBy, path)
 		}
 		delete(want, l.ToolDID)

@@ -3,24 +3,24 @@ package gate
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
-// join adds the outcomes of one range to a report that may hold those of earlier ones: of several results of
-// one check on one subject the worst verdict stands, with the findings of all.
+// join adds the outcomes of one range to a report that may hold those of earlier ones.
 type join struct {
-	rep *Report
-	at  map[string]int // check and subject -> index in the results
+	rep *verdict.Report
+	at  map[[2]string]int // check and subject -> index in the results
+	err error             // the first outcome in which nothing was said
 }
 
-func newJoin(rep *Report) *join {
-	j := &join{rep, map[string]int{}}
+func newJoin(rep *verdict.Report) *join {
+	j := &join{rep: rep, at: map[[2]string]int{}}
 	for i, r := range rep.Results {
-		j.at[r.Check+"\x00"+r.Subject] = i
+		j.at[[2]string{r.Check, r.Subject}] = i
 	}
 	return j
 }
@@ -40,7 +40,7 @@ func (j *join) registry(run *checks.Run) {
 			continue
 		}
 		if !run.Selected(c.ID) {
-			j.add(c, checks.RegistrySubject, checks.Outcome{Skipped: checks.LeftOut})
+			j.add(c, checks.RegistrySubject, verdict.Outcome{Skipped: checks.LeftOut})
 			continue
 		}
 		if !run.Reaches(c.ID, checks.RegistrySubject) {
@@ -79,8 +79,8 @@ func (j *join) notReached(run *checks.Run, judged [][]judgement) {
 }
 
 // budgetSpent is the outcome of what the run's budget left no time for.
-func budgetSpent(what string) checks.Outcome {
-	return checks.Outcome{Doubtful: checks.NotReached, Findings: []checks.Finding{{Severity: checks.Doubt, Code: evidence.CodeBudget,
+func budgetSpent(what string) verdict.Outcome {
+	return verdict.Outcome{Doubtful: checks.NotReached, Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeBudget,
 		Message: what + ": the run's budget was spent before", Fix: "run it again, with a longer --budget or fewer records at once"}}}
 }
 
@@ -99,83 +99,34 @@ func (j *join) standing(run *checks.Run) {
 			continue
 		}
 		shown++
-		f.Finding.Severity = checks.Warning
+		f.Finding.Severity = verdict.Warning
 		f.Finding.Message += "; it stands so in the base tree"
-		j.add(checks.ByID(f.Check), f.Path, checks.Outcome{Findings: []checks.Finding{f.Finding}})
+		j.add(checks.ByID(f.Check), f.Path, verdict.Outcome{Findings: []verdict.Finding{f.Finding}})
 	}
 	for _, c := range checks.All {
 		if n := hidden[c.ID]; n > 0 {
-			j.add(c, checks.RegistrySubject, checks.Outcome{Findings: []checks.Finding{{Severity: checks.Warning, Code: "standing-faults",
+			j.add(c, checks.RegistrySubject, verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
 				Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}})
 		}
 	}
 }
 
-func (j *join) add(c *checks.Check, subject string, o checks.Outcome) {
-	r := Result{Check: c.ID, Subject: subject, Verdict: outcomeVerdict(o), Reason: cmp.Or(o.Skipped, o.Doubtful, o.Verified)}
-	for _, f := range o.Findings {
-		r.Findings = append(r.Findings, findingOf(c, f))
+func (j *join) add(c *checks.Check, subject string, o verdict.Outcome) {
+	r, err := o.Result(c.Rule(), subject)
+	if err != nil {
+		j.err = cmp.Or(j.err, err)
+		return
 	}
 	j.merge(r)
 }
 
 // merge adds a result, to the one of the same check and subject where there is one.
-func (j *join) merge(r Result) {
-	key := r.Check + "\x00" + r.Subject
-	i, found := j.at[key]
-	if !found {
-		sortFindings(r.Findings)
-		j.at[key] = len(j.rep.Results)
-		j.rep.Results = append(j.rep.Results, r)
+func (j *join) merge(r verdict.Result) {
+	key := [2]string{r.Check, r.Subject}
+	if i, found := j.at[key]; found {
+		j.rep.Results[i].Join(r)
 		return
 	}
-	have := &j.rep.Results[i]
-	if worse(r.Verdict, have.Verdict) {
-		have.Verdict, have.Reason = r.Verdict, r.Reason
-	}
-	for _, f := range r.Findings {
-		if !slices.Contains(have.Findings, f) {
-			have.Findings = append(have.Findings, f)
-		}
-	}
-	sortFindings(have.Findings)
-}
-
-func worse(a, b Verdict) bool {
-	ranks := []Verdict{Skip, Pass, Warn, Inconclusive, Fail}
-	return slices.Index(ranks, a) > slices.Index(ranks, b)
-}
-
-func outcomeVerdict(o checks.Outcome) Verdict {
-	v := Pass
-	if o.Skipped != "" {
-		v = Skip
-	}
-	if o.Doubtful != "" {
-		v = Inconclusive
-	}
-	for _, f := range o.Findings {
-		switch f.Severity {
-		case checks.Error:
-			return Fail
-		case checks.Doubt:
-			v = Inconclusive
-		case checks.Warning:
-			if v == Pass || v == Skip {
-				v = Warn
-			}
-		}
-	}
-	return v
-}
-
-func findingOf(c *checks.Check, f checks.Finding) Finding {
-	return Finding{Severity: f.Severity.String(), Code: f.Code, Message: f.Message, Fix: f.Fix, Cite: c.Cite,
-		File: f.Pos.Path, Line: f.Pos.Line, Column: f.Pos.Column, Pointer: f.Pointer, Commit: f.Commit}
-}
-
-func sortFindings(all []Finding) {
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	j.at[key] = len(j.rep.Results)
+	j.rep.Results = append(j.rep.Results, r)
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
@@ -21,8 +24,8 @@ var ErrMerge = errors.New("these reports are not the parts of one audit")
 const maxApart = 24 * time.Hour
 
 // Merge joins the reports of all shards of one audit. The error wraps ErrMerge.
-func Merge(parts []*Report) (*Report, error) {
-	refuse := func(format string, args ...any) (*Report, error) {
+func Merge(parts []*verdict.Report) (*verdict.Report, error) {
+	refuse := func(format string, args ...any) (*verdict.Report, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMerge, fmt.Sprintf(format, args...))
 	}
 	if len(parts) == 0 {
@@ -33,7 +36,7 @@ func Merge(parts []*Report) (*Report, error) {
 	of := 0
 	for _, p := range parts {
 		i, n := 0, 0
-		if p.Mode != "audit" || p.Verdict == Errored {
+		if p.Mode != "audit" || p.Verdict == verdict.Errored {
 			return refuse("one is of the mode %q with the verdict %q", p.Mode, p.Verdict)
 		}
 		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n || p.Shard != fmt.Sprintf("%d/%d", i, n) {
@@ -67,10 +70,10 @@ func Merge(parts []*Report) (*Report, error) {
 			return refuse("shard %d/%d is missing", i, of)
 		}
 	}
-	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []Result{}, []Evidence{}, nil, Counts{}
+	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []verdict.Result{}, []verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
 	joined := newJoin(&whole)
-	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *Report) int { return strings.Compare(a.Shard, b.Shard) }) {
+	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for _, r := range p.Results {
 			joined.merge(r)
 		}
@@ -82,15 +85,15 @@ func Merge(parts []*Report) (*Report, error) {
 			whole.EvaluatedAt = p.EvaluatedAt
 		}
 	}
-	slices.SortFunc(whole.Commits, func(a, b Commit) int { return strings.Compare(a.ID, b.ID) })
-	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b Commit) bool { return a.ID == b.ID })
+	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
+	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
 	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
-	slices.SortFunc(whole.Listings, func(a, b Listing) int { return strings.Compare(a.Slug, b.Slug) })
-	slices.SortStableFunc(whole.Evidence, func(a, b Evidence) int {
+	slices.SortFunc(whole.Listings, func(a, b verdict.Listing) int { return strings.Compare(a.Slug, b.Slug) })
+	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), strings.Compare(a.SHA256, b.SHA256))
 	})
 	// A witness's documents are fetched in every shard that needs them.
-	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b Evidence) bool {
+	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b verdict.Evidence) bool {
 		return a.URL == b.URL && a.State == b.State && a.Status == b.Status && a.SHA256 == b.SHA256
 	})
 	var rows []evidence.Row
@@ -98,12 +101,12 @@ func Merge(parts []*Report) (*Report, error) {
 		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
 	}
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
-	whole.settle()
+	whole.Settle(checks.Rules())
 	return &whole, nil
 }
 
 // sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.
-func sameHistory(a, b *History) bool {
+func sameHistory(a, b *verdict.History) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -32,7 +34,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	audit := func(part, of int) *gate.Report {
+	audit := func(part, of int) *verdict.Report {
 		t.Helper()
 		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), gate.AuditConfig{Shard: part, Of: of,
 			Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
@@ -46,7 +48,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		t.Fatalf("%d records, want 60", whole.Counts.Records)
 	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
-		var parts []*gate.Report
+		var parts []*verdict.Report
 		judged := 0
 		for i := range n {
 			parts = append(parts, audit(i+1, n))
@@ -55,7 +57,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		if judged != 60 {
 			t.Errorf("%d shards judge %d records, want 60", n, judged)
 		}
-		for _, order := range [][]*gate.Report{parts, slices.Collect(func(yield func(*gate.Report) bool) {
+		for _, order := range [][]*verdict.Report{parts, slices.Collect(func(yield func(*verdict.Report) bool) {
 			for _, p := range slices.Backward(parts) {
 				if !yield(p) {
 					return

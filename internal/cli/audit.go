@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -108,7 +110,7 @@ func (o *auditOptions) check() error {
 	return nil
 }
 
-func (o *auditOptions) run(ctx context.Context, sys IO) (*gate.Report, error) {
+func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
@@ -30,7 +31,7 @@ func (c cachedAudit) run(status int, more ...string) map[string]bool {
 	if code, out := program(c.t, args...); code != status {
 		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
 	}
-	var r gate.Report
+	var r verdict.Report
 	if err := json.Unmarshal(read(c.t, report), &r); err != nil {
 		c.t.Fatal(err)
 	}

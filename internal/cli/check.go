@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -60,7 +63,7 @@ func (o *options) crash(sys IO, err *error) {
 }
 
 // verdict tells a report and gives its exit status.
-func (o *options) verdict(sys IO, rep *gate.Report) error {
+func (o *options) verdict(sys IO, rep *verdict.Report) error {
 	if err := o.tell(sys, rep); err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func originOf(repo *registry.Repository) string {
 	return name
 }
 
-func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
+func judge(ctx context.Context, sys IO, o *options) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func judge(ctx context.Context, sys IO, o *options) (*gate.Report, error) {
 }
 
 // judgeChosen makes the ranges and gates them.
-func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source, cfg gate.Config) (*gate.Report, error) {
+func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source, cfg gate.Config) (*verdict.Report, error) {
 	if c.rewritten {
 		return gate.Rewritten(c.base, c.head, src, cfg), nil
 	}
@@ -196,7 +199,7 @@ func (o *options) failed(sys IO, cause error) error {
 	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
 	message, fix := describe(cause)
 	rep := gate.NewReport(o.mode, evidence.Offline(o.now(), 0), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
-	rep.Verdict, rep.Error, rep.Remedy = gate.Errored, message, fix
+	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
 	if err := o.write(sys, rep); err != nil {
 		complain(sys, err)
 	}
@@ -207,20 +210,20 @@ func (o *options) failed(sys IO, cause error) error {
 		return err
 	}
 	if o.stdoutFormat(sys) == "github" { // both streams are one log
-		return status(gate.Errored.ExitStatus())
+		return status(verdict.Errored.ExitStatus())
 	}
 	return cause
 }
 
 // tell writes the report to every file that was named, and to stdout last: whoever reads that may have gone, which
 // ends the program.
-func (o *options) tell(sys IO, rep *gate.Report) error {
+func (o *options) tell(sys IO, rep *verdict.Report) error {
 	written := o.write(sys, rep)
 	return errors.Join(report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)), written)
 }
 
 // write writes each report, the summary and the outputs, whichever of them fails.
-func (o *options) write(sys IO, rep *gate.Report) error {
+func (o *options) write(sys IO, rep *verdict.Report) error {
 	opts := o.reportOptions(sys)
 	opts.Color = false
 	first := ""
@@ -266,5 +269,5 @@ func (o *options) stdoutFormat(sys IO) string {
 
 func (o *options) reportOptions(sys IO) report.Options {
 	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
-	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: rules()}
+	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: checks.Rules()}
 }

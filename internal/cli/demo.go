@@ -11,9 +11,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
@@ -78,7 +80,7 @@ no git and no network.`),
 		Example: "  oap-gate demo\n  oap-gate demo --verbose",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			reports := make([]*gate.Report, len(demoCases))
+			reports := make([]*verdict.Report, len(demoCases))
 			wrong := 0
 			for i, pull := range demoCases {
 				rep, err := pull.judge(c.Context())
@@ -110,7 +112,7 @@ no git and no network.`),
 
 // judge gates the pull request in a folder of its own, which is gone when it returns: whoever reads what is told may go
 // at any time, and a broken pipe ends the program.
-func (c demoCase) judge(ctx context.Context) (*gate.Report, error) {
+func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 	dir, err := demoFolder()
 	if err != nil {
 		return nil, err
@@ -144,22 +146,22 @@ func demoFolder() (string, error) {
 	return "", usagef("name a folder that can be written to: TMPDIR=DIR oap-gate demo", "making a folder for the demonstration: %v", errors.Join(errs...))
 }
 
-func (c demoCase) asItMust(rep *gate.Report) bool {
-	want := gate.Pass
+func (c demoCase) asItMust(rep *verdict.Report) bool {
+	want := verdict.Passed
 	if len(c.failed) > 0 {
-		want = gate.Fail
+		want = verdict.Failed
 	}
 	return rep.Verdict == want && slices.Equal(failedChecks(rep), c.failed)
 }
 
 // tell says in one line what was proposed, what came out and why.
-func (c demoCase) tell(out io.Writer, number int, rep *gate.Report, verbose bool) error {
+func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose bool) error {
 	var why []string
 	for _, r := range rep.Results {
 		switch {
-		case rep.Verdict == gate.Pass && r.Check == c.shown && r.Verdict == gate.Pass && r.Reason != "":
+		case rep.Verdict == verdict.Passed && r.Check == c.shown && r.Verdict == verdict.Passed && r.Reason != "":
 			why = append(why, r.Check+": "+r.Reason)
-		case r.Verdict == gate.Fail || r.Verdict == gate.Inconclusive:
+		case r.Verdict == verdict.Failed || r.Verdict == verdict.Inconclusive:
 			reason := r.Reason
 			if len(r.Findings) > 0 {
 				reason = r.Findings[0].Message
@@ -176,7 +178,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *gate.Report, verbose bool
 		return nil
 	}
 	var b strings.Builder
-	if err := report.Write(&b, "text", rep, report.Options{Rules: rules()}); err != nil {
+	if err := report.Write(&b, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)
@@ -191,7 +193,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *gate.Report, verbose bool
 }
 
 // tellDemo writes the table of all pull requests.
-func tellDemo(out io.Writer, reports []*gate.Report) {
+func tellDemo(out io.Writer, reports []*verdict.Report) {
 	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, " #\tproposed\tverdict\tfailed checks")
@@ -204,10 +206,10 @@ func tellDemo(out io.Writer, reports []*gate.Report) {
 }
 
 // failedChecks are the ids of the checks that failed, sorted.
-func failedChecks(rep *gate.Report) []string {
+func failedChecks(rep *verdict.Report) []string {
 	var ids []string
 	for _, r := range rep.Results {
-		if r.Verdict == gate.Fail {
+		if r.Verdict == verdict.Failed {
 			ids = append(ids, r.Check)
 		}
 	}

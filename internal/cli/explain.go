@@ -131,12 +131,3 @@ func ids(of []*checks.Check) []string {
 	}
 	return out
 }
-
-// rules is the catalogue as the report writers want it.
-func rules() []report.Rule {
-	var out []report.Rule
-	for _, c := range catalogue() {
-		out = append(out, report.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
-	}
-	return out
-}

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
@@ -137,9 +139,9 @@ comment is no failure.`,
 	return c
 }
 
-func commentBody(r *gate.Report) string {
+func commentBody(r *verdict.Report) string {
 	var b strings.Builder
-	if err := report.Write(&b, "markdown", r, report.Options{Rules: rules(), MaxBytes: 64 << 10}); err != nil {
+	if err := report.Write(&b, "markdown", r, report.Options{Rules: checks.Rules(), MaxBytes: 64 << 10}); err != nil {
 		return "The report cannot be shown: " + report.Markdown(err.Error())
 	}
 	return b.String()

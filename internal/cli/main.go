@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -79,7 +81,7 @@ func Main(args []string, sys IO) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			complain(sys, crashed(r))
-			code = gate.Errored.ExitStatus()
+			code = verdict.Errored.ExitStatus()
 		}
 	}()
 	// net/http logs what a server sends unasked, and foreign text does not belong on stderr.
@@ -109,9 +111,9 @@ func Main(args []string, sys IO) (code int) {
 	}
 	complain(sys, err)
 	if _, ok := errors.AsType[*inconclusiveError](err); ok {
-		return gate.Inconclusive.ExitStatus()
+		return verdict.Inconclusive.ExitStatus()
 	}
-	return gate.Errored.ExitStatus()
+	return verdict.Errored.ExitStatus()
 }
 
 // errInterrupted: a signal asked the program to end.

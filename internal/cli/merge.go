@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -25,7 +27,7 @@ shard that is missing and a shard that is there twice are refused.`,
 			if len(args) == 0 {
 				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
 			}
-			var parts []*gate.Report
+			var parts []*verdict.Report
 			for _, name := range args {
 				data, err := readCapped(name, report.MaxRead)
 				if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -31,7 +33,7 @@ func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
 	}
 	o.only, o.skip, o.governance = split("only", ","), split("skip", ","), b.Flags["governance"]
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
-	cfg := gate.Config{Tool: gate.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"],
+	cfg := gate.Config{Tool: verdict.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"],
 		Chosen: b.Flags["chosen"], Selected: o.selected, DenyGovernance: o.governance == "deny",
 		Uncommitted: split("uncommitted", "\x00"), Assumed: split("assumed", "\n")}
 	for _, name := range []string{"only", "skip"} {
@@ -77,7 +79,7 @@ func newReplay(sys IO) *cobra.Command {
 }
 
 // judgeAgain judges what the bundle names by what it holds.
-func (o *options) judgeAgain(ctx context.Context, bundle string) (*gate.Report, error) {
+func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Report, error) {
 	b, err := evidence.ReadBundle(bundle)
 	if err != nil {
 		return nil, withFix(err, recordAgain)

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -18,11 +19,11 @@ import (
 // compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's
 // commits, so that a replay believes what it says of them.
 type compared struct {
-	Verified   string           `json:"verified"`
-	Size       int              `json:"size"`
-	Checkpoint string           `json:"checkpoint"`
-	Findings   []checks.Finding `json:"findings"`
-	Peers      []gate.Peer      `json:"peers"`
+	Verified   string            `json:"verified"`
+	Size       int               `json:"size"`
+	Checkpoint string            `json:"checkpoint"`
+	Findings   []verdict.Finding `json:"findings"`
+	Peers      []verdict.Peer    `json:"peers"`
 }
 
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
@@ -49,7 +50,7 @@ func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src eviden
 }
 
 // auditAgain audits the commit that a bundle names by what it holds.
-func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*gate.Report, error) {
+func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*verdict.Report, error) {
 	o := auditOptions{options: told, shard: b.Flags["shard"], strict: b.Flags["strict"] == "true", requireSigned: b.Flags["require-signed"] == "true"}
 	_, base, err := o.recall(b)
 	if err != nil {
@@ -62,7 +63,7 @@ func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*gate.Re
 		return nil, fmt.Errorf("reading bundle: what was compared: %w", err)
 	}
 	for _, f := range was.Findings {
-		if f.Severity > checks.Notice {
+		if f.Severity > verdict.Notice {
 			return nil, fmt.Errorf("reading bundle: what was compared: a finding of the severity %d", f.Severity)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -31,7 +33,7 @@ type verified struct {
 	signers  string
 	signer   note.Signer
 	last     *checkpoint.Checkpoint // nil where there is none yet
-	findings []checks.Finding
+	findings []verdict.Finding
 	tip      string // from which history needs judging; empty: from its root
 	size     int    // first-parent commits up to tip
 }
@@ -137,7 +139,7 @@ func (o *auditOptions) checkpointed(ctx context.Context, repo *registry.Reposito
 		found = v.last.Is(v.last.Tip, trees)
 	}
 	if !found {
-		v.findings = append(v.findings, checks.Finding{Severity: checks.Error, Code: "history-rewritten", Commit: head,
+		v.findings = append(v.findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the first-parent history of %s", v.last.Tip, v.last.Size, head),
 			Fix:     "keep both copies, and tell the maintainers and the other mirrors; do not remove the checkpoint"})
 		return v, nil
@@ -175,13 +177,13 @@ func (o *auditOptions) moves() bool {
 }
 
 // move writes the new checkpoint, if this run verified the whole way to it.
-func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *verified, rep *gate.Report) error {
+func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *verified, rep *verdict.Report) error {
 	if !o.moves() {
 		return nil
 	}
 	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
 	for _, r := range rep.Results {
-		if slices.Contains(judged, r.Check) && (r.Verdict == gate.Fail || r.Verdict == gate.Inconclusive) {
+		if slices.Contains(judged, r.Check) && (r.Verdict == verdict.Failed || r.Verdict == verdict.Inconclusive) {
 			return nil
 		}
 	}
@@ -207,7 +209,7 @@ func (o *auditOptions) move(ctx context.Context, repo *registry.Repository, v *v
 }
 
 // age makes a head that has not moved for too long a finding: a frozen copy shows nothing of what came after.
-func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head string) ([]checks.Finding, error) {
+func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error) {
 	if o.maxAge == 0 {
 		return nil, nil
 	}
@@ -217,12 +219,12 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 	}
 	old := o.now().Sub(c.When)
 	if old < -checks.Skew {
-		return []checks.Finding{{Severity: checks.Error, Code: "head-in-future", Commit: head,
+		return []verdict.Finding{{Severity: verdict.Error, Code: "head-in-future", Commit: head,
 			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", c.When.Format("2006-01-02T15:04:05Z"), span.Text(-old), span.Text(checks.Skew)),
 			Fix:     "set the clock, or ask the maintainers who made commit " + head}}, nil
 	}
 	if old > o.maxAge {
-		return []checks.Finding{{Severity: checks.Error, Code: "head-too-old", Commit: head,
+		return []verdict.Finding{{Severity: verdict.Error, Code: "head-too-old", Commit: head,
 			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", c.When.Format("2006-01-02T15:04:05Z"), span.Text(old), span.Text(o.maxAge)),
 			Fix:     "fetch the registry again, from more than one place"}}, nil
 	}
@@ -230,31 +232,31 @@ func (o *auditOptions) age(ctx context.Context, repo *registry.Repository, head 
 }
 
 // comparePeers compares the head with other copies of the registry, which never touch the clone.
-func (o *auditOptions) comparePeers(ctx context.Context, repo *registry.Repository, head string) ([]gate.Peer, []checks.Finding) {
-	var peers []gate.Peer
-	var findings []checks.Finding
+func (o *auditOptions) comparePeers(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer, []verdict.Finding) {
+	var peers []verdict.Peer
+	var findings []verdict.Finding
 	for _, name := range o.peers {
 		state, err := o.comparePeer(ctx, repo, name, head)
 		if err != nil {
 			if strings.Contains(name, "://") {
 				name = redacted(name)
 			}
-			findings = append(findings, checks.Finding{Severity: checks.Doubt, Code: "peer-unavailable",
+			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: "peer-unavailable",
 				Message: fmt.Sprintf("the peer %q could not be compared with: %v", name, err), Fix: "try again, or name another copy"})
 			continue
 		}
-		peers = append(peers, gate.Peer{Name: state.Name, Tip: state.Tip, Time: state.When, State: string(state.Relation)})
+		peers = append(peers, verdict.Peer{Name: state.Name, Tip: state.Tip, Time: state.When, State: string(state.Relation)})
 		when := state.When.Format("2006-01-02T15:04:05Z")
 		switch state.Relation {
 		case registry.PeerSplit:
-			findings = append(findings, checks.Finding{Severity: checks.Error, Code: "split-view", Commit: head,
+			findings = append(findings, verdict.Finding{Severity: verdict.Error, Code: "split-view", Commit: head,
 				Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, name, state.Tip, when, common(state)),
 				Fix:     "keep both copies, and tell the maintainers and the other mirrors: somebody shows different histories"})
 		case registry.PeerBehind:
-			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-behind",
+			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
 				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name, commits(state.OwnOnly), when)})
 		case registry.PeerAhead:
-			findings = append(findings, checks.Finding{Severity: checks.Notice, Code: "peer-ahead",
+			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-ahead",
 				Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", name, commits(state.PeerOnly), when), Fix: "fetch the registry again"})
 		}
 	}

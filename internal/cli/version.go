@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/net/publicsuffix"
-
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 )
 
 // release is the version of a released binary, set by -ldflags "-X …/internal/cli.release=v1.2.3".
@@ -18,8 +18,8 @@ var release string
 var revision string
 
 // version tells which build this is.
-func version() gate.Tool {
-	t := gate.Tool{Version: "devel", Commit: "unknown"}
+func version() verdict.Tool {
+	t := verdict.Tool{Version: "devel", Commit: "unknown"}
 	if release != "" {
 		t.Version = release
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Marker is the first line of the one comment that Comment keeps in a pull request. It is no proof of who wrote it.
@@ -34,7 +34,7 @@ type CommentOptions struct {
 	Validate func([]byte) error
 	// Render gives the comment's Markdown. It must neutralise every text of the report: a report from a fork's workflow
 	// is what the fork wants it to be.
-	Render func(*gate.Report) string
+	Render func(*verdict.Report) string
 	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the report's.
 	Head string
 	// Pull is the number of the pull request; 0: the oldest open one with that head.
@@ -74,7 +74,7 @@ func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (O
 	return out, err
 }
 
-func (c *Client) comment(ctx context.Context, r *gate.Report, o CommentOptions) (Outcome, error) {
+func (c *Client) comment(ctx context.Context, r *verdict.Report, o CommentOptions) (Outcome, error) {
 	head, err := c.pullHead(ctx, r.Head, o.Head)
 	if err != nil {
 		return Outcome{}, err
@@ -93,21 +93,21 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
 }
 
-func readReport(data []byte, o CommentOptions) (*gate.Report, error) {
+func readReport(data []byte, o CommentOptions) (*verdict.Report, error) {
 	if len(data) > MaxReport {
 		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
 	}
 	if err := o.Validate(data); err != nil {
 		return nil, refused("it is no report: %v", err)
 	}
-	var r gate.Report
+	var r verdict.Report
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, refused("it is no report: %v", err)
 	}
 	switch {
 	case r.Mode != "check":
 		return nil, refused("its mode is %q, \"check\" is expected", r.Mode)
-	case r.Verdict == gate.Errored:
+	case r.Verdict == verdict.Errored:
 		return nil, refused("it holds no verdict: the gate could not run: %s", r.Error)
 	case len(r.Assumed) > 0:
 		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict", r.Assumed)

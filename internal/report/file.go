@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // WriteFile writes r to the file at path, which is then whole: the old text or the new. The text is written
 // beside it, synced, and renamed. What is there and is no regular file, such as /dev/stdout or a pipe, is
 // written to as it is; a symbolic link is followed.
-func WriteFile(path, format string, r *gate.Report, o Options) error {
+func WriteFile(path, format string, r *verdict.Report, o Options) error {
 	var b bytes.Buffer
 	if err := render(&b, format, r, o); err != nil {
 		return err
@@ -45,7 +45,7 @@ func Writable(path string) error {
 }
 
 // AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
-func AppendFile(path, format string, r *gate.Report, o Options) error {
+func AppendFile(path, format string, r *verdict.Report, o Options) error {
 	var b bytes.Buffer
 	if err := render(&b, format, r, o); err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sethvargo/go-githubactions"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/sethvargo/go-githubactions"
 )
 
 // AnnotationLimit is the highest MaxAnnotations: GitHub drops what is beyond ten of a severity in a step, and
@@ -18,7 +18,7 @@ const AnnotationLimit = 9
 
 // writeGitHub writes the log of a step: annotations by workflow commands, then the same findings, the table
 // in a group, and the verdict as plain lines.
-func writeGitHub(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writeGitHub(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
 		return fmt.Errorf("%d annotations of each severity: 0 to %d is allowed", o.MaxAnnotations, AnnotationLimit)
 	}
@@ -49,17 +49,17 @@ var levels = []level{
 	{"notice", (*githubactions.Action).Noticef},
 }
 
-func writeAnnotations(step *githubactions.Action, r *gate.Report, limit int) {
+func writeAnnotations(step *githubactions.Action, r *verdict.Report, limit int) {
 	if limit == 0 {
 		return
 	}
-	if r.Verdict == gate.Errored {
+	if r.Verdict == verdict.Errored {
 		step.WithFieldsMap(map[string]string{"title": "oap-gate could not run"}).
 			Errorf("%s", annotation(r.Error, r.Remedy, ""))
 	}
 	all := findings(r)
 	slices.SortStableFunc(all, func(a, b placed) int {
-		return cmp.Compare(rank(a.Severity), rank(b.Severity))
+		return cmp.Compare(a.Severity, b.Severity)
 	})
 	for _, level := range levels {
 		shown, rest := 0, 0
@@ -80,18 +80,12 @@ func writeAnnotations(step *githubactions.Action, r *gate.Report, limit int) {
 	}
 }
 
-// rank puts errors before what is inconclusive, which GitHub has no severity for.
-func rank(severity string) int {
-	return slices.Index([]string{"error", "inconclusive", "warning", "notice"}, severity)
-}
-
 // annotationLevel is GitHub's severity: what is inconclusive blocks as an error does.
-func annotationLevel(severity string) string {
-	switch severity {
-	case "warning", "notice":
-		return severity
+func annotationLevel(s verdict.Severity) string {
+	if s == verdict.Doubt {
+		return verdict.Error.String()
 	}
-	return "error"
+	return s.String()
 }
 
 func annotation(message, fix, cite string) string {
@@ -107,7 +101,7 @@ func annotation(message, fix, cite string) string {
 
 func annotationFields(f placed) map[string]string {
 	title := line(f.check)
-	if f.Severity == "inconclusive" {
+	if f.Severity == verdict.Doubt {
 		title += " (inconclusive)"
 	}
 	fields := map[string]string{"title": title}

@@ -6,19 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 // faulty has n findings of each severity, notices first.
-func faulty(n int) *gate.Report {
+func faulty(n int) *verdict.Report {
 	r := frame()
-	r.Verdict = gate.Fail
-	for _, severity := range []string{"notice", "warning", "inconclusive", "error"} {
-		result := gate.Result{Check: "schema", Subject: "implementations/acme.json", Verdict: gate.Fail}
+	r.Verdict = verdict.Failed
+	for _, severity := range []verdict.Severity{verdict.Notice, verdict.Warning, verdict.Doubt, verdict.Error} {
+		result := verdict.Result{Check: "schema", Subject: "implementations/acme.json", Verdict: verdict.Failed}
 		for i := range n {
-			result.Findings = append(result.Findings, gate.Finding{
-				Severity: severity, Message: fmt.Sprintf("%s %d", severity, i), File: "implementations/acme.json", Line: i + 1, Column: 3,
+			result.Findings = append(result.Findings, verdict.Finding{
+				Severity: severity, Message: fmt.Sprintf("%s %d", severity, i), Pos: strict.Pos{Path: "implementations/acme.json", Line: i + 1, Column: 3},
 			})
 		}
 		r.Results = append(r.Results, result)
@@ -64,7 +66,7 @@ func TestAnnotationsUpToTheLimitAreNotCounted(t *testing.T) {
 }
 
 func TestNoAnnotations(t *testing.T) {
-	for _, r := range []*gate.Report{faulty(3), failed()} {
+	for _, r := range []*verdict.Report{faulty(3), failed()} {
 		texts := annotationTexts(written(t, "github", r, Options{}))
 		if len(texts["error"])+len(texts["warning"])+len(texts["notice"]) > 0 {
 			t.Errorf("annotations %q", texts)
@@ -86,7 +88,7 @@ func TestAnnotationIsCut(t *testing.T) {
 
 func TestAnnotationPlace(t *testing.T) {
 	r := faulty(1)
-	r.Results[3].Findings[0].File = "implementations/a,b:c.json"
+	r.Results[3].Findings[0].Path = "implementations/a,b:c.json"
 	log := written(t, "github", r, Options{MaxAnnotations: 9})
 	want := "::error col=3,file=implementations/a%2Cb%3Ac.json,line=1,title=schema::error 0\n"
 	if !strings.Contains(log, want) {

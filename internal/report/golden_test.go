@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 var samples = []struct {
 	name   string
-	report *gate.Report
+	report *verdict.Report
 }{
 	{"honest", honest()},
 	{"mixed", mixed()},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 var (
@@ -83,7 +83,7 @@ func styleHash() string {
 
 // view is what the template shows of a report.
 type view struct {
-	*gate.Report
+	*verdict.Report
 	Style       template.CSS
 	Heading     string
 	BaseNoted   string // of the base commit, where the report tells
@@ -105,12 +105,12 @@ type view struct {
 }
 
 // writeHTML writes one page that needs nothing beside it: no script, no request.
-func writeHTML(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	head := headRoom
 	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head), Examined: examined(r), Outcomes: outcomes(r),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
-	if r.Mode == "audit" && r.Verdict != gate.Errored {
+	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r), newWitnesses(r)
 	}
 	v.Subjects, v.Matrix = results(r, o.Rules)
@@ -121,7 +121,7 @@ func writeHTML(b *bytes.Buffer, r *gate.Report, o Options) error {
 	return nil
 }
 
-func heading(r *gate.Report) string {
+func heading(r *verdict.Report) string {
 	switch {
 	case r.Mode == "audit" && r.Shard != "":
 		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
@@ -131,7 +131,7 @@ func heading(r *gate.Report) string {
 	return "Check of a change to " + registryOf(r)
 }
 
-func registryOf(r *gate.Report) string {
+func registryOf(r *verdict.Report) string {
 	if r.Origin == "" {
 		return "a registry"
 	}
@@ -139,7 +139,7 @@ func registryOf(r *gate.Report) string {
 }
 
 // noted says when a commit was made and its subject, where the report tells.
-func noted(r *gate.Report, id string) string {
+func noted(r *verdict.Report, id string) string {
 	for _, c := range r.Commits {
 		if c.ID == id && id != "" {
 			return "of " + when(c.Time) + ", " + strconv.Quote(cut(line(c.Subject), 200))
@@ -166,13 +166,13 @@ func fit(left *room, items []string) capped {
 // class is the colour of a verdict, a severity or a status; symbol says the same without colour.
 func class(word string) string {
 	switch word {
-	case "pass", gate.StatusValid, "same":
+	case "pass", verdict.StatusValid, "same":
 		return "p"
-	case "fail", "error", gate.StatusInvalid, gate.StatusRevoked, "bad", "split":
+	case "fail", "error", verdict.StatusInvalid, verdict.StatusRevoked, "bad", "split":
 		return "f"
-	case "inconclusive", gate.StatusUnreachable:
+	case "inconclusive", verdict.StatusUnreachable:
 		return "q"
-	case "warn", "warning", gate.StatusExpiring, gate.StatusExpired:
+	case "warn", "warning", verdict.StatusExpiring, verdict.StatusExpired:
 		return "w"
 	}
 	return "n"
@@ -180,7 +180,7 @@ func class(word string) string {
 
 func symbol(word string) string {
 	switch word {
-	case "skip", "notice", gate.StatusProvisional:
+	case "skip", "notice", verdict.StatusProvisional:
 		return "–"
 	}
 	switch class(word) {

@@ -3,14 +3,15 @@ package report
 import (
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // severityGroup is the findings of one severity. More counts those that have no room.
 type severityGroup struct {
-	Severity, Title string
-	Count, More     int
-	Chunks          []chunk[findingRow]
+	Severity    verdict.Severity
+	Title       string
+	Count, More int
+	Chunks      []chunk[findingRow]
 }
 
 type findingRow struct {
@@ -19,30 +20,26 @@ type findingRow struct {
 	Noted        string // of the commit
 }
 
-// severities, worst first. A severity that is none of ours comes last.
-var severities = []struct{ word, title string }{
-	{"error", "Errors"}, {"inconclusive", "Inconclusive"}, {"warning", "Warnings"}, {"notice", "Notices"}, {"", "Others"},
-}
+// groupTitles of the findings of each severity.
+var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclusive", verdict.Warning: "Warnings", verdict.Notice: "Notices"}
 
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func severityGroups(r *gate.Report) []severityGroup {
+func severityGroups(r *verdict.Report) []severityGroup {
 	return groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 }
 
-func groupFindings(r *gate.Report, left room, wanted func(placed) bool) []severityGroup {
-	bySeverity := map[string][]findingRow{}
+func groupFindings(r *verdict.Report, left room, wanted func(placed) bool) []severityGroup {
+	var bySeverity [len(groupTitles)][]findingRow
 	for _, f := range findings(r) {
 		if wanted(f) {
-			s := known(f.Severity)
-			bySeverity[s] = append(bySeverity[s], findingRow{f, f.check, place(f), noted(r, f.Commit)})
+			bySeverity[f.Severity] = append(bySeverity[f.Severity], findingRow{f, f.check, place(f), noted(r, f.Commit)})
 		}
 	}
 	var groups []severityGroup
 	shown := 0
-	for _, s := range severities {
-		rows := bySeverity[s.word]
+	for s, rows := range bySeverity {
 		if len(rows) == 0 {
 			continue
 		}
@@ -53,33 +50,24 @@ func groupFindings(r *gate.Report, left room, wanted func(placed) bool) []severi
 				break
 			}
 		}
-		groups = append(groups, severityGroup{s.word, s.title, len(rows), len(rows) - len(kept), chunks(kept, &shown)})
+		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], len(rows), len(rows) - len(kept), chunks(kept, &shown)})
 	}
 	return groups
 }
 
-func known(severity string) string {
-	for _, s := range severities {
-		if s.word == severity {
-			return severity
-		}
-	}
-	return ""
-}
-
 // historyView is the history with the results of the checks on it.
 type historyView struct {
-	*gate.History
+	*verdict.History
 	Age      string
 	Verified string // of the last verified tip
 	Judged   bool
-	Peers    []gate.Peer
+	Peers    []verdict.Peer
 	PeersCut int
-	Results  []gate.Result
+	Results  []verdict.Result
 	Findings []severityGroup
 }
 
-func newHistory(r *gate.Report) *historyView {
+func newHistory(r *verdict.Report) *historyView {
 	if r.History == nil {
 		return nil
 	}

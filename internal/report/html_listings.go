@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
@@ -34,7 +35,7 @@ type letter struct {
 }
 
 type listingRow struct {
-	gate.Listing
+	verdict.Listing
 	Days  int    // whole days left, 0 to validity; -1: no bar
 	Left  string // in words
 	Until string
@@ -42,17 +43,17 @@ type listingRow struct {
 
 // statuses in the order of the page: what wants somebody's attention first.
 var statuses = []struct{ word, about string }{
-	{gate.StatusInvalid, "claims to be current, and its evidence is broken"},
-	{gate.StatusUnreachable, "claims to be current, and some of its evidence could not be had"},
-	{gate.StatusExpiring, "ends within 14 days"},
-	{gate.StatusExpired, "has ended and was not renewed"},
-	{gate.StatusRevoked, "was revoked by its owner or by three witnesses"},
-	{gate.StatusProvisional, "its domain is young, or its age is not known"},
-	{gate.StatusValid, "in date, with all its evidence"},
+	{verdict.StatusInvalid, "claims to be current, and its evidence is broken"},
+	{verdict.StatusUnreachable, "claims to be current, and some of its evidence could not be had"},
+	{verdict.StatusExpiring, "ends within 14 days"},
+	{verdict.StatusExpired, "has ended and was not renewed"},
+	{verdict.StatusRevoked, "was revoked by its owner or by three witnesses"},
+	{verdict.StatusProvisional, "its domain is young, or its age is not known"},
+	{verdict.StatusValid, "in date, with all its evidence"},
 	{"", "a status that this page does not know"},
 }
 
-func newListings(r *gate.Report) *listingsView {
+func newListings(r *verdict.Report) *listingsView {
 	byStatus := map[string][]listingRow{}
 	v := &listingsView{Count: len(r.Listings), Weeks: weeks()}
 	for _, l := range r.Listings {
@@ -70,7 +71,7 @@ func newListings(r *gate.Report) *listingsView {
 	left, shown := listingsRoom, 0
 	for _, s := range statuses {
 		rows := byStatus[s.word]
-		if s.word == gate.StatusExpiring {
+		if s.word == verdict.StatusExpiring {
 			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Until, b.Until) })
 		} else {
 			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Slug, b.Slug) })
@@ -86,7 +87,7 @@ func newListings(r *gate.Report) *listingsView {
 		}
 		if len(rows) > 0 || s.word != "" {
 			g := statusGroup{Status: s.word, About: s.about, Count: len(rows), More: len(rows) - len(kept)}
-			if len(kept) > maxOpen && s.word != gate.StatusExpiring {
+			if len(kept) > maxOpen && s.word != verdict.StatusExpiring {
 				g.byLetter(kept, &shown)
 			} else {
 				g.Chunks = chunks(kept, &shown)
@@ -153,7 +154,7 @@ func knownStatus(status string) string {
 	return ""
 }
 
-func rowOf(l gate.Listing, now time.Time) listingRow {
+func rowOf(l verdict.Listing, now time.Time) listingRow {
 	row := listingRow{Listing: l, Days: -1, Left: "not known"}
 	if l.ExpiresAt == nil {
 		return row
@@ -161,7 +162,7 @@ func rowOf(l gate.Listing, now time.Time) listingRow {
 	row.Until = l.ExpiresAt.UTC().Format("2006-01-02 15:04")
 	left := l.ExpiresAt.Sub(now)
 	switch {
-	case l.Status == gate.StatusRevoked:
+	case l.Status == verdict.StatusRevoked:
 		row.Left = "revoked"
 	case left <= 0:
 		row.Left = "ended " + duration(-left) + " ago"

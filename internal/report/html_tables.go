@@ -3,10 +3,10 @@ package report
 import (
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-var resultVerdicts = []gate.Verdict{gate.Pass, gate.Fail, gate.Inconclusive, gate.Warn, gate.Skip}
+var resultVerdicts = []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped}
 
 // checkRow is one check with its results counted, in the order of resultVerdicts.
 type checkRow struct {
@@ -15,15 +15,15 @@ type checkRow struct {
 }
 
 type checkCount struct {
-	Verdict gate.Verdict
+	Verdict verdict.Verdict
 	Count   int
 }
 
-func checkRows(left *room, r *gate.Report, rules []Rule) []checkRow {
-	n := map[string]map[gate.Verdict]int{}
+func checkRows(left *room, r *verdict.Report, rules []verdict.Rule) []checkRow {
+	n := map[string]map[verdict.Verdict]int{}
 	for _, result := range r.Results {
 		if n[result.Check] == nil {
-			n[result.Check] = map[gate.Verdict]int{}
+			n[result.Check] = map[verdict.Verdict]int{}
 		}
 		n[result.Check][result.Verdict]++
 	}
@@ -42,7 +42,7 @@ func checkRows(left *room, r *gate.Report, rules []Rule) []checkRow {
 	return rows
 }
 
-func titles(rules []Rule) map[string]string {
+func titles(rules []verdict.Rule) map[string]string {
 	all := map[string]string{}
 	for _, rule := range rules {
 		all[rule.ID] = rule.Title
@@ -60,18 +60,18 @@ type matrix struct {
 
 type matrixRow struct {
 	Subject string
-	Cells   []gate.Verdict
+	Cells   []verdict.Verdict
 }
 
 // titled is a result with what its check holds.
 type titled struct {
-	gate.Result
+	verdict.Result
 	Title string
 }
 
 // results are shown with their reasons where the subjects are few, else as a matrix. Where they are many, the
 // matrix leaves out those that passed all that was asked of them.
-func results(r *gate.Report, rules []Rule) ([][]titled, *matrix) {
+func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 	groups := bySubject(r)
 	left := resultsRoom
 	if len(groups) <= maxLists {
@@ -91,7 +91,7 @@ func results(r *gate.Report, rules []Rule) ([][]titled, *matrix) {
 			m.Quiet++
 			continue
 		}
-		row := matrixRow{group[0].Subject, make([]gate.Verdict, len(m.Columns))}
+		row := matrixRow{group[0].Subject, make([]verdict.Verdict, len(m.Columns))}
 		for _, result := range group {
 			if i := slices.Index(m.Columns, result.Check); i >= 0 {
 				row.Cells[i] = result.Verdict
@@ -108,7 +108,7 @@ func results(r *gate.Report, rules []Rule) ([][]titled, *matrix) {
 	return nil, m
 }
 
-func lists(left *room, groups [][]gate.Result, titles map[string]string) [][]titled {
+func lists(left *room, groups [][]verdict.Result, titles map[string]string) [][]titled {
 	var all [][]titled
 	for _, group := range groups {
 		var rows []titled
@@ -127,19 +127,19 @@ func lists(left *room, groups [][]gate.Result, titles map[string]string) [][]tit
 // maxColumns is how many checks the matrix shows; the catalogue has fewer.
 const maxColumns = 32
 
-func loud(r gate.Result) bool { return r.Verdict != gate.Pass && r.Verdict != gate.Skip }
+func loud(r verdict.Result) bool { return r.Verdict != verdict.Passed && r.Verdict != verdict.Skipped }
 
 // evidenceGroup is the documents that were obtained, or those that were not.
 type evidenceGroup struct {
 	Title  string
 	Count  int
-	Chunks []chunk[gate.Evidence]
+	Chunks []chunk[verdict.Evidence]
 }
 
 // documents shows what was not obtained first, so that it has room; the second result counts what has none.
-func documents(r *gate.Report) ([]evidenceGroup, int) {
+func documents(r *verdict.Report) ([]evidenceGroup, int) {
 	missing, got := evidenceGroup{Title: "Not obtained"}, evidenceGroup{Title: "Obtained"}
-	var rows [2][]gate.Evidence
+	var rows [2][]verdict.Evidence
 	for _, e := range r.Evidence {
 		if e.State == "obtained" {
 			rows[1] = append(rows[1], e)

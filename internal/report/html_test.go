@@ -9,44 +9,46 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"golang.org/x/net/html"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
 // audited is an audit that says something in each part of its page.
-func audited() *gate.Report {
+func audited() *verdict.Report {
 	r := frame()
-	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", gate.Fail, "head 2222222 (HEAD)"
+	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", verdict.Failed, "head 2222222 (HEAD)"
 	r.Origin = "registry.example.org/oap"
-	r.Commits = []gate.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day), Subject: "List acme"},
+	r.Commits = []verdict.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day), Subject: "List acme"},
 		{ID: "3333333333333333333333333333333333333333", Time: noon.Add(-2 * time.Hour), Subject: "Remove <acme>"}}
 	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-	r.History = &gate.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
-		Signatures: gate.Signatures{Good: 3, Unsigned: 1, UnknownKey: 1},
-		Peers: []gate.Peer{
+	r.History = &verdict.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
+		Signatures: verdict.Signatures{Good: 3, Unsigned: 1, UnknownKey: 1},
+		Peers: []verdict.Peer{
 			{Name: "https://mirror.example.org/registry.git", Tip: "2222222222222222222222222222222222222222", Time: noon.Add(-time.Hour), State: "same"},
 			{Name: "../copy", Tip: "4444444444444444444444444444444444444444", Time: noon.Add(-48 * time.Hour), State: "split"},
 		}}
 	ends := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
-	r.Listings = []gate.Listing{
-		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: gate.StatusValid, ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
-		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: gate.StatusRevoked, ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
-		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: gate.StatusExpiring, ExpiresAt: ends(90 * time.Minute)},
-		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: gate.StatusExpired, ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
-		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: gate.StatusValid, ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
-		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: gate.StatusValid, ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
-		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: gate.StatusValid, Witnesses: []string{"one"}},
+	r.Listings = []verdict.Listing{
+		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: verdict.StatusValid, ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
+		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: verdict.StatusRevoked, ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
+		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: verdict.StatusExpiring, ExpiresAt: ends(90 * time.Minute)},
+		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: verdict.StatusExpired, ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
+		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: verdict.StatusValid, ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
+		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: verdict.StatusValid, ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
+		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: verdict.StatusValid, Witnesses: []string{"one"}},
 	}
 	for _, l := range r.Listings {
 		r.Results = append(r.Results, onListing("implementations/"+l.Slug+".json")...)
 	}
 	r.Results = append(r.Results,
-		gate.Result{Check: "history", Subject: "implementations/acme.json", Verdict: gate.Fail, Findings: []gate.Finding{{Severity: "error", Code: "path-deleted",
-			Message: "append-only: this commit deletes the path", Fix: "restore it", File: "implementations/acme.json", Commit: "3333333333333333333333333333333333333333"}}},
-		gate.Result{Check: "consistency", Subject: "registry", Verdict: gate.Pass, Reason: "the checkpoint lies on this history"})
-	r.Evidence = append(honest().Evidence, gate.Evidence{URL: "https://gone.example/receipt.json", Attempts: 3, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"})
+		verdict.Result{Check: "history", Subject: "implementations/acme.json", Verdict: verdict.Failed, Findings: []verdict.Finding{{Severity: verdict.Error, Code: "path-deleted",
+			Message: "append-only: this commit deletes the path", Fix: "restore it", Pos: strict.Pos{Path: "implementations/acme.json"}, Commit: "3333333333333333333333333333333333333333"}}},
+		verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Passed, Reason: "the checkpoint lies on this history"})
+	r.Evidence = append(honest().Evidence, verdict.Evidence{URL: "https://gone.example/receipt.json", Attempts: 3, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"})
 	return counted(r)
 }
 
@@ -133,7 +135,7 @@ func FuzzPage(f *testing.F) {
 		for _, r := range poisoned(s) {
 			for _, mode := range []string{s, "audit"} {
 				r.Mode = mode
-				checkPage(t, written(t, "html", r, Options{Rules: []Rule{{s, s, s, s, s}}}))
+				checkPage(t, written(t, "html", r, Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}}))
 			}
 		}
 	})
@@ -144,20 +146,20 @@ func TestPageIsBounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("long ", 900), strings.Repeat(`"`, 4000), "x"} {
 		r := frame()
 		r.Mode = "audit"
-		r.History = &gate.History{}
+		r.History = &verdict.History{}
 		for i := range 1000 {
 			name := fmt.Sprint(i, text)
 			r.Assumed = append(r.Assumed, name)
 			r.NotRun = append(r.NotRun, name)
 			r.Governance = append(r.Governance, name)
-			r.History.Peers = append(r.History.Peers, gate.Peer{Name: name, Tip: name, State: name})
+			r.History.Peers = append(r.History.Peers, verdict.Peer{Name: name, Tip: name, State: name})
 			end := noon.Add(time.Duration(i) * time.Hour)
-			r.Listings = append(r.Listings, gate.Listing{Slug: name, Name: text, ToolDID: text, Level: "L5", Status: gate.StatusValid, ExpiresAt: &end,
+			r.Listings = append(r.Listings, verdict.Listing{Slug: name, Name: text, ToolDID: text, Level: "L5", Status: verdict.StatusValid, ExpiresAt: &end,
 				Witnesses: []string{fmt.Sprint(i+1, text), fmt.Sprint(i+2, text), fmt.Sprint(i%9, text)}})
-			f := gate.Finding{Severity: "error", Code: text, Message: text, Fix: text, Cite: text, File: text, Commit: text, Pointer: text}
-			r.Results = append(r.Results, gate.Result{Check: fmt.Sprint(i%50, text), Subject: name, Verdict: gate.Fail, Reason: text, Findings: []gate.Finding{f}},
-				gate.Result{Check: "history", Subject: wholeRegistry, Verdict: gate.Fail, Reason: text, Findings: []gate.Finding{f}})
-			r.Evidence = append(r.Evidence, gate.Evidence{URL: "https://x.example/" + name, FinalURL: name, Address: text, State: text, Message: text, Code: text, SHA256: text})
+			f := verdict.Finding{Severity: verdict.Error, Code: text, Message: text, Fix: text, Cite: text, Pos: strict.Pos{Path: text}, Commit: text, Pointer: text}
+			r.Results = append(r.Results, verdict.Result{Check: fmt.Sprint(i%50, text), Subject: name, Verdict: verdict.Failed, Reason: text, Findings: []verdict.Finding{f}},
+				verdict.Result{Check: "history", Subject: wholeRegistry, Verdict: verdict.Failed, Reason: text, Findings: []verdict.Finding{f}})
+			r.Evidence = append(r.Evidence, verdict.Evidence{URL: "https://x.example/" + name, FinalURL: name, Address: text, State: text, Message: text, Code: text, SHA256: text})
 		}
 		page := written(t, "html", r, Options{})
 		if len(page) > maxPage {
@@ -188,7 +190,7 @@ func TestRevocationDrops(t *testing.T) {
 func TestPictureIsCapped(t *testing.T) {
 	r := frame()
 	for i := range 1000 {
-		r.Listings = append(r.Listings, gate.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4", Status: gate.StatusValid, Witnesses: []string{fmt.Sprintf("s-%03d", i%10)}})
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4", Status: verdict.StatusValid, Witnesses: []string{fmt.Sprintf("s-%03d", i%10)}})
 	}
 	v := newWitnesses(r)
 	if v.Drawn != maxNodes || v.Nodes != 1000 || len(v.Left) != 10 || v.Edges != 1000 {
@@ -210,13 +212,13 @@ func TestDuration(t *testing.T) {
 // A long list is cut by first letters, and every link within a page leads somewhere, once.
 func TestLongLists(t *testing.T) {
 	r := frame()
-	r.Mode, r.History = "audit", &gate.History{HeadTime: noon}
+	r.Mode, r.History = "audit", &verdict.History{HeadTime: noon}
 	for i := range 200 {
 		end := noon.Add(time.Duration(200-i) * 6 * time.Hour)
-		status := []string{gate.StatusValid, gate.StatusProvisional}[i%2]
-		r.Listings = append(r.Listings, gate.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1", Status: status, ExpiresAt: &end})
+		status := []string{verdict.StatusValid, verdict.StatusProvisional}[i%2]
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1", Status: status, ExpiresAt: &end})
 	}
-	r.Listings = append(r.Listings, gate.Listing{Slug: "q", Status: "unheard"})
+	r.Listings = append(r.Listings, verdict.Listing{Slug: "q", Status: "unheard"})
 	page := written(t, "html", r, Options{})
 	checkPage(t, page)
 	for _, want := range []string{

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxNodes is how many listings the picture of the witnesses shows at most.
@@ -65,13 +65,13 @@ func needed(level string) int {
 
 // vouching is the graph: listings by slug, and for each witness the slugs it vouches for, in order.
 type vouching struct {
-	listing map[string]*gate.Listing
+	listing map[string]*verdict.Listing
 	by      map[string][]string // slug to its witnesses, each once
 	of      map[string][]string // witness to the slugs it vouches for
 }
 
-func vouchings(r *gate.Report) *vouching {
-	v := &vouching{map[string]*gate.Listing{}, map[string][]string{}, map[string][]string{}}
+func vouchings(r *verdict.Report) *vouching {
+	v := &vouching{map[string]*verdict.Listing{}, map[string][]string{}, map[string][]string{}}
 	for i := range r.Listings {
 		l := &r.Listings[i]
 		if v.listing[l.Slug] != nil {
@@ -79,7 +79,7 @@ func vouchings(r *gate.Report) *vouching {
 		}
 		v.listing[l.Slug] = l
 		switch l.Status {
-		case gate.StatusExpired, gate.StatusRevoked, gate.StatusInvalid:
+		case verdict.StatusExpired, verdict.StatusRevoked, verdict.StatusInvalid:
 			continue
 		}
 		witnesses := slices.Compact(slices.Sorted(slices.Values(l.Witnesses)))
@@ -121,7 +121,7 @@ func ranked(m map[string]int) []string {
 	return all
 }
 
-func newWitnesses(r *gate.Report) *witnessView {
+func newWitnesses(r *verdict.Report) *witnessView {
 	g := vouchings(r)
 	v := &witnessView{Count: len(g.of), Vouched: len(g.by)}
 	degree := map[string]int{}

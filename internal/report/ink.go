@@ -3,7 +3,7 @@ package report
 import (
 	"github.com/fatih/color"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // ink colours text that is neutral already.
@@ -25,28 +25,28 @@ func (k ink) bold(s string) string { return k.paint(s, color.Bold) }
 
 func (k ink) faint(s string) string { return k.paint(s, color.Faint) }
 
-func (k ink) severity(severity string) string {
-	switch severity {
-	case "error":
-		return k.verdict(gate.Fail, severity)
-	case "inconclusive":
-		return k.verdict(gate.Inconclusive, severity)
-	case "warning":
-		return k.verdict(gate.Warn, severity)
+func (k ink) severity(s verdict.Severity) string {
+	switch s {
+	case verdict.Error:
+		return k.verdict(verdict.Failed, s.String())
+	case verdict.Doubt:
+		return k.verdict(verdict.Inconclusive, s.String())
+	case verdict.Warning:
+		return k.verdict(verdict.Warned, s.String())
 	}
-	return line(severity)
+	return s.String()
 }
 
 // verdict colours s, a neutral text, as v.
-func (k ink) verdict(v gate.Verdict, s string) string {
+func (k ink) verdict(v verdict.Verdict, s string) string {
 	return k.paint(s, shades[v]...)
 }
 
-var shades = map[gate.Verdict][]color.Attribute{
-	gate.Pass:         {color.FgGreen},
-	gate.Fail:         {color.FgRed, color.Bold},
-	gate.Errored:      {color.FgRed, color.Bold},
-	gate.Inconclusive: {color.FgMagenta},
-	gate.Warn:         {color.FgYellow},
-	gate.Skip:         {color.Faint},
+var shades = map[verdict.Verdict][]color.Attribute{
+	verdict.Passed:       {color.FgGreen},
+	verdict.Failed:       {color.FgRed, color.Bold},
+	verdict.Errored:      {color.FgRed, color.Bold},
+	verdict.Inconclusive: {color.FgMagenta},
+	verdict.Warned:       {color.FgYellow},
+	verdict.Skipped:      {color.Faint},
 }

@@ -7,19 +7,19 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // writeJSON writes version 1 of the JSON report. What was never set is an empty array, and times are UTC.
-func writeJSON(b *bytes.Buffer, r *gate.Report, _ Options) error {
+func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
 	full := *r
 	full.EvaluatedAt = r.EvaluatedAt.UTC()
 	full.Assumed = append([]string{}, r.Assumed...)
-	full.Results = append([]gate.Result{}, r.Results...)
+	full.Results = append([]verdict.Result{}, r.Results...)
 	for i := range full.Results {
-		full.Results[i].Findings = append([]gate.Finding{}, full.Results[i].Findings...)
+		full.Results[i].Findings = append([]verdict.Finding{}, full.Results[i].Findings...)
 	}
-	full.Evidence = append([]gate.Evidence{}, r.Evidence...)
+	full.Evidence = append([]verdict.Evidence{}, r.Evidence...)
 	return encode(b, full)
 }
 

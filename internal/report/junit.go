@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // JUnit's XML: a suite for each subject, a case for each check. Every text goes through Line first, which
@@ -46,9 +46,9 @@ type (
 
 // writeJUnit tells what fails as a failure and what is inconclusive, or kept the gate from running, as an
 // error.
-func writeJUnit(b *bytes.Buffer, r *gate.Report, _ Options) error {
+func writeJUnit(b *bytes.Buffer, r *verdict.Report, _ Options) error {
 	run := junitRun{Name: "oap-gate"}
-	if r.Verdict == gate.Errored {
+	if r.Verdict == verdict.Errored {
 		run.add(junitSuite{Name: "oap-gate", Cases: []junitCase{{
 			Name: "run", Class: "oap-gate",
 			Error: &junitOutcome{Message: line(r.Error), Type: "could-not-run", Text: line(withFix(r.Error, r.Remedy))},
@@ -90,15 +90,15 @@ func (run *junitRun) add(s junitSuite) {
 	run.Suites = append(run.Suites, s)
 }
 
-func junitResult(result gate.Result) junitCase {
+func junitResult(result verdict.Result) junitCase {
 	c := junitCase{Name: line(result.Check), Class: line(result.Subject)}
 	told := junitText(result)
 	switch result.Verdict {
-	case gate.Pass, gate.Warn:
+	case verdict.Passed, verdict.Warned:
 		c.Out = told
-	case gate.Skip:
+	case verdict.Skipped:
 		c.Skipped = &junitOutcome{Message: line(result.Reason)}
-	case gate.Inconclusive:
+	case verdict.Inconclusive:
 		c.Error = junitBlock(result, told)
 	default:
 		c.Failure = junitBlock(result, told)
@@ -106,7 +106,7 @@ func junitResult(result gate.Result) junitCase {
 	return c
 }
 
-func junitBlock(result gate.Result, told string) *junitOutcome {
+func junitBlock(result verdict.Result, told string) *junitOutcome {
 	o := &junitOutcome{Message: line(result.Reason), Type: line(string(result.Verdict)), Text: told}
 	if len(result.Findings) > 0 {
 		o.Message, o.Type = line(result.Findings[0].Message), line(result.Findings[0].Code)
@@ -115,9 +115,9 @@ func junitBlock(result gate.Result, told string) *junitOutcome {
 }
 
 // junitText is the findings as lines, as in the text format.
-func junitText(result gate.Result) string {
+func junitText(result verdict.Result) string {
 	var b bytes.Buffer
-	writeFindings(&b, &gate.Report{Results: []gate.Result{result}}, newInk(false))
+	writeFindings(&b, &verdict.Report{Results: []verdict.Result{result}}, newInk(false))
 	if b.Len() == 0 {
 		return line(result.Reason)
 	}

@@ -13,7 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
@@ -45,31 +46,31 @@ func fill(v reflect.Value, s string) {
 	}
 }
 
-// poisoned are reports with s in every field; with s as verdict and severity too, and with each of our own.
-func poisoned(s string) []*gate.Report {
-	var all []*gate.Report
-	for _, v := range []gate.Verdict{gate.Verdict(s), gate.Pass, gate.Fail, gate.Inconclusive, gate.Errored} {
-		r := new(gate.Report)
+// poisoned are reports with s in every field; with s as verdict too, and with each of our own.
+func poisoned(s string) []*verdict.Report {
+	var all []*verdict.Report
+	for _, v := range []verdict.Verdict{verdict.Verdict(s), verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
+		r := new(verdict.Report)
 		fill(reflect.ValueOf(r).Elem(), s)
-		if v != gate.Verdict(s) {
+		if v != verdict.Verdict(s) {
 			r.Verdict = v
-			results := []gate.Verdict{gate.Fail, gate.Inconclusive, gate.Warn, gate.Skip, gate.Pass}
-			for i, severity := range []string{"error", "inconclusive", "warning", "notice", s} {
-				result := gate.Result{Check: s, Subject: s, Verdict: results[i], Reason: s}
+			results := []verdict.Verdict{verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped, verdict.Passed}
+			for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice, verdict.Error} {
+				result := verdict.Result{Check: s, Subject: s, Verdict: results[i], Reason: s}
 				f := r.Results[0].Findings[0]
 				f.Severity = severity
 				bare := f
-				bare.File = ""
-				result.Findings = []gate.Finding{f, bare}
+				bare.Path = ""
+				result.Findings = []verdict.Finding{f, bare}
 				r.Results = append(r.Results, result)
 			}
-			r.Results = append(r.Results, gate.Result{Check: s, Subject: s + "2", Verdict: gate.Fail, Reason: s})
+			r.Results = append(r.Results, verdict.Result{Check: s, Subject: s + "2", Verdict: verdict.Failed, Reason: s})
 		}
 		all = append(all, r)
 	}
 	many := *all[1]
 	for _, suffix := range []string{"a", "b", "c", "d"} { // enough subjects for a matrix
-		many.Results = append(many.Results, gate.Result{Check: s + suffix, Subject: s + suffix, Verdict: gate.Fail})
+		many.Results = append(many.Results, verdict.Result{Check: s + suffix, Subject: s + suffix, Verdict: verdict.Failed})
 	}
 	return append(all, &many)
 }
@@ -81,7 +82,7 @@ func FuzzLog(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		rules := []Rule{{s, s, s, s, s}}
+		rules := []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}
 		for i, r := range poisoned(s) {
 			o := Options{Rules: rules, MaxAnnotations: 3, Color: i%2 == 0}
 			for _, format := range Formats {
@@ -96,7 +97,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-func written(t *testing.T, format string, r *gate.Report, o Options) string {
+func written(t *testing.T, format string, r *verdict.Report, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, format, r, o); err != nil {
@@ -107,7 +108,7 @@ func written(t *testing.T, format string, r *gate.Report, o Options) string {
 
 // checkAnnotations fails unless the commands in log are the ones that the report should give, and no text of
 // theirs is a command where the runner writes it on.
-func checkAnnotations(t *testing.T, log string, r *gate.Report, limit int) {
+func checkAnnotations(t *testing.T, log string, r *verdict.Report, limit int) {
 	t.Helper()
 	want := map[string]int{}
 	for _, f := range findings(r) {
@@ -118,7 +119,7 @@ func checkAnnotations(t *testing.T, log string, r *gate.Report, limit int) {
 			want[name] = limit + 1
 		}
 	}
-	if r.Verdict == gate.Errored {
+	if r.Verdict == verdict.Errored {
 		want["error"]++
 	}
 	want["group"], want["endgroup"] = 1, 1
@@ -155,8 +156,8 @@ func FuzzMarkdownPage(f *testing.F) {
 		harmless := poisoned("x")
 		for i, r := range poisoned(s) {
 			got, want := skeleton(t, written(t, "markdown", r, Options{})), skeleton(t, written(t, "markdown", harmless[i], Options{}))
-			switch gate.Verdict(s) { // our own words stand bare
-			case gate.Pass, gate.Fail, gate.Inconclusive, gate.Errored, gate.Warn, gate.Skip, "warning", "notice":
+			switch verdict.Verdict(s) { // our own words stand bare
+			case verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored, verdict.Warned, verdict.Skipped, "warning", "notice":
 			default:
 				if got != want {
 					t.Errorf("with %q the page is\n%s\nnot\n%s", s, got, want)
@@ -185,7 +186,7 @@ func skeleton(t *testing.T, page string) string {
 func TestHostileDocuments(t *testing.T) {
 	for _, s := range hostile {
 		for _, r := range poisoned(s) {
-			var back gate.Report
+			var back verdict.Report
 			text := written(t, "json", r, Options{})
 			if err := json.Unmarshal([]byte(text), &back); err != nil {
 				t.Errorf("json with %q in it: %v", s, err)

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // MaxSummary is how many bytes a job summary may have: GitHub drops one above 1 MiB whole.
@@ -52,7 +52,7 @@ func (p *page) table(head string, rows int, row func(int) string, tail string) {
 
 // writeMarkdown writes a summary for a job or a comment: the verdict, the findings, what each check said, the
 // evidence.
-func writeMarkdown(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writeMarkdown(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	p := &page{b: b, max: o.MaxBytes}
 	if p.max <= 0 || p.max > MaxSummary {
 		p.max = MaxSummary
@@ -68,10 +68,10 @@ func writeMarkdown(b *bytes.Buffer, r *gate.Report, o Options) error {
 	return nil
 }
 
-func (p *page) head(r *gate.Report) {
+func (p *page) head(r *verdict.Report) {
 	b := p.b
 	fmt.Fprintf(b, "## %s oap-gate: %s\n\n", sign(r.Verdict), word(string(r.Verdict)))
-	if r.Verdict == gate.Errored {
+	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The gate could not run: %s\n\n", markdown(r.Error, headField))
 		if r.Remedy != "" {
 			fmt.Fprintf(b, "**Fix:** %s\n\n", markdown(r.Remedy, headField))
@@ -101,7 +101,7 @@ func (p *page) head(r *gate.Report) {
 	p.facts(r)
 }
 
-func (p *page) facts(r *gate.Report) {
+func (p *page) facts(r *verdict.Report) {
 	p.b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range [][2]string{
 		{"chosen", r.Chosen + headAge(r)},
@@ -119,7 +119,7 @@ func (p *page) facts(r *gate.Report) {
 	}
 }
 
-func (p *page) findings(r *gate.Report) {
+func (p *page) findings(r *verdict.Report) {
 	all := findings(r)
 	head := "\n### Findings\n\n| | where | check | finding |\n|---|---|---|---|\n"
 	p.table(head, len(all), func(i int) string {
@@ -134,11 +134,11 @@ func (p *page) findings(r *gate.Report) {
 		if f.Cite != "" {
 			told += "<br>" + Markdown(f.Cite)
 		}
-		return fmt.Sprintf("| %s | %s | %s | %s |\n", word(f.Severity), Markdown(place(f)), Markdown(f.check), told)
+		return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), Markdown(f.check), told)
 	}, "")
 }
 
-func (p *page) results(r *gate.Report) {
+func (p *page) results(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason |\n|---|---|---|---|\n",
 		count(len(r.Results), "result"))
 	p.table(head, len(r.Results), func(i int) string {
@@ -148,7 +148,7 @@ func (p *page) results(r *gate.Report) {
 	}, "\n</details>\n")
 }
 
-func (p *page) evidence(r *gate.Report) {
+func (p *page) evidence(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries | from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
 		count(len(r.Evidence), "document"))
 	p.table(head, len(r.Evidence), func(i int) string {
@@ -175,17 +175,17 @@ func (p *page) evidence(r *gate.Report) {
 // word is s bare where it is one of our own words, else neutral.
 func word(s string) string {
 	switch s {
-	case "pass", "fail", "inconclusive", "error", "warn", "skip", "warning", "notice":
+	case "pass", "fail", "inconclusive", "error", "warn", "skip":
 		return s
 	}
 	return markdown(s, headField)
 }
 
-func sign(v gate.Verdict) string {
+func sign(v verdict.Verdict) string {
 	switch v {
-	case gate.Pass:
+	case verdict.Passed:
 		return "✅"
-	case gate.Fail, gate.Errored:
+	case verdict.Failed, verdict.Errored:
 		return "❌"
 	}
 	return "❔"

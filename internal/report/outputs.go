@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Output is one output of a step.
@@ -17,10 +17,10 @@ type Output struct{ Name, Value string }
 
 // Outputs are the outputs of the Action. Names of files are not among them: workflows put outputs into
 // scripts. reportPath is the value of report, and may be empty.
-func Outputs(r *gate.Report, reportPath string) []Output {
+func Outputs(r *verdict.Report, reportPath string) []Output {
 	var failed []string
 	for _, result := range r.Results {
-		if result.Verdict == gate.Fail && !slices.Contains(failed, result.Check) {
+		if result.Verdict == verdict.Failed && !slices.Contains(failed, result.Check) {
 			failed = append(failed, result.Check)
 		}
 	}
@@ -36,7 +36,7 @@ func Outputs(r *gate.Report, reportPath string) []Output {
 }
 
 // isComplete says whether r is the verdict of a full live run.
-func isComplete(r *gate.Report) bool { return r.Verdict != gate.Errored && len(r.Assumed) == 0 }
+func isComplete(r *verdict.Report) bool { return r.Verdict != verdict.Errored && len(r.Assumed) == 0 }
 
 // AppendOutputs appends outputs to the file that GITHUB_OUTPUT names, all or none. Each stands between two
 // lines of a delimiter that is drawn anew for each call, and a value that holds it is refused: a fixed one,

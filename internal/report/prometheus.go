@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxExpiries is how many listings have a series of their own, by their slug: those that end first.
@@ -17,17 +17,17 @@ const maxExpiries = 500
 
 // writePrometheus writes the Prometheus text format, for a collector of text files. Its labels are few
 // whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries.
-func writePrometheus(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	m := metrics{b}
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
-	for _, v := range []gate.Verdict{gate.Pass, gate.Fail, gate.Inconclusive, gate.Errored} {
+	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
 		m.sample("oap_gate_verdict", truth(r.Verdict == v), "verdict", string(v))
 	}
 	m.family("oap_gate_complete", "Whether the last run was full and live: no check left out, nothing replaced.")
 	m.sample("oap_gate_complete", truth(isComplete(r)))
 	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
 	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
-	if r.Verdict == gate.Pass {
+	if r.Verdict == verdict.Passed {
 		// Without a pass there is none, rather than a zero: what the time series holds of earlier runs stands.
 		m.family("oap_gate_last_success_timestamp_seconds", "Time as of which the last run judged, where it passed.")
 		m.sample("oap_gate_last_success_timestamp_seconds", int(r.EvaluatedAt.Unix()))
@@ -36,7 +36,7 @@ func writePrometheus(b *bytes.Buffer, r *gate.Report, o Options) error {
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)
 	m.documents(r)
-	if r.Mode == "audit" && r.Verdict != gate.Errored {
+	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		m.listings(r)
 	}
 	if r.History != nil {
@@ -65,10 +65,10 @@ func (m metrics) sample(name string, value int, labels ...string) {
 
 var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-func (m metrics) results(r *gate.Report, rules []Rule) {
+func (m metrics) results(r *verdict.Report, rules []verdict.Rule) {
 	type cell struct {
 		check   string
-		verdict gate.Verdict
+		verdict verdict.Verdict
 	}
 	n := map[cell]int{}
 	for _, result := range r.Results {
@@ -76,13 +76,13 @@ func (m metrics) results(r *gate.Report, rules []Rule) {
 	}
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
 	for _, check := range columns(r, rules) {
-		for _, v := range []gate.Verdict{gate.Pass, gate.Fail, gate.Inconclusive, gate.Warn, gate.Skip} {
+		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped} {
 			m.sample("oap_gate_results", n[cell{check, v}], "check", check, "verdict", string(v))
 		}
 	}
 }
 
-func (m metrics) documents(r *gate.Report) {
+func (m metrics) documents(r *verdict.Report) {
 	n := map[string]int{}
 	for _, e := range r.Evidence {
 		n[e.State]++
@@ -93,12 +93,12 @@ func (m metrics) documents(r *gate.Report) {
 	}
 }
 
-func (m metrics) listings(r *gate.Report) {
+func (m metrics) listings(r *verdict.Report) {
 	n := map[string]int{}
-	var current []gate.Listing
+	var current []verdict.Listing
 	for _, l := range r.Listings {
 		n[l.Status]++
-		if l.ExpiresAt != nil && l.Status != gate.StatusExpired && l.Status != gate.StatusRevoked {
+		if l.ExpiresAt != nil && l.Status != verdict.StatusExpired && l.Status != verdict.StatusRevoked {
 			current = append(current, l)
 		}
 	}
@@ -108,7 +108,7 @@ func (m metrics) listings(r *gate.Report) {
 			m.sample("oap_gate_listings", n[s.word], "status", s.word)
 		}
 	}
-	slices.SortFunc(current, func(a, b gate.Listing) int {
+	slices.SortFunc(current, func(a, b verdict.Listing) int {
 		return cmp.Or(a.ExpiresAt.Compare(*b.ExpiresAt), strings.Compare(a.Slug, b.Slug))
 	})
 	m.family("oap_gate_listing_seconds_to_expiry",
@@ -122,7 +122,7 @@ func (m metrics) listings(r *gate.Report) {
 	}
 }
 
-func (m metrics) history(h *gate.History) {
+func (m metrics) history(h *verdict.History) {
 	m.family("oap_gate_commits", "First-parent commits of the head.")
 	m.sample("oap_gate_commits", h.Commits)
 	m.family("oap_gate_commits_judged", "First-parent commits that the last run judged.")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 var (
@@ -133,7 +133,7 @@ func TestPrometheusIsBounded(t *testing.T) {
 	r.Mode = "audit"
 	for i := range 3 * maxExpiries {
 		end := noon.Add(time.Duration(3*maxExpiries-i) * time.Hour)
-		r.Listings = append(r.Listings, gate.Listing{Slug: fmt.Sprintf("s-%d", i), Status: gate.StatusValid, ExpiresAt: &end})
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%d", i), Status: verdict.StatusValid, ExpiresAt: &end})
 	}
 	series, err := exposition(written(t, "prometheus", r, Options{}))
 	if err != nil {

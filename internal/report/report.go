@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	// MaxBytes caps the markdown format; 0 stands for MaxSummary. Less than 16 KiB counts as 16 KiB.
 	MaxBytes int
 	// Rules describes the checks in catalogue order.
-	Rules []Rule
+	Rules []verdict.Rule
 }
 
 // Rule is what the catalogue says of one check.
@@ -36,7 +37,7 @@ type Rule struct {
 
 var writers = []struct {
 	format string
-	write  func(*bytes.Buffer, *gate.Report, Options) error
+	write  func(*bytes.Buffer, *verdict.Report, Options) error
 }{
 	{"text", writeText},
 	{"json", writeJSON},
@@ -61,7 +62,7 @@ func formats() []string {
 
 // Write writes r to w in one of Formats. What it writes ends with a line break; w gets it in one call, or
 // nothing where the report cannot be told.
-func Write(w io.Writer, format string, r *gate.Report, o Options) error {
+func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 	var b bytes.Buffer
 	if err := render(&b, format, r, o); err != nil {
 		return err
@@ -70,7 +71,7 @@ func Write(w io.Writer, format string, r *gate.Report, o Options) error {
 	return err
 }
 
-func render(b *bytes.Buffer, format string, r *gate.Report, o Options) error {
+func render(b *bytes.Buffer, format string, r *verdict.Report, o Options) error {
 	for _, w := range writers {
 		if w.format == format {
 			return w.write(b, r, o)
@@ -80,7 +81,7 @@ func render(b *bytes.Buffer, format string, r *gate.Report, o Options) error {
 }
 
 // columns are the checks that have a result: those of the catalogue first, in its order.
-func columns(r *gate.Report, rules []Rule) []string {
+func columns(r *verdict.Report, rules []verdict.Rule) []string {
 	var ids, known []string
 	seen := map[string]bool{}
 	for _, result := range r.Results {
@@ -103,9 +104,9 @@ func columns(r *gate.Report, rules []Rule) []string {
 }
 
 // bySubject groups the results of a subject, in the order of the report.
-func bySubject(r *gate.Report) [][]gate.Result {
+func bySubject(r *verdict.Report) [][]verdict.Result {
 	at := map[string]int{}
-	var groups [][]gate.Result
+	var groups [][]verdict.Result
 	for _, result := range r.Results {
 		i, ok := at[result.Subject]
 		if !ok {
@@ -123,7 +124,7 @@ const wholeRegistry = "registry"
 
 // placed is a finding with the check that made it and the place it is shown at.
 type placed struct {
-	gate.Finding
+	verdict.Finding
 	check string
 	path  string // the finding's file, else the subject
 }
@@ -136,18 +137,18 @@ var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evid
 
 // findings are all findings of the report in its order. A result that blocks and has none, because the
 // evidence it needed was not to be had, stands for itself by its reason.
-func findings(r *gate.Report) []placed {
+func findings(r *verdict.Report) []placed {
 	var all []placed
 	for _, result := range r.Results {
 		for _, f := range result.Findings {
-			path := f.File
+			path := f.Path
 			if path == "" {
 				path = result.Subject
 			}
 			all = append(all, placed{f, result.Check, path})
 		}
-		if severity := blocking(result.Verdict); severity != "" && len(result.Findings) == 0 {
-			f := gate.Finding{Severity: severity, Code: codeNoFinding, Message: result.Reason}
+		if severity, blocks := blocking(result.Verdict); blocks && len(result.Findings) == 0 {
+			f := verdict.Finding{Severity: severity, Code: codeNoFinding, Message: result.Reason}
 			if f.Message == "" {
 				f.Message = "no reason given"
 			}
@@ -157,12 +158,12 @@ func findings(r *gate.Report) []placed {
 	return all
 }
 
-func blocking(v gate.Verdict) string {
+func blocking(v verdict.Verdict) (verdict.Severity, bool) {
 	switch v {
-	case gate.Fail:
-		return "error"
-	case gate.Inconclusive:
-		return "inconclusive"
+	case verdict.Failed:
+		return verdict.Error, true
+	case verdict.Inconclusive:
+		return verdict.Doubt, true
 	}
-	return ""
+	return 0, false
 }

@@ -4,42 +4,43 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-var catalogue = []Rule{
-	{"layout", "every file is where the registry format puts it", "RFC 0026 sections 3, 4, 5", "a file elsewhere is judged by nobody", "move the file to the place that the message names"},
-	{"schema", "records are valid under their JSON Schema", "RFC 0026 section 6", "later checks read what the schema promises", "change the member that the message names"},
-	{"append-only", "no tampering", "RFC 0026 sections 6 and 7", "", ""},
-	{"reissue", "a merged listing changes only by its owner's newly signed Receipt", "RFC 0026 section 4", "", ""},
+var catalogue = []verdict.Rule{
+	{ID: "layout", Title: "every file is where the registry format puts it", Cite: "RFC 0026 sections 3, 4, 5", Why: "a file elsewhere is judged by nobody", Fix: "move the file to the place that the message names"},
+	{ID: "schema", Title: "records are valid under their JSON Schema", Cite: "RFC 0026 section 6", Why: "later checks read what the schema promises", Fix: "change the member that the message names"},
+	{ID: "append-only", Title: "no tampering", Cite: "RFC 0026 sections 6 and 7"},
+	{ID: "reissue", Title: "a merged listing changes only by its owner's newly signed Receipt", Cite: "RFC 0026 section 4"},
 	{ID: "name-similarity"}, {ID: "did-resolution"}, {ID: "manifest-reachability"}, {ID: "manifest-did"},
 	{ID: "receipt-fetch"}, {ID: "receipt-claims"}, {ID: "receipt-signature"}, {ID: "receipt-validity"},
 	{ID: "peer-witnesses"}, {ID: "external-audit"}, {ID: "domain-age"}, {ID: "fallback-policy"},
 	{ID: "revocations"}, {ID: "workflow-anchors"},
 }
 
-func frame() *gate.Report {
-	return &gate.Report{
+func frame() *verdict.Report {
+	return &verdict.Report{
 		Version:        1,
-		Tool:           gate.Tool{Version: "v0.1.0", Commit: "unknown"},
+		Tool:           verdict.Tool{Version: "v0.1.0", Commit: "unknown"},
 		Mode:           "check",
 		EvaluatedAt:    noon,
 		Base:           "1111111111111111111111111111111111111111",
 		Head:           "2222222222222222222222222222222222222222",
 		MergeBase:      "1111111111111111111111111111111111111111",
 		Chosen:         "base 1111111 (origin/main), head 2222222 (HEAD)",
-		Verdict:        gate.Pass,
+		Verdict:        verdict.Passed,
 		EvidenceSHA256: "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945",
 	}
 }
 
 // honest is a pull request of one listing at L3 that passes.
-func honest() *gate.Report {
+func honest() *verdict.Report {
 	r := frame()
 	r.Results = onListing("implementations/acme.json")
-	r.Evidence = []gate.Evidence{
+	r.Evidence = []verdict.Evidence{
 		{URL: "https://acme.example/.well-known/did.json", Status: 200, SHA256: "aa", Bytes: 812, Attempts: 1, Milliseconds: 41, Address: "203.0.113.7", State: "obtained"},
 		{URL: "https://acme.example/receipt.json", Status: 200, SHA256: "bb", Bytes: 3120, Attempts: 2, Milliseconds: 240, Address: "203.0.113.7", FinalURL: "https://cdn.acme.example/receipt.json", State: "obtained"},
 		{URL: "rdap:acme.example", Status: 200, SHA256: "cc", Bytes: 6240, Attempts: 1, Milliseconds: 310, Address: "203.0.113.9", State: "obtained"},
@@ -47,15 +48,15 @@ func honest() *gate.Report {
 	return counted(r)
 }
 
-func onListing(path string) []gate.Result {
-	var all []gate.Result
+func onListing(path string) []verdict.Result {
+	var all []verdict.Result
 	for _, rule := range catalogue[:16] {
-		result := gate.Result{Check: rule.ID, Subject: path, Verdict: gate.Pass}
+		result := verdict.Result{Check: rule.ID, Subject: path, Verdict: verdict.Passed}
 		switch rule.ID {
 		case "reissue":
-			result.Verdict, result.Reason = gate.Skip, "the listing is new"
+			result.Verdict, result.Reason = verdict.Skipped, "the listing is new"
 		case "peer-witnesses", "external-audit":
-			result.Verdict, result.Reason = gate.Skip, "not required at L3"
+			result.Verdict, result.Reason = verdict.Skipped, "not required at L3"
 		case "domain-age":
 			result.Reason = "acme.example was registered 2019-03-02, 2620 days ago"
 		case "receipt-signature":
@@ -67,51 +68,51 @@ func onListing(path string) []gate.Result {
 }
 
 // mixed is a pull request in which every verdict of a result occurs.
-func mixed() *gate.Report {
+func mixed() *verdict.Report {
 	r := honest()
-	r.Verdict = gate.Fail
-	set := func(check string, v gate.Verdict, reason string, f ...gate.Finding) {
+	r.Verdict = verdict.Failed
+	set := func(check string, v verdict.Verdict, reason string, f ...verdict.Finding) {
 		for i := range r.Results {
 			if r.Results[i].Check == check {
 				r.Results[i].Verdict, r.Results[i].Reason, r.Results[i].Findings = v, reason, f
 			}
 		}
 	}
-	set("receipt-validity", gate.Fail, "", gate.Finding{
-		Severity: "error", Code: "window-too-long", Cite: "RFC 0026 section 6",
+	set("receipt-validity", verdict.Failed, "", verdict.Finding{
+		Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
 		Message: "expires_at is 90d0h0m0.001s after issued_at, at most 90d is allowed",
 		Fix:     "set expires_at to 2026-08-02T10:34:47.660Z or earlier",
-		File:    "implementations/acme.json", Line: 9, Column: 3, Pointer: "/expires_at",
+		Pos:     strict.Pos{Path: "implementations/acme.json", Line: 9, Column: 3}, Pointer: "/expires_at",
 	})
-	set("append-only", gate.Fail, "", gate.Finding{
-		Severity: "error", Code: "path-deleted", Cite: "RFC 0026 section 7",
+	set("append-only", verdict.Failed, "", verdict.Finding{
+		Severity: verdict.Error, Code: "path-deleted", Cite: "RFC 0026 section 7",
 		Message: "this commit deletes the path, which the base holds; merged records stay",
 		Fix:     "git checkout 1111111 -- implementations/other.json",
-		File:    "implementations/other.json", Commit: "3333333333333333333333333333333333333333",
+		Pos:     strict.Pos{Path: "implementations/other.json"}, Commit: "3333333333333333333333333333333333333333",
 	})
-	set("did-resolution", gate.Inconclusive, "", gate.Finding{
-		Severity: "inconclusive", Code: "timeout", Cite: "RFC 0026 section 6",
+	set("did-resolution", verdict.Inconclusive, "", verdict.Finding{
+		Severity: verdict.Doubt, Code: "timeout", Cite: "RFC 0026 section 6",
 		Message: `no answer from "https://acme.example/.well-known/did.json" within 10s, 3 attempts`,
 		Fix:     "run the job again once the host answers",
-		File:    "implementations/acme.json", Line: 5, Column: 3, Pointer: "/tool_did",
+		Pos:     strict.Pos{Path: "implementations/acme.json", Line: 5, Column: 3}, Pointer: "/tool_did",
 	})
-	set("manifest-did", gate.Warn, "", gate.Finding{
-		Severity: "warning", Code: "name-differs",
+	set("manifest-did", verdict.Warned, "", verdict.Finding{
+		Severity: verdict.Warning, Code: "name-differs",
 		Message: `the Manifest calls the tool "Acme Assistant", the listing "Acme"`,
-		File:    "implementations/acme.json", Line: 4, Column: 3, Pointer: "/name",
-	}, gate.Finding{Severity: "notice", Code: "declared", Message: "the audit is declared, not verified"})
-	set("receipt-signature", gate.Inconclusive, "needs the DID Document, which did-resolution could not get")
-	r.Evidence[0] = gate.Evidence{URL: "https://acme.example/.well-known/did.json", Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
-	r.Results = append(r.Results, gate.Result{
-		Check: "append-only", Subject: "registry", Verdict: gate.Warn,
-		Findings: []gate.Finding{{Severity: "warning", Code: "squash", Message: "2 commits of the range touch data paths", Fix: "squash them, or merge with a squash"}},
+		Pos:     strict.Pos{Path: "implementations/acme.json", Line: 4, Column: 3}, Pointer: "/name",
+	}, verdict.Finding{Severity: verdict.Notice, Code: "declared", Message: "the audit is declared, not verified"})
+	set("receipt-signature", verdict.Inconclusive, "needs the DID Document, which did-resolution could not get")
+	r.Evidence[0] = verdict.Evidence{URL: "https://acme.example/.well-known/did.json", Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
+	r.Results = append(r.Results, verdict.Result{
+		Check: "append-only", Subject: "registry", Verdict: verdict.Warned,
+		Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "squash", Message: "2 commits of the range touch data paths", Fix: "squash them, or merge with a squash"}},
 	})
 	r.Squash = true
 	return counted(r)
 }
 
 // offline is honest without network and without one more check.
-func offline() *gate.Report {
+func offline() *verdict.Report {
 	r := honest()
 	r.Evidence = nil
 	r.Assumed = []string{"--offline", "--skip name-similarity"}
@@ -125,44 +126,44 @@ func offline() *gate.Report {
 		default:
 			continue
 		}
-		result.Verdict = gate.Skip
+		result.Verdict = verdict.Skipped
 		r.NotRun = append(r.NotRun, result.Check)
 	}
 	return counted(r)
 }
 
 // many has n listings, some of which are at fault, a revocation and a governance file.
-func many(n int) *gate.Report {
+func many(n int) *verdict.Report {
 	r := frame()
 	for i := range n {
 		results := onListing(fmt.Sprintf("implementations/listing-%04d.json", i))
 		if i%7 == 3 {
-			f := gate.Finding{Severity: "error", Code: "receipt-hash-mismatch", Message: fmt.Sprintf("served receipt has sha256 %04d, the listing pins another", i), File: results[0].Subject, Line: 9, Column: 3}
-			results[8].Verdict, results[8].Findings = gate.Fail, []gate.Finding{f}
-			r.Verdict = gate.Fail
+			f := verdict.Finding{Severity: verdict.Error, Code: "receipt-hash-mismatch", Message: fmt.Sprintf("served receipt has sha256 %04d, the listing pins another", i), Pos: strict.Pos{Path: results[0].Subject, Line: 9, Column: 3}}
+			results[8].Verdict, results[8].Findings = verdict.Failed, []verdict.Finding{f}
+			r.Verdict = verdict.Failed
 		}
 		if i%5 == 2 {
-			results[14].Verdict, results[14].Reason = gate.Inconclusive, "RDAP answers 503"
+			results[14].Verdict, results[14].Reason = verdict.Inconclusive, "RDAP answers 503"
 		}
 		r.Results = append(r.Results, results...)
 	}
 	r.Results = append(r.Results,
-		gate.Result{Check: "layout", Subject: "revocations/acme-00.json", Verdict: gate.Pass},
-		gate.Result{Check: "revocations", Subject: "revocations/acme-00.json", Verdict: gate.Warn, Reason: "revoked_at is before issued_at"})
+		verdict.Result{Check: "layout", Subject: "revocations/acme-00.json", Verdict: verdict.Passed},
+		verdict.Result{Check: "revocations", Subject: "revocations/acme-00.json", Verdict: verdict.Warned, Reason: "revoked_at is before issued_at"})
 	return counted(r)
 }
 
 // failed is a run that could not take place.
-func failed() *gate.Report {
-	return &gate.Report{
-		Version: 1, Tool: gate.Tool{Version: "v0.1.0", Commit: "unknown"}, Mode: "check", EvaluatedAt: noon,
-		Verdict: gate.Errored, Error: "the clone is shallow: the parent of 2222222 is not in it",
+func failed() *verdict.Report {
+	return &verdict.Report{
+		Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "unknown"}, Mode: "check", EvaluatedAt: noon,
+		Verdict: verdict.Errored, Error: "the clone is shallow: the parent of 2222222 is not in it",
 		Remedy: "git fetch --unshallow, or fetch-depth: 0 in actions/checkout",
 	}
 }
 
-func counted(r *gate.Report) *gate.Report {
-	r.Counts = gate.Counts{}
+func counted(r *verdict.Report) *verdict.Report {
+	r.Counts = verdict.Counts{}
 	for _, results := range bySubject(r) {
 		if results[0].Subject != "registry" {
 			r.Counts.Records++
@@ -170,15 +171,15 @@ func counted(r *gate.Report) *gate.Report {
 	}
 	for _, result := range r.Results {
 		switch result.Verdict {
-		case gate.Pass:
+		case verdict.Passed:
 			r.Counts.Pass++
-		case gate.Fail:
+		case verdict.Failed:
 			r.Counts.Fail++
-		case gate.Inconclusive:
+		case verdict.Inconclusive:
 			r.Counts.Inconclusive++
-		case gate.Warn:
+		case verdict.Warned:
 			r.Counts.Warn++
-		case gate.Skip:
+		case verdict.Skipped:
 			r.Counts.Skip++
 		}
 	}

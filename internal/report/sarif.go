@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // The part of SARIF 2.1.0 that a gate has something to say in.
@@ -74,14 +74,14 @@ type (
 		Column int `json:"startColumn,omitempty"`
 	}
 	sarifProperties struct {
-		Severity string `json:"severity"`
-		Code     string `json:"code"`
-		Pointer  string `json:"pointer,omitempty"`
-		Commit   string `json:"commit,omitempty"`
+		Severity verdict.Severity `json:"severity"`
+		Code     string           `json:"code"`
+		Pointer  string           `json:"pointer,omitempty"`
+		Commit   string           `json:"commit,omitempty"`
 	}
 )
 
-func writeSARIF(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writeSARIF(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	rules, index := sarifRules(r, o.Rules)
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
@@ -93,7 +93,7 @@ func writeSARIF(b *bytes.Buffer, r *gate.Report, o Options) error {
 		Invocations: []sarifInvocation{{Successful: true, ExitCode: r.Verdict.ExitStatus()}},
 		Results:     []sarifResult{},
 	}
-	if r.Verdict == gate.Errored {
+	if r.Verdict == verdict.Errored {
 		run.Invocations[0].Successful = false
 		run.Invocations[0].Notifications = []sarifNotification{{"error", sarifText{sarifMessage(withFix(r.Error, r.Remedy))}}}
 	}
@@ -109,9 +109,9 @@ func writeSARIF(b *bytes.Buffer, r *gate.Report, o Options) error {
 }
 
 // sarifRules describes the whole catalogue, and each check of the report that it does not know.
-func sarifRules(r *gate.Report, catalogue []Rule) ([]sarifRule, map[string]int) {
+func sarifRules(r *verdict.Report, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
 	rules, index := []sarifRule{}, map[string]int{}
-	add := func(rule Rule) {
+	add := func(rule verdict.Rule) {
 		if _, ok := index[rule.ID]; ok {
 			return
 		}
@@ -131,7 +131,7 @@ func sarifRules(r *gate.Report, catalogue []Rule) ([]sarifRule, map[string]int) 
 		add(rule)
 	}
 	for _, id := range columns(r, nil) {
-		add(Rule{ID: id})
+		add(verdict.Rule{ID: id})
 	}
 	return rules, index
 }
@@ -155,7 +155,7 @@ func sarifFinding(f placed, rule int, seen map[string]int) sarifResult {
 		}}},
 		Fingerprints: map[string]string{"oapGateFinding/v1": fingerprint(f, seen)},
 		Properties: sarifProperties{
-			Severity: sarifMessage(f.Severity),
+			Severity: f.Severity,
 			Code:     sarifMessage(f.Code),
 			Pointer:  sarifMessage(f.Pointer),
 			Commit:   sarifMessage(f.Commit),
@@ -171,11 +171,11 @@ func withFix(message, fix string) string {
 }
 
 // sarifLevel: what is inconclusive blocks as an error does.
-func sarifLevel(severity string) string {
-	switch severity {
-	case "warning":
+func sarifLevel(s verdict.Severity) string {
+	switch s {
+	case verdict.Warning:
 		return "warning"
-	case "notice":
+	case verdict.Notice:
 		return "note"
 	}
 	return "error"

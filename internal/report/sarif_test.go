@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // A viewer of SARIF makes links of "[text](target)" in plain messages and fills in "{0}".
@@ -17,7 +17,7 @@ func TestSARIFTextsAreNeutral(t *testing.T) {
 	for _, s := range hostile {
 		for _, r := range poisoned(s) {
 			var log sarifLog
-			if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{Rules: []Rule{{s, s, s, s, s}}})), &log); err != nil {
+			if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}})), &log); err != nil {
 				t.Fatal(err)
 			}
 			checkTexts(t, log)
@@ -45,7 +45,7 @@ func checkTexts(t *testing.T, log sarifLog) {
 			t.Errorf("rule %q has the index of %q", result.RuleID, got)
 		}
 		p := result.Properties
-		texts = append(texts, result.RuleID, result.Message.Text, p.Severity, p.Code, p.Pointer, p.Commit)
+		texts = append(texts, result.RuleID, result.Message.Text, p.Severity.String(), p.Code, p.Pointer, p.Commit)
 		uri := result.Locations[0].Physical.Artifact.URI
 		if u, err := url.Parse(uri); err != nil || u.IsAbs() || u.Host != "" || uri == "" || strings.HasPrefix(uri, "/") {
 			t.Errorf("%q is no relative path: %v", uri, err)
@@ -59,7 +59,7 @@ func checkTexts(t *testing.T, log sarifLog) {
 }
 
 func TestFingerprints(t *testing.T) {
-	of := func(r *gate.Report) []string {
+	of := func(r *verdict.Report) []string {
 		var log sarifLog
 		if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{})), &log); err != nil {
 			t.Fatal(err)

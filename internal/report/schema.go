@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/invopop/jsonschema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/invopop/jsonschema"
 )
 
 // SchemaID identifies version 1 of the JSON report.
@@ -16,7 +16,7 @@ const SchemaID = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/repo
 // version 1 may gain some.
 func Schema() []byte {
 	reflector := jsonschema.Reflector{AllowAdditionalProperties: true, ExpandedStruct: true}
-	schema := reflector.Reflect(gate.Report{})
+	schema := reflector.Reflect(verdict.Report{})
 	schema.ID, schema.Title = SchemaID, "oap-gate report, version 1"
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func compiled(t *testing.T) *jsonschema.Schema {
@@ -28,22 +28,22 @@ func compiled(t *testing.T) *jsonschema.Schema {
 
 func TestReportsAreValid(t *testing.T) {
 	schema := compiled(t)
-	full := new(gate.Report)
+	full := new(verdict.Report)
 	fill(reflect.ValueOf(full).Elem(), "x")
-	full.Version, full.Mode, full.Verdict = 1, "audit", gate.Fail
+	full.Version, full.Mode, full.Verdict = 1, "audit", verdict.Failed
 	for i := range full.Results {
-		full.Results[i].Verdict = gate.Warn
+		full.Results[i].Verdict = verdict.Warned
 		for j := range full.Results[i].Findings {
-			full.Results[i].Findings[j].Severity = "notice"
+			full.Results[i].Findings[j].Severity = verdict.Notice
 		}
 	}
 	for i := range full.History.Peers {
 		full.History.Peers[i].State = "split"
 	}
 	for i := range full.Listings {
-		full.Listings[i].Status = gate.StatusExpiring
+		full.Listings[i].Status = verdict.StatusExpiring
 	}
-	reports := map[string]*gate.Report{"full": full}
+	reports := map[string]*verdict.Report{"full": full}
 	for _, sample := range samples {
 		reports[sample.name] = sample.report
 	}

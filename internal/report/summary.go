@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
-func verdictLine(r *gate.Report) string {
-	if r.Verdict == gate.Errored {
+func verdictLine(r *verdict.Report) string {
+	if r.Verdict == verdict.Errored {
 		return "error: could not run: " + line(r.Error)
 	}
 	s := line(string(r.Verdict)) + ": "
@@ -28,10 +30,10 @@ func verdictLine(r *gate.Report) string {
 	return s
 }
 
-func examined(r *gate.Report) string {
+func examined(r *verdict.Report) string {
 	ran := map[string]bool{}
 	for _, result := range r.Results {
-		if result.Verdict != gate.Skip {
+		if result.Verdict != verdict.Skipped {
 			ran[result.Check] = true
 		}
 	}
@@ -58,7 +60,7 @@ func examined(r *gate.Report) string {
 // unanswered asks whether the machine is online where each request of the run ended before anything answered it: no
 // name was resolved, or no connection was made. It is empty where anything answered, if only that a host is not
 // there, and where nothing was asked.
-func unanswered(r *gate.Report) string {
+func unanswered(r *verdict.Report) string {
 	asked, resolver := false, ""
 	for _, e := range r.Evidence {
 		if strings.HasPrefix(e.URL, string(evidence.Archive)+":") {
@@ -84,15 +86,15 @@ func unanswered(r *gate.Report) string {
 }
 
 // judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
-func judgedNothing(r *gate.Report) bool {
+func judgedNothing(r *verdict.Report) bool {
 	if len(r.Results) == 0 {
 		return true
 	}
-	return r.Mode == "check" && r.Verdict == gate.Pass && r.Counts.Records == 0 && len(r.Governance) == 0 && !r.Squash
+	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 && !r.Squash
 }
 
 // records names the kinds of the records where the results tell them all.
-func records(r *gate.Report) string {
+func records(r *verdict.Report) string {
 	kinds := []struct{ folder, name string }{
 		{"implementations/", "listing"},
 		{"revocations/", "revocation"},
@@ -120,7 +122,7 @@ func records(r *gate.Report) string {
 	return strings.Join(parts, " and ")
 }
 
-func outcomes(r *gate.Report) string {
+func outcomes(r *verdict.Report) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int
@@ -134,7 +136,7 @@ func outcomes(r *gate.Report) string {
 }
 
 // assumptions says what the verdict does not rest on.
-func assumptions(r *gate.Report) string {
+func assumptions(r *verdict.Report) string {
 	var parts []string
 	if n := len(r.NotRun); n > 0 {
 		part := count(n, "check") + " not run"

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxLists is up to how many subjects the table is a list of the checks with reasons, one for each; more
 // are a matrix with one line for each.
 const maxLists = 3
 
-func writeTable(b *bytes.Buffer, r *gate.Report, rules []Rule, ink ink) {
+func writeTable(b *bytes.Buffer, r *verdict.Report, rules []verdict.Rule, ink ink) {
 	groups, checks := bySubject(r), columns(r, rules)
 	if len(groups) > maxLists {
 		writeMatrix(b, groups, checks, ink)
@@ -27,7 +27,7 @@ func writeTable(b *bytes.Buffer, r *gate.Report, rules []Rule, ink ink) {
 }
 
 // writeList writes the verdict and the reason of each check on one subject.
-func writeList(b *bytes.Buffer, results []gate.Result, width int, ink ink) {
+func writeList(b *bytes.Buffer, results []verdict.Result, width int, ink ink) {
 	fmt.Fprintln(b, ink.bold(line(results[0].Subject)))
 	for _, result := range results {
 		verdict := fmt.Sprintf("%-12s", line(string(result.Verdict)))
@@ -40,7 +40,7 @@ func writeList(b *bytes.Buffer, results []gate.Result, width int, ink ink) {
 }
 
 // writeMatrix writes a stair of the check ids and under it a row of marks for each subject.
-func writeMatrix(b *bytes.Buffer, groups [][]gate.Result, checks []string, ink ink) {
+func writeMatrix(b *bytes.Buffer, groups [][]verdict.Result, checks []string, ink ink) {
 	at := map[string]int{}
 	for i, check := range checks {
 		at[check] = i
@@ -59,17 +59,17 @@ func writeMatrix(b *bytes.Buffer, groups [][]gate.Result, checks []string, ink i
 	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))
 }
 
-func mark(v gate.Verdict) string {
+func mark(v verdict.Verdict) string {
 	switch v {
-	case gate.Pass:
+	case verdict.Passed:
 		return "✓"
-	case gate.Fail:
+	case verdict.Failed:
 		return "✗"
-	case gate.Inconclusive:
+	case verdict.Inconclusive:
 		return "?"
-	case gate.Warn:
+	case verdict.Warned:
 		return "!"
-	case gate.Skip:
+	case verdict.Skipped:
 		return "-"
 	}
 	return "~" // no verdict of ours

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // writeText writes for people: which commits and why, the findings as lines that an editor can jump to, a
 // table of the verdicts, the verdict.
-func writeText(b *bytes.Buffer, r *gate.Report, o Options) error {
+func writeText(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
 	writeFindings(b, r, ink)
@@ -24,7 +24,7 @@ func writeText(b *bytes.Buffer, r *gate.Report, o Options) error {
 	return nil
 }
 
-func writeChosen(b *bytes.Buffer, r *gate.Report) {
+func writeChosen(b *bytes.Buffer, r *verdict.Report) {
 	if ask := unanswered(r); ask != "" {
 		fmt.Fprintf(b, "%s\n\n", ask)
 	}
@@ -36,9 +36,9 @@ func writeChosen(b *bytes.Buffer, r *gate.Report) {
 // writeFindings writes a line for each finding that an editor can jump to, "path:line:col: error: check-id: message
 // [code]", and one for its fix: the most severe first. Findings that say the same are written once, where the first
 // of them is, with their number and the next places.
-func writeFindings(b *bytes.Buffer, r *gate.Report, ink ink) {
+func writeFindings(b *bytes.Buffer, r *verdict.Report, ink ink) {
 	all := findings(r)
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.Severity, b.Severity) })
 	for _, same := range folded(all) {
 		f := same[0]
 		fmt.Fprintf(b, "%s: %s: %s: %s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message))
@@ -63,11 +63,14 @@ func writeFindings(b *bytes.Buffer, r *gate.Report, ink ink) {
 
 // folded groups the findings that differ in their place and commit alone, in the order of the first of each.
 func folded(all []placed) [][]placed {
-	type text struct{ check, severity, code, message, fix string }
+	type text struct {
+		severity                  verdict.Severity
+		check, code, message, fix string
+	}
 	at := map[text]int{}
 	var groups [][]placed
 	for _, f := range all {
-		key := text{f.check, f.Severity, f.Code, f.Message, f.Fix}
+		key := text{f.Severity, f.check, f.Code, f.Message, f.Fix}
 		i, found := at[key]
 		if !found {
 			i = len(groups)
@@ -107,15 +110,15 @@ func place(f placed) string {
 	return fmt.Sprintf("%s:%d:%d", path, f.Line, max(f.Column, 1))
 }
 
-func writeVerdict(b *bytes.Buffer, r *gate.Report, ink ink) {
+func writeVerdict(b *bytes.Buffer, r *verdict.Report, ink ink) {
 	fmt.Fprintln(b, ink.verdict(r.Verdict, verdictLine(r)))
-	if r.Verdict == gate.Errored && r.Remedy != "" {
+	if r.Verdict == verdict.Errored && r.Remedy != "" {
 		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))
 	}
 }
 
 // headAge says how old the head of an audit is: a copy that is frozen looks well.
-func headAge(r *gate.Report) string {
+func headAge(r *verdict.Report) string {
 	if r.History == nil || r.History.HeadTime.IsZero() {
 		return ""
 	}

@@ -10,8 +10,9 @@ import "fmt"
 // Pos is a place in a file: Line and Column count from 1, Column in bytes. The zero Line means the file
 // as a whole.
 type Pos struct {
-	Path         string
-	Line, Column int
+	Path   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
 }
 
 // String gives path:line:column, or the path alone where there is no line.

@@ -8,8 +8,10 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -18,7 +20,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: page FOLDER")
 		os.Exit(2)
 	}
-	for name, r := range map[string]*gate.Report{
+	for name, r := range map[string]*verdict.Report{
 		"0": audit(0), "1": audit(1), "1000": audit(1000), "10000": audit(10000), "worst": worst(10000),
 		"check": check(), "error": failed(), "hostile": hostile(),
 	} {
@@ -32,10 +34,10 @@ func main() {
 	}
 }
 
-func rules() []report.Rule {
-	var all []report.Rule
+func rules() []verdict.Rule {
+	var all []verdict.Rule
 	for _, c := range append(append([]*checks.Check{}, checks.Audit...), checks.All...) {
-		all = append(all, report.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
+		all = append(all, verdict.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
 	}
 	return all
 }
@@ -48,34 +50,34 @@ const (
 	sum  = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 )
 
-func frame(mode string) *gate.Report {
-	return &gate.Report{Version: 1, Tool: gate.Tool{Version: "v0.1.0", Commit: "5f7a2c1"}, Mode: mode, EvaluatedAt: noon,
-		Head: head, Chosen: "head 8d3e2f1a0b4c (HEAD)", Verdict: gate.Pass, EvidenceSHA256: sum}
+func frame(mode string) *verdict.Report {
+	return &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "5f7a2c1"}, Mode: mode, EvaluatedAt: noon,
+		Head: head, Chosen: "head 8d3e2f1a0b4c (HEAD)", Verdict: verdict.Passed, EvidenceSHA256: sum}
 }
 
 // audit is an audit of n listings, of which each status has some where there are enough.
-func audit(n int) *gate.Report {
+func audit(n int) *verdict.Report {
 	r := frame("audit")
-	r.History = &gate.History{Commits: 2*n + 7, Walked: 2*n + 7, HeadTime: noon.Add(-31 * time.Hour)}
+	r.History = &verdict.History{Commits: 2*n + 7, Walked: 2*n + 7, HeadTime: noon.Add(-31 * time.Hour)}
 	for _, id := range []string{"history", "commit-signatures", "consistency"} {
-		r.Results = append(r.Results, gate.Result{Check: id, Subject: "registry", Verdict: gate.Pass, Reason: "nothing to say against it"})
+		r.Results = append(r.Results, verdict.Result{Check: id, Subject: "registry", Verdict: verdict.Passed, Reason: "nothing to say against it"})
 	}
 	if n > 1 {
 		r.History.Checkpoint = base
-		r.History.Signatures = gate.Signatures{Good: 2*n - 5, Unsigned: 9, UnknownKey: 2, ExpiredKey: 1}
-		r.History.Peers = []gate.Peer{
+		r.History.Signatures = verdict.Signatures{Good: 2*n - 5, Unsigned: 9, UnknownKey: 2, ExpiredKey: 1}
+		r.History.Peers = []verdict.Peer{
 			{Name: "https://mirror.example.org/registry.git", Tip: head, Time: noon.Add(-31 * time.Hour), State: "same"},
 			{Name: "https://old.example.net/registry.git", Tip: base, Time: noon.Add(-900 * time.Hour), State: "behind"},
 			{Name: "/srv/mirror/registry.git", Tip: "00ff" + base[4:], Time: noon.Add(-40 * time.Hour), State: "split"},
 		}
 		r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-		r.Results[0] = gate.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json", Verdict: gate.Fail, Findings: []gate.Finding{{
-			Severity: "error", Code: "path-deleted", Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged records stay",
-			Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7", File: "implementations/" + slug(17) + ".json", Commit: base}}}
-		r.Results[2] = gate.Result{Check: "consistency", Subject: "registry", Verdict: gate.Fail, Findings: []gate.Finding{{
-			Severity: "error", Code: "split-view", Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
+		r.Results[0] = verdict.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json", Verdict: verdict.Failed, Findings: []verdict.Finding{{
+			Severity: verdict.Error, Code: "path-deleted", Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged records stay",
+			Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7", Pos: strict.Pos{Path: "implementations/" + slug(17) + ".json"}, Commit: base}}}
+		r.Results[2] = verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Failed, Findings: []verdict.Finding{{
+			Severity: verdict.Error, Code: "split-view", Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
 			Fix: "tell both mirrors' operators and the maintainers, and keep both clones", Commit: head}}}
-		r.Verdict = gate.Fail
+		r.Verdict = verdict.Failed
 	}
 	for i := range n {
 		add(r, i, n)
@@ -85,11 +87,11 @@ func audit(n int) *gate.Report {
 
 func slug(i int) string { return fmt.Sprintf("%c-listing-%05d", 'a'+i%26, i) }
 
-func add(r *gate.Report, i, n int) {
+func add(r *verdict.Report, i, n int) {
 	issued := noon.AddDate(0, 0, -(i*37)%90).Add(-time.Hour)
 	expires := issued.AddDate(0, 0, 90)
-	l := gate.Listing{Slug: slug(i), Name: fmt.Sprintf("Sample Implementation %d", i), ToolDID: "did:web:" + slug(i) + ".example.org", Level: "L2",
-		Status: gate.StatusValid, IssuedAt: &issued, ExpiresAt: &expires}
+	l := verdict.Listing{Slug: slug(i), Name: fmt.Sprintf("Sample Implementation %d", i), ToolDID: "did:web:" + slug(i) + ".example.org", Level: "L2",
+		Status: verdict.StatusValid, IssuedAt: &issued, ExpiresAt: &expires}
 	if i%5 == 0 && i > 0 || n == 1 {
 		l.Level = "L4"
 		if n > 1 {
@@ -108,24 +110,24 @@ func add(r *gate.Report, i, n int) {
 	switch {
 	case n < 2:
 	case expires.Sub(noon) < 14*24*time.Hour:
-		l.Status = gate.StatusExpiring
+		l.Status = verdict.StatusExpiring
 	case i%40 == 3:
-		l.Status = gate.StatusExpired
+		l.Status = verdict.StatusExpired
 		expires = noon.AddDate(0, 0, -i%200-1)
 	case i%50 == 7:
-		l.Status, l.RevokedBy = gate.StatusRevoked, "revocations/"+l.Slug+"-"+sum+".json"
+		l.Status, l.RevokedBy = verdict.StatusRevoked, "revocations/"+l.Slug+"-"+sum+".json"
 	case i%60 == 11:
-		l.Status = gate.StatusProvisional
+		l.Status = verdict.StatusProvisional
 	case i%97 == 13:
-		l.Status = gate.StatusInvalid
-		results[8] = gate.Result{Check: results[8].Check, Subject: path, Verdict: gate.Fail, Findings: []gate.Finding{{Severity: "error", Code: "receipt-hash-mismatch",
+		l.Status = verdict.StatusInvalid
+		results[8] = verdict.Result{Check: results[8].Check, Subject: path, Verdict: verdict.Failed, Findings: []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch",
 			Message: "served receipt has sha256 " + sum + ", the listing pins " + sum[32:] + sum[:32], Fix: "pin the served bytes, or publish the receipt that was pinned",
-			Cite: "RFC 0026 section 6", File: path, Line: 9, Column: 3, Pointer: "/conformance_receipt_sha256"}}}
+			Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 9, Column: 3}, Pointer: "/conformance_receipt_sha256"}}}
 	case i%97 == 19:
-		l.Status = gate.StatusUnreachable
-		results[6] = gate.Result{Check: results[6].Check, Subject: path, Verdict: gate.Inconclusive, Findings: []gate.Finding{{Severity: "inconclusive", Code: "timeout",
+		l.Status = verdict.StatusUnreachable
+		results[6] = verdict.Result{Check: results[6].Check, Subject: path, Verdict: verdict.Inconclusive, Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: "timeout",
 			Message: fmt.Sprintf("no answer from \"https://%s.example.org/manifest.json\" within 10s, 3 attempts", l.Slug), Fix: "run the audit again once the host answers",
-			Cite: "RFC 0026 section 6", File: path, Line: 6, Column: 3, Pointer: "/manifest_uri"}}}
+			Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 6, Column: 3}, Pointer: "/manifest_uri"}}}
 	case i%97 == 23:
 		l.Archived = true
 	}
@@ -133,21 +135,21 @@ func add(r *gate.Report, i, n int) {
 	r.Results = append(r.Results, results...)
 	host := "https://" + l.Slug + ".example.org/"
 	for _, url := range []string{host + ".well-known/did.json", host + "manifest.json", host + "receipts/current.json", "rdap:" + l.Slug + ".example.org"} {
-		e := gate.Evidence{URL: url, Status: 200, SHA256: sum, Bytes: 2048 + i, Attempts: 1, Milliseconds: int64(40 + i%200), Address: "203.0.113.7", State: "obtained"}
-		if l.Status == gate.StatusUnreachable && url == host+"manifest.json" {
-			e = gate.Evidence{URL: url, Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
+		e := verdict.Evidence{URL: url, Status: 200, SHA256: sum, Bytes: 2048 + i, Attempts: 1, Milliseconds: int64(40 + i%200), Address: "203.0.113.7", State: "obtained"}
+		if l.Status == verdict.StatusUnreachable && url == host+"manifest.json" {
+			e = verdict.Evidence{URL: url, Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
 		}
 		r.Evidence = append(r.Evidence, e)
 	}
 }
 
-func passed(path string) []gate.Result {
-	var all []gate.Result
+func passed(path string) []verdict.Result {
+	var all []verdict.Result
 	for _, c := range checks.All[:16] {
-		result := gate.Result{Check: c.ID, Subject: path, Verdict: gate.Pass}
+		result := verdict.Result{Check: c.ID, Subject: path, Verdict: verdict.Passed}
 		switch c.ID {
 		case "append-only", "reissue", "name-similarity":
-			result.Verdict, result.Reason = gate.Skip, "judged with the history"
+			result.Verdict, result.Reason = verdict.Skipped, "judged with the history"
 		case "domain-age":
 			result.Reason = "example.org was registered 2019-03-02, 2620 days ago"
 		}
@@ -157,7 +159,7 @@ func passed(path string) []gate.Result {
 }
 
 // worst has findings, witnesses and long texts for each of n listings.
-func worst(n int) *gate.Report {
+func worst(n int) *verdict.Report {
 	r := audit(n)
 	for i := range r.Listings {
 		l := &r.Listings[i]
@@ -170,18 +172,18 @@ func worst(n int) *gate.Report {
 	for i := range r.Results {
 		result := &r.Results[i]
 		if result.Subject != "registry" && (result.Check == "receipt-fetch" || result.Check == "schema") {
-			result.Verdict = gate.Fail
-			result.Findings = []gate.Finding{{Severity: "error", Code: "receipt-hash-mismatch", Message: "served receipt has sha256 " + sum + ", the listing pins " + sum,
-				Fix: "pin the served bytes, or publish the receipt that was pinned", Cite: "RFC 0026 section 6", File: result.Subject, Line: 9, Column: 3, Pointer: "/x"}}
+			result.Verdict = verdict.Failed
+			result.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch", Message: "served receipt has sha256 " + sum + ", the listing pins " + sum,
+				Fix: "pin the served bytes, or publish the receipt that was pinned", Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: result.Subject, Line: 9, Column: 3}, Pointer: "/x"}}
 		}
 	}
 	return counted(r)
 }
 
 // check is a pull request with a fault, a doubt and a warning.
-func check() *gate.Report {
+func check() *verdict.Report {
 	r := frame("check")
-	r.Base, r.MergeBase, r.Verdict = base, base, gate.Fail
+	r.Base, r.MergeBase, r.Verdict = base, base, verdict.Failed
 	r.Chosen = "base 1f0c5a6d2b9e (origin/main), head 8d3e2f1a0b4c (HEAD)"
 	add(r, 4, 0)
 	r.Listings = nil
@@ -190,25 +192,25 @@ func check() *gate.Report {
 		result := &r.Results[i]
 		switch result.Check {
 		case "receipt-validity":
-			result.Verdict, result.Findings = gate.Fail, []gate.Finding{{Severity: "error", Code: "window-too-long", Cite: "RFC 0026 section 6",
+			result.Verdict, result.Findings = verdict.Failed, []verdict.Finding{{Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
 				Message: "expires_at is 90d0h0m0.001s after issued_at, at most 90d is allowed", Fix: "set expires_at to 2026-08-02T10:34:47.660Z or earlier",
-				File: path, Line: 9, Column: 3, Pointer: "/expires_at"}}
+				Pos: strict.Pos{Path: path, Line: 9, Column: 3}, Pointer: "/expires_at"}}
 		case "did-resolution":
-			result.Verdict, result.Findings = gate.Inconclusive, []gate.Finding{{Severity: "inconclusive", Code: "timeout", Cite: "RFC 0026 section 6",
+			result.Verdict, result.Findings = verdict.Inconclusive, []verdict.Finding{{Severity: verdict.Doubt, Code: "timeout", Cite: "RFC 0026 section 6",
 				Message: "no answer from \"https://listing-00004.example.org/.well-known/did.json\" within 10s, 3 attempts", Fix: "run the job again once the host answers",
-				File: path, Line: 5, Column: 3, Pointer: "/tool_did"}}
+				Pos: strict.Pos{Path: path, Line: 5, Column: 3}, Pointer: "/tool_did"}}
 		case "manifest-did":
-			result.Verdict, result.Findings = gate.Warn, []gate.Finding{{Severity: "warning", Code: "receipt-uri-differs", Message: "the Manifest names another Receipt",
-				File: path, Line: 8, Column: 3}}
+			result.Verdict, result.Findings = verdict.Warned, []verdict.Finding{{Severity: verdict.Warning, Code: "receipt-uri-differs", Message: "the Manifest names another Receipt",
+				Pos: strict.Pos{Path: path, Line: 8, Column: 3}}}
 		}
 	}
 	r.Governance, r.Squash = []string{".github/gate-policy.yml"}, true
 	return counted(r)
 }
 
-func failed() *gate.Report {
+func failed() *verdict.Report {
 	r := frame("check")
-	r.Head, r.Chosen, r.Verdict, r.EvidenceSHA256 = "", "", gate.Errored, ""
+	r.Head, r.Chosen, r.Verdict, r.EvidenceSHA256 = "", "", verdict.Errored, ""
 	r.Error, r.Remedy = "the clone is shallow: the parent of 8d3e2f1a0b4c is not in it", "git fetch --unshallow, or fetch-depth: 0 in actions/checkout"
 	return r
 }
@@ -219,24 +221,24 @@ const attack = `"'></style></title></textarea></svg></table><script>alert(1)</sc
 	`<meta http-equiv=refresh content="0;url=https://evil.example"><style>*{background:url(https://evil.example/y)}</style>{{.}}` + "\u202e\u2066\x00\x1b[31m\u200b"
 
 // hostile has an attack in every text of the report, but for the words that decide what is shown.
-func hostile() *gate.Report {
-	r := new(gate.Report)
+func hostile() *verdict.Report {
+	r := new(verdict.Report)
 	poison(reflect.ValueOf(r).Elem())
-	r.Mode, r.Verdict = "audit", gate.Fail
-	for i, status := range []string{gate.StatusValid, gate.StatusInvalid, attack} {
+	r.Mode, r.Verdict = "audit", verdict.Failed
+	for i, status := range []string{verdict.StatusValid, verdict.StatusInvalid, attack} {
 		l := r.Listings[0]
 		l.Status, l.Slug = status, fmt.Sprint(attack, i)
 		r.Listings = append(r.Listings, l)
 	}
-	for i, severity := range []string{"error", "inconclusive", "warning", "notice"} {
+	for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice} {
 		result := r.Results[0]
-		result.Findings = []gate.Finding{result.Findings[0]}
+		result.Findings = []verdict.Finding{result.Findings[0]}
 		result.Findings[0].Severity = severity
 		result.Subject = fmt.Sprint("registry", i)
 		r.Results = append(r.Results, result)
 	}
 	for _, url := range []string{"javascript:alert(5)", "data:text/html,<script>alert(6)</script>", "https://good.example@evil.example/", "https://ok.example/a?b=c"} {
-		r.Evidence = append(r.Evidence, gate.Evidence{URL: url, FinalURL: url + "#x", State: "obtained"})
+		r.Evidence = append(r.Evidence, verdict.Evidence{URL: url, FinalURL: url + "#x", State: "obtained"})
 	}
 	return r
 }
@@ -269,8 +271,8 @@ func poison(v reflect.Value) {
 	}
 }
 
-func counted(r *gate.Report) *gate.Report {
-	r.Counts = gate.Counts{}
+func counted(r *verdict.Report) *verdict.Report {
+	r.Counts = verdict.Counts{}
 	subjects := map[string]bool{}
 	for _, result := range r.Results {
 		if result.Subject != "registry" && !subjects[result.Subject] {
@@ -278,15 +280,15 @@ func counted(r *gate.Report) *gate.Report {
 			r.Counts.Records++
 		}
 		switch result.Verdict {
-		case gate.Pass:
+		case verdict.Passed:
 			r.Counts.Pass++
-		case gate.Fail:
+		case verdict.Failed:
 			r.Counts.Fail++
-		case gate.Inconclusive:
+		case verdict.Inconclusive:
 			r.Counts.Inconclusive++
-		case gate.Warn:
+		case verdict.Warned:
 			r.Counts.Warn++
-		case gate.Skip:
+		case verdict.Skipped:
 			r.Counts.Skip++
 		}
 	}

@@ -1,8 +1,12 @@
-// Package gate collects the evidence for a range or a whole registry, runs the checks on it, and judges.
-package gate
+// Package verdict is what a judgement is, whatever is judged: the findings of a check, its outcome on one subject, and the
+// report of them all.
+package verdict
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,8 +15,8 @@ type Verdict string
 
 // The verdicts of a run. Errored means that the gate could not run at all.
 const (
-	Pass         Verdict = "pass"
-	Fail         Verdict = "fail"
+	Passed       Verdict = "pass"
+	Failed       Verdict = "fail"
 	Inconclusive Verdict = "inconclusive"
 	Errored      Verdict = "error"
 )
@@ -20,9 +24,9 @@ const (
 // ExitStatus is the exit status of a process that ends with v.
 func (v Verdict) ExitStatus() int {
 	switch v {
-	case Pass:
+	case Passed:
 		return 0
-	case Fail:
+	case Failed:
 		return 1
 	case Inconclusive:
 		return 3
@@ -84,10 +88,10 @@ type Counts struct {
 	Skip         int `json:"skip"`
 }
 
-// The verdicts of one Result, beside Pass, Fail and Inconclusive.
+// The verdicts of one Result, beside Passed, Failed and Inconclusive.
 const (
-	Warn Verdict = "warn"
-	Skip Verdict = "skip"
+	Warned  Verdict = "warn"
+	Skipped Verdict = "skip"
 )
 
 // Result is what one check found on one subject: a path, or "registry".
@@ -97,20 +101,6 @@ type Result struct {
 	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip"`
 	Reason   string    `json:"reason,omitempty"`
 	Findings []Finding `json:"findings"`
-}
-
-// Finding is one fault, doubt or remark.
-type Finding struct {
-	Severity string `json:"severity" jsonschema:"enum=error,enum=inconclusive,enum=warning,enum=notice"`
-	Code     string `json:"code"`
-	Message  string `json:"message"`
-	Fix      string `json:"fix,omitempty"`
-	Cite     string `json:"cite,omitempty"`
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Pointer  string `json:"pointer,omitempty"`
-	Commit   string `json:"commit,omitempty"`
 }
 
 // Evidence is the record of one document that was sought.
@@ -184,3 +174,59 @@ const (
 	StatusUnreachable = "unreachable"
 	StatusInvalid     = "invalid"
 )
+
+// Join adds what was found of the same check and subject elsewhere: the worse verdict stands, with the findings of both.
+func (r *Result) Join(o Result) {
+	if o.Verdict.Worse(r.Verdict) {
+		r.Verdict, r.Reason = o.Verdict, o.Reason
+	}
+	for _, f := range o.Findings {
+		if !slices.Contains(r.Findings, f) {
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	sortFindings(r.Findings)
+}
+
+// Worse reports whether v weighs more than o where both are verdicts of one check on one subject.
+func (v Verdict) Worse(o Verdict) bool {
+	ranks := []Verdict{Skipped, Passed, Warned, Inconclusive, Failed}
+	return slices.Index(ranks, v) > slices.Index(ranks, o)
+}
+
+func sortFindings(all []Finding) {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict.
+func (r *Report) Settle(catalogue []Rule) {
+	order := make(map[string]int, len(catalogue))
+	for i, rule := range catalogue {
+		order[rule.ID] = i + 1 // a check that the catalogue does not know comes first
+	}
+	slices.SortStableFunc(r.Results, func(a, b Result) int {
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order[a.Check], order[b.Check]))
+	})
+	r.Counts = Counts{Records: r.Counts.Records}
+	r.Verdict = Passed
+	for _, result := range r.Results {
+		switch result.Verdict {
+		case Passed:
+			r.Counts.Pass++
+		case Failed:
+			r.Counts.Fail++
+			r.Verdict = Failed
+		case Inconclusive:
+			r.Counts.Inconclusive++
+			if r.Verdict != Failed {
+				r.Verdict = Inconclusive
+			}
+		case Warned:
+			r.Counts.Warn++
+		case Skipped:
+			r.Counts.Skip++
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package verdict
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// ErrUnsaid means that a check said nothing of a subject, which is no pass.
+var ErrUnsaid = errors.New("said nothing")
+
+// Outcome is what a check makes of one subject. It says something by a finding or by one of Pass, Skip and Doubtful;
+// without findings above Notice it is then what was said.
+type Outcome struct {
+	Findings   []Finding
+	Skipped    string // why the check does not apply; nothing was judged
+	DeferredTo string // the check that failed in place of this one, where Skipped is set
+	Doubtful   string // why nothing could be decided, where another check reports the cause
+	Verified   string // what was found true, for the report
+	Passed     bool
+}
+
+// Pass says that what the check demands holds, and what was verified, which may be left empty.
+func Pass(format string, args ...any) Outcome {
+	return Outcome{Passed: true, Verified: fmt.Sprintf(format, args...)}
+}
+
+// Skip says why the check does not apply.
+func Skip(format string, args ...any) Outcome { return Outcome{Skipped: fmt.Sprintf(format, args...)} }
+
+// OrPass is o, which passes where nothing else was said.
+func (o Outcome) OrPass() Outcome {
+	o.Passed = true
+	return o
+}
+
+// Place knows where the members of a subject stand.
+type Place interface {
+	// Pos is the place of the member that an RFC 6901 JSON Pointer names.
+	Pos(pointer string) strict.Pos
+}
+
+// Add appends a finding at a member of the subject and gives it for a fix to be set.
+func (o *Outcome) Add(at Place, severity Severity, pointer, code, format string, args ...any) *Finding {
+	o.Findings = append(o.Findings, Finding{Severity: severity, Code: code, Pos: at.Pos(pointer), Pointer: pointer,
+		Message: fmt.Sprintf(format, args...)})
+	return &o.Findings[len(o.Findings)-1]
+}
+
+// Errorf adds an Error.
+func (o *Outcome) Errorf(at Place, pointer, code, format string, args ...any) *Finding {
+	return o.Add(at, Error, pointer, code, format, args...)
+}
+
+// Doubtf adds a Doubt.
+func (o *Outcome) Doubtf(at Place, pointer, code, format string, args ...any) *Finding {
+	return o.Add(at, Doubt, pointer, code, format, args...)
+}
+
+// Warnf adds a Warning.
+func (o *Outcome) Warnf(at Place, pointer, code, format string, args ...any) *Finding {
+	return o.Add(at, Warning, pointer, code, format, args...)
+}
+
+// Noticef adds a Notice.
+func (o *Outcome) Noticef(at Place, pointer, code, format string, args ...any) *Finding {
+	return o.Add(at, Notice, pointer, code, format, args...)
+}
+
+// Has reports whether a finding of this severity is among the outcome's.
+func (o *Outcome) Has(severity Severity) bool {
+	for _, f := range o.Findings {
+		if f.Severity == severity {
+			return true
+		}
+	}
+	return false
+}
+
+// Verdict is what the outcome comes to. The error is ErrUnsaid.
+func (o Outcome) Verdict() (Verdict, error) {
+	v := Passed
+	switch {
+	case o.Doubtful != "":
+		v = Inconclusive
+	case o.Skipped != "":
+		v = Skipped
+	case !o.Passed && o.Verified == "" && len(o.Findings) == 0:
+		return Errored, ErrUnsaid
+	}
+	for _, f := range o.Findings {
+		switch f.Severity {
+		case Notice:
+		case Warning:
+			if v == Passed || v == Skipped {
+				v = Warned
+			}
+		case Doubt:
+			v = Inconclusive
+		default:
+			return Failed, nil
+		}
+	}
+	return v, nil
+}
+
+// Result is the outcome of the check of that rule on a subject, for the report. The error wraps ErrUnsaid.
+func (o Outcome) Result(rule Rule, subject string) (Result, error) {
+	v, err := o.Verdict()
+	if err != nil {
+		return Result{}, fmt.Errorf("check %s %w of %s", rule.ID, err, subject)
+	}
+	r := Result{Check: rule.ID, Subject: subject, Verdict: v, Reason: cmp.Or(o.Skipped, o.Doubtful, o.Verified)}
+	for _, f := range o.Findings {
+		f.Cite = rule.Cite
+		r.Findings = append(r.Findings, f)
+	}
+	sortFindings(r.Findings)
+	return r, nil
+}
