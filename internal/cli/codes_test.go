@@ -19,7 +19,11 @@ import (
 
 // coded are the packages that give findings their codes, from the root of the module.
 var coded = []string{"checks", "gate", "registry", "internal/cli", "internal/did", "internal/doctor", "internal/domainage",
-	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict"}
+	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict",
+	vocabulary}
+
+// vocabulary is the package whose functions take a code wherever they are called.
+const vocabulary = "internal/verdict"
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a fix,
 // and that none is explained that no finding is given.
@@ -301,11 +305,11 @@ func (s *source) texts(f file, x ast.Expr, follow bool) []emission {
 	return nil
 }
 
-// parameters tells at which place the functions of a package take a code, by name.
+// parameters tells at which place the functions of a package, and those of the vocabulary, take a code, by name.
 func (s *source) parameters(dir string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.files {
-		if f.dir != dir {
+		if f.dir != dir && f.dir != vocabulary {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
