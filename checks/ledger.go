@@ -366,7 +366,7 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 		if err != nil {
 			return nil, err
 		}
-		if isFolder || found && folded != "" {
+		if isFolder || found && folded != "" && folded != p {
 			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)

@@ -160,7 +160,7 @@ func (r *reader) read() error {
 	if err := r.listed(root["verificationMethod"]); err != nil {
 		return err
 	}
-	// keyAgreement is left out: its keys encrypt, they sign nothing.
+	r.agreement(root["keyAgreement"])
 	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation", "capabilityDelegation"} {
 		if err := r.relationship(relationship, root[relationship]); err != nil {
 			return err
@@ -322,6 +322,20 @@ func (r *reader) relationship(name string, v any) error {
 		}
 	}
 	return nil
+}
+
+// agreement reads the methods in keyAgreement, of which only whose they are matters: they encrypt, they sign nothing.
+func (r *reader) agreement(v any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, m := range list {
+		method, _ := m.(map[string]any)
+		if m := material(method); m != "" {
+			r.doc.Material = append(r.doc.Material, m)
+		}
+	}
 }
 
 // method keeps a verification method's key where it is an Ed25519 key.

@@ -38,11 +38,12 @@ type Domain struct {
 // and end in a dot. A top-level domain that the list does not know is its own suffix.
 //
 // The error wraps ErrNotDNSName, or ErrPublicSuffix; with the latter, Host, Suffix and, below a private
-// suffix, ICANN are still set.
+// suffix, ICANN are still set. So is all of a name that is wrong in an A-label alone: whose it is does not hang on
+// that.
 func Registrable(host string) (Domain, error) {
-	name, err := Host(host)
-	if err != nil {
-		return Domain{}, err
+	name, unsound := Host(host)
+	if name == "" {
+		return Domain{}, unsound
 	}
 	suffix, private := publicSuffix(name)
 	d := Domain{Host: name, Suffix: suffix, PrivateSuffix: private}
@@ -53,6 +54,9 @@ func Registrable(host string) (Domain, error) {
 		suffix, private = publicSuffix(parent)
 	}
 	d.ICANN = below(name, suffix)
+	if unsound != nil {
+		return d, unsound
+	}
 	if d.Registrable == "" {
 		return d, fmt.Errorf("finding the registrable domain of %q: %w", name, ErrPublicSuffix)
 	}
@@ -78,13 +82,17 @@ func below(name, suffix string) string {
 }
 
 // Host gives the one spelling of a DNS host name: lower-case A-labels without a trailing dot. It refuses,
-// with ErrNotDNSName, everything that a resolver could take for an IP address, such as 127.1 or 0x7f000001.
+// with ErrNotDNSName, everything that a resolver could take for an IP address, such as 127.1 or 0x7f000001. Of an ASCII
+// name of which an A-label stands for nothing it gives the spelling beside the error.
 func Host(name string) (string, error) {
 	ascii := strings.ToLower(strings.TrimSuffix(name, "."))
+	var unsound error
 	if !isASCII(ascii) || strings.Contains(ascii, "xn--") {
-		var err error
-		if ascii, err = idna.Lookup.ToASCII(ascii); err != nil {
-			return "", fmt.Errorf("reading host %q: %w", name, ErrNotDNSName)
+		labels, err := idna.Lookup.ToASCII(ascii)
+		if err != nil {
+			unsound = fmt.Errorf("reading host %q: %w", name, ErrNotDNSName)
+		} else {
+			ascii = labels
 		}
 	}
 	if len(ascii) > 253 {
@@ -99,7 +107,7 @@ func Host(name string) (string, error) {
 	if isNumber(labels[len(labels)-1]) {
 		return "", fmt.Errorf("reading host %q: an IP address: %w", name, ErrNotDNSName)
 	}
-	return ascii, nil
+	return ascii, unsound
 }
 
 func isASCII(s string) bool {

@@ -2,9 +2,11 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
@@ -66,7 +68,7 @@ func Parse(url string, data []byte) (*Manifest, error) {
 			LegalName: member(publisher, "legal_name"),
 			Registry: Registry{
 				Type:    member(publisher, "registry", "type"),
-				ID:      member(publisher, "registry", "id"),
+				ID:      number(publisher, "registry", "id"),
 				Country: member(publisher, "registry", "country"),
 			},
 		},
@@ -79,6 +81,12 @@ func Parse(url string, data []byte) (*Manifest, error) {
 
 // member is a text of its own, so that the whole is not kept for a part.
 func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
+
+// number is member, or the digits of a number.
+func number(v any, names ...string) string {
+	n, _ := strict.Member(v, names...).(json.Number)
+	return cmp.Or(member(v, names...), strings.Clone(n.String()))
+}
 
 func policyOf(teamwork any) FallbackPolicy {
 	policy := strict.Member(teamwork, "aht_fallback_policy")
@@ -125,5 +133,14 @@ func (r Registry) same(o Registry) bool {
 // given tells whether both texts have something in them.
 func given(a, b string) bool { return folded(a) != "" && folded(b) != "" }
 
-// folded joins runs of white space: a second blank makes no second company.
-func folded(s string) string { return strings.Join(strings.Fields(fold.Text(s)), " ") }
+// folded joins runs of white space and drops what has no shape: a second blank makes no second company, nor does a
+// control character, or a mark of an annotation (U+FFF9 to U+FFFB), which Unicode does not count as default-ignorable.
+func folded(s string) string {
+	seen := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || 0xFFF9 <= r && r <= 0xFFFB {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(fold.Text(seen)), " ")
+}
