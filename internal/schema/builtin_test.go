@@ -69,6 +69,16 @@ func TestBuiltinStructure(t *testing.T) {
 	}
 }
 
+// TestBuiltinText holds that the built-in schemas are what their files say.
+func TestBuiltinText(t *testing.T) {
+	for _, name := range Names {
+		want, err := os.ReadFile(filepath.Join("builtin", name+".json"))
+		if got := Text(name); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v, %s", name, err, cmp.Diff(string(want), string(got)))
+		}
+	}
+}
+
 func TestBuiltinNames(t *testing.T) {
 	if len(Names) != len(builtins) {
 		t.Errorf("%d names for %d built-in schemas", len(Names), len(builtins))
