@@ -67,8 +67,8 @@ func runAppendOnly(s *Subject) verdict.Outcome {
 		if !found {
 			continue
 		}
-		if !sameEntry(v.Changes[i].Base, s.Change.Base) {
-			if sameEntry(v.Changes[i].Head, s.Change.Base) {
+		if !registry.SameEntry(v.Changes[i].Base, s.Change.Base) {
+			if registry.SameEntry(v.Changes[i].Head, s.Change.Base) {
 				continue // base has it so already: nothing would change
 			}
 			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
@@ -141,7 +141,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) {
 			continue
 		}
 		head := c.Touched[i].Head
-		if reissued && sameEntry(head, s.Change.Head) {
+		if reissued && registry.SameEntry(head, s.Change.Head) {
 			continue // what the range as a whole makes of it is judged as such
 		}
 		if versions++; versions > maxVersions {
@@ -223,7 +223,7 @@ func runAppendOnlyRegistry(r *Run) verdict.Outcome {
 			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
 				r.Fatal(err)
 				return out
-			} else if !sameEntry(c.Base, e) && !sameEntry(c.Head, e) {
+			} else if !registry.SameEntry(c.Base, e) && !registry.SameEntry(c.Head, e) {
 				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 					WithFix("merge the base branch into yours, or rebase onto it")
 			}
@@ -240,7 +240,8 @@ func runAppendOnlyRegistry(r *Run) verdict.Outcome {
 			"fast-forwarded, the branch's own commits would take the place of the main branch's", short(r.Range.Base.Commit())).
 			WithFix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
 	}
-	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, func(c registry.Change) bool { return !sameEntry(c.Base, c.Head) }) {
+	changes := func(c registry.Change) bool { return !registry.SameEntry(c.Base, c.Head) }
+	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, changes) {
 		out.Verified = "the range changes nothing"
 	}
 	// A step of the ledger has no merge base.
@@ -262,7 +263,7 @@ func runAppendOnlyRegistry(r *Run) verdict.Outcome {
 func Governance(r *registry.Range) []string {
 	var out []string
 	for _, c := range r.Changes {
-		if registry.KindOf(c.Path) == registry.Governance && !sameEntry(c.Base, c.Head) {
+		if registry.KindOf(c.Path) == registry.Governance && !registry.SameEntry(c.Base, c.Head) {
 			out = append(out, c.Path)
 		}
 	}
@@ -301,7 +302,7 @@ func dropped(r *registry.Range) string {
 				continue
 			}
 			i, found := indexOf(r.Changes, t.Path)
-			if !found || !sameEntry(r.Changes[i].Head, t.Head) {
+			if !found || !registry.SameEntry(r.Changes[i].Head, t.Head) {
 				return t.Path
 			}
 		}
@@ -332,13 +333,6 @@ func keep(path string) bool {
 // indexOf finds the change of a path among changes in path order.
 func indexOf(changes []registry.Change, path string) (int, bool) {
 	return slices.BinarySearchFunc(changes, path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
-}
-
-func sameEntry(a, b *registry.Entry) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }
 
 // short is a commit id as a message shows it; empty stands for the files on disk.

@@ -171,7 +171,7 @@ func (s *Subject) refuse(pointer string) {
 
 // Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.
 func (s *Subject) Unchanged() bool {
-	return sameEntry(s.Change.Base, s.Change.Head)
+	return registry.SameEntry(s.Change.Base, s.Change.Head)
 }
 
 // Pos is the place of a member in the file as it would land.

@@ -177,7 +177,7 @@ func (e *Entry) id() gitstore.ID {
 }
 
 func (c *comparison) add(change Change) error {
-	if sameEntry(change.Base, change.Head) {
+	if SameEntry(change.Base, change.Head) {
 		return nil
 	}
 	if len(c.changes) >= maxPaths {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -299,8 +300,8 @@ func (d *disk) text(path string, limit int64) ([]byte, error) {
 		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
 			Err: fmt.Errorf("%w: %d bytes, at most %d are read", gitstore.ErrTooLarge, size, limit)}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > size {
+	data, err := capped.ReadAll(f, size)
+	if errors.Is(err, capped.ErrTooLarge) {
 		err = errChanged
 	}
 	if err != nil {

@@ -98,7 +98,7 @@ func (r *Repository) FileHistory(ctx context.Context, tip, path string) ([]Versi
 	}
 	var versions []Version
 	for i, c := range chain {
-		if !sameEntry(entries[i], entries[i+1]) {
+		if !SameEntry(entries[i], entries[i+1]) {
 			versions = append(versions, Version{Commit: c.id.String(), When: c.when, Entry: entries[i]})
 		}
 	}
@@ -132,11 +132,4 @@ func (v *versionReader) folder(id gitstore.ID, path string) (*folder, error) {
 	f, err := v.repo.folderLike(id, path, v.latest[path])
 	v.latest[path] = f
 	return f, err
-}
-
-func sameEntry(a, b *Entry) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }

@@ -78,7 +78,7 @@ func (g *Range) steps(changes []Change) ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !sameEntry(c.Head, lands) {
+		if !SameEntry(c.Head, lands) {
 			kept = append(kept, c)
 		}
 	}
@@ -102,7 +102,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 			if err != nil {
 				return err
 			}
-			if sameEntry(t.Head, e) {
+			if SameEntry(t.Head, e) {
 				numbers[t.Path] = len(entries)
 				entries = append(entries, e)
 			}
@@ -130,7 +130,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 		held[c.id] = before
 		g.Commits[i].Touched = slices.DeleteFunc(g.Commits[i].Touched, func(t Change) bool {
 			n, known := numbers[t.Path]
-			return known && sameEntry(t.Head, entries[n]) && before.Bit(n) == 0
+			return known && SameEntry(t.Head, entries[n]) && before.Bit(n) == 0
 		})
 	}
 	return nil

@@ -287,7 +287,7 @@ func TestTouchedHonestly(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !sameEntry(e, change.Base) && !sameEntry(e, change.Head) {
+					if !SameEntry(e, change.Base) && !SameEntry(e, change.Head) {
 						t.Errorf("seed %d, %v: base moved on at %s since %s", seed, pair, change.Path, v.From)
 					}
 				}

@@ -39,7 +39,7 @@ func (r *Repository) Uncommitted(ctx context.Context) []string {
 			return nil
 		}
 		for _, e := range at {
-			if now := files[e.Path]; KindOf(e.Path) == k && !sameEntry(now, &e.Entry) {
+			if now := files[e.Path]; KindOf(e.Path) == k && !SameEntry(now, &e.Entry) {
 				paths = append(paths, e.Path)
 			}
 			delete(files, e.Path)

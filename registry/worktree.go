@@ -125,7 +125,7 @@ func (r *Repository) changesTo(h *commit, files map[string]*Entry) ([]Change, er
 	var changes []Change
 	err := r.treeOf(h).Walk(func(path string, e Entry) error {
 		now := files[path]
-		if !sameEntry(now, &e) {
+		if !SameEntry(now, &e) {
 			changes = append(changes, Change{Path: path, Base: &e, Head: now})
 		}
 		delete(files, path)

@@ -1,16 +1,17 @@
 package checkpoint
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
 // Read reads the checkpoint in a file. See Parse for the verifier and the errors; where there is no such file, the
@@ -37,47 +38,29 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%q is not a regular file", path)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	data, err := capped.ReadFile(path, limit)
+	if errors.Is(err, capped.ErrTooLarge) {
+		err = nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	return data, errors.Join(err, f.Close())
+	return data, err
 }
 
 // WriteFile puts the checkpoint into a file, signed if there is a signer. Whenever the process or the machine stops,
-// the file is as it was before or as it is afterwards; a file ".NAME.….new" may be left beside it, which nobody
-// reads. On any error the old file stands.
+// the file is as it was before or as it is afterwards; see package atomicfile for what may be left beside it. Where it
+// cannot be written, the old file stands.
 func (c *Checkpoint) WriteFile(path string, signer note.Signer) error {
 	data, err := c.Encode(signer)
 	if err != nil {
 		return err
 	}
-	if err := replace(path, data); err != nil {
+	err = atomicfile.Write(path, data, 0o666)
+	if err == nil {
+		err = syncFolder(filepath.Dir(path)) // the rename is durable only then
+	}
+	if err != nil {
 		return fmt.Errorf("writing checkpoint: %w", err)
 	}
 	return nil
-}
-
-// replace writes a file beside path and renames it. The rename is durable only once the folder is.
-func replace(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	name := filepath.Join(dir, "."+filepath.Base(path)+"."+rand.Text()+".new")
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(name, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return syncFolder(dir)
 }
 
 func syncFolder(dir string) error {

@@ -218,7 +218,7 @@ func TestAuditFullDisk(t *testing.T) {
 		t.Error("the checkpoint did not move")
 	}
 	left, err := filepath.Glob(filepath.Join(disk, ".*"))
-	if err != nil || slices.ContainsFunc(left, func(p string) bool { return strings.HasSuffix(p, ".new") }) {
+	if err != nil || slices.ContainsFunc(left, func(p string) bool { return strings.HasSuffix(p, ".oap-gate.tmp") }) {
 		t.Errorf("%q are left over, %v", left, err)
 	}
 }
@@ -238,20 +238,28 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// TestAuditLeftovers holds that what a killed run leaves beside its files is no part of a later one.
+// TestAuditLeftovers holds that what a killed run leaves beside its files is no part of a later one, which removes it.
 func TestAuditLeftovers(t *testing.T) {
 	t.Parallel()
 	w := build(t, twoSteps)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev", "main"}, w.Args())
-	if err := os.WriteFile(filepath.Join(dir, ".state.LEFT.new"), []byte("registry.exa"), 0o600); err != nil {
+	left := filepath.Join(dir, ".state.ABCDEFGHIJKLMNOPQRSTUVWX27.oap-gate.tmp")
+	if err := os.WriteFile(left, []byte("registry.exa"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(left, then, then); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		if code, out := program(t, args...); code != 0 {
 			t.Fatalf("exit status %d: %s", code, out)
 		}
+	}
+	if there, err := os.ReadDir(dir); err != nil || len(there) != 1 {
+		t.Errorf("%v are left, %v", there, err)
 	}
 	whole := read(t, state)
 	// A checkpoint that is cut anywhere is none, and no run takes it for one.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -121,16 +119,10 @@ func (o *options) admit(event string) error {
 	return usagef("the events are "+knownEvents, "the event %q names no range to check", event)
 }
 
-// readCapped reads a file of at most so many bytes, whatever it is: a FIFO that nobody writes to is empty, and a device may
-// have no end.
+// readCapped reads a file of at most so many bytes, whatever it is. See capped.ReadFile.
 func readCapped(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
+	data, err := capped.ReadFile(path, most)
+	if errors.Is(err, capped.ErrTooLarge) {
 		err = fmt.Errorf("it has more than %d bytes, which is the most that is read", most)
 	}
 	return data, err

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -147,12 +148,12 @@ func (v *visit) read(name string, limit int) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is no regular file (%s)", info.Mode().Type())
 	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	data, err := capped.ReadAll(f, int64(limit))
+	if errors.Is(err, capped.ErrTooLarge) {
+		return nil, fmt.Errorf("it has more than %d bytes", limit)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
 	}
 	if data == nil {
 		data = []byte{}

@@ -7,12 +7,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
 // archive keeps every document that was obtained, by its SHA-256, so that a Receipt is still verifiable by
 // its pin once its origin is gone. What it holds is believed for its hash alone, so it may come from anybody.
 // The methods of a nil archive find and keep nothing.
-type archive struct{ dir string }
+type archive struct {
+	dir   string
+	files atomicfile.Unsynced
+}
 
 func openArchive(dir string) (*archive, error) {
 	if dir == "" {
@@ -21,7 +27,7 @@ func openArchive(dir string) (*archive, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making archive: %w", err)
 	}
-	return &archive{dir}, nil
+	return &archive{dir: dir}, nil
 }
 
 // path is sharded by the first two digits: a folder of a million files is slow to list.
@@ -34,11 +40,11 @@ func (a *archive) keep(o Observation) {
 		return
 	}
 	path := a.path(o.SHA256)
-	if there, err := readUpTo(path, int64(len(o.Body))); err == nil && bytes.Equal(there, o.Body) {
+	if there, err := capped.ReadFile(path, int64(len(o.Body))); err == nil && bytes.Equal(there, o.Body) {
 		return
 	}
 	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-		_ = writeFile(path, o.Body, false)
+		_ = a.files.Write(path, o.Body, 0o600)
 	}
 }
 
@@ -47,7 +53,7 @@ func (a *archive) find(r Request) Observation {
 	if a == nil || !isSHA256(r.Target) {
 		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
 	}
-	body, err := readUpTo(a.path(r.Target), r.MaxBytes)
+	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)
 	if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != r.Target {
 		return refuse(Absent, CodeNotArchived, "the archive does not hold sha256 %s", r.Target).observation(r)
 	}

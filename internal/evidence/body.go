@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
@@ -23,9 +25,9 @@ func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]by
 		return nil, refused
 	}
 	wire := &wire{from: resp.Body, left: limit}
-	body, err := io.ReadAll(io.LimitReader(newDecoder(encoding, wire), limit+1))
+	body, err := capped.ReadAll(newDecoder(encoding, wire), limit)
 	switch {
-	case int64(len(body)) > limit, errors.Is(wire.err, errTooLarge):
+	case errors.Is(err, capped.ErrTooLarge), errors.Is(wire.err, capped.ErrTooLarge):
 		return nil, tooLarge(limit)
 	case err == nil && !l.quota.take(int64(len(body))):
 		return nil, totalTooLarge()
@@ -50,15 +52,13 @@ type wire struct {
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.from.Read(p)
 	if w.left -= int64(n); w.left < 0 {
-		n, err = 0, errTooLarge
+		n, err = 0, capped.ErrTooLarge
 	}
 	if err != nil && err != io.EOF {
 		w.err = err
 	}
 	return n, err
 }
-
-var errTooLarge = errors.New("too large")
 
 func tooLarge(limit int64) *refusal {
 	return refuse(Invalid, CodeTooLarge, "the body is larger than %d bytes", limit)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -102,7 +104,7 @@ func (b *Bundle) Encode() []byte {
 
 // WriteFile writes the bundle to a file, which is whole or not there.
 func (b *Bundle) WriteFile(path string) error {
-	if err := writeFile(path, b.Encode(), true); err != nil {
+	if err := atomicfile.Write(path, b.Encode(), 0o600); err != nil {
 		return fmt.Errorf("writing bundle: %w", err)
 	}
 	return nil
@@ -110,7 +112,7 @@ func (b *Bundle) WriteFile(path string) error {
 
 // ReadBundle reads a file of at most MaxBundle bytes.
 func ReadBundle(path string) (*Bundle, error) {
-	data, err := readUpTo(path, MaxBundle)
+	data, err := capped.ReadFile(path, MaxBundle)
 	if err != nil {
 		return nil, fmt.Errorf("reading bundle %s: %w", path, err)
 	}

@@ -5,13 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
 // fresh is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
@@ -28,7 +30,10 @@ const fresh = 7 * 24 * time.Hour
 // Who can write to the folder decides what these answers are: it must not be shared with the jobs of pull
 // requests. What does not read back, or has another hash, is asked for anew; what cannot be written is let
 // go, since the run has its answer.
-type cache struct{ dir, world string }
+type cache struct {
+	dir, world string
+	files      atomicfile.Unsynced
+}
 
 // cached is an answer of an earlier run.
 type cached struct {
@@ -52,7 +57,7 @@ func openCache(o LiveOptions) (*cache, error) {
 			return nil, fmt.Errorf("making cache: %w", err)
 		}
 	}
-	return &cache{dir, world(o)}, nil
+	return &cache{dir: dir, world: world(o)}, nil
 }
 
 // world stands for what takes the place of the public web, empty where nothing does.
@@ -76,7 +81,7 @@ func (c *cache) document(r Request) *cached {
 	if c == nil {
 		return nil
 	}
-	text, err := readUpTo(c.requestPath(r), 64<<10)
+	text, err := capped.ReadFile(c.requestPath(r), 64<<10)
 	if err != nil {
 		return nil
 	}
@@ -84,24 +89,11 @@ func (c *cache) document(r Request) *cached {
 	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || found.World != c.world || !isSHA256(found.SHA256) {
 		return nil
 	}
-	found.body, err = readUpTo(c.documentPath(found.SHA256), r.MaxBytes)
+	found.body, err = capped.ReadFile(c.documentPath(found.SHA256), r.MaxBytes)
 	if sum := sha256.Sum256(found.body); err != nil || hex.EncodeToString(sum[:]) != found.SHA256 {
 		return nil
 	}
 	return &found
-}
-
-func readUpTo(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errTooLarge
-	}
-	return data, err
 }
 
 func isSHA256(s string) bool {
@@ -139,10 +131,10 @@ func (c *cache) write(answer cached) {
 	answer.World = c.world
 	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
-	if err != nil || writeFile(c.documentPath(answer.SHA256), answer.body, false) != nil {
+	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
 		return
 	}
-	_ = writeFile(c.requestPath(answer.Request), text, false)
+	_ = c.files.Write(c.requestPath(answer.Request), text, 0o600)
 }
 
 func (a *cached) fresh() bool {
@@ -176,25 +168,4 @@ func (l *Live) confirmed(a attempt, r Request, q query) attempt {
 	}
 	a.observation = o
 	return a
-}
-
-// writeFile writes beside the file and renames, so that nobody reads half of it. With sync the bytes are on
-// disk before the name is.
-func writeFile(path string, data []byte, sync bool) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(data)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

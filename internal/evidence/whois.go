@@ -11,6 +11,7 @@ import (
 	"code.dny.dev/ssrf"
 	"github.com/likexian/whois"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 )
 
@@ -100,7 +101,7 @@ func (l *Live) ask(ctx context.Context, r Request, domain string, server *whoisS
 	a.observation.Milliseconds = time.Since(start).Milliseconds()
 	a.observation.Address = line.address
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, capped.ErrTooLarge):
 		return a.failed(tooLarge(line.limit), false)
 	case err != nil:
 		return a.failed(classify(ctx, err))
@@ -164,7 +165,7 @@ func (c *whoisConn) Close() error {
 func (c *whoisConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if c.left -= int64(n); c.left < 0 {
-		return 0, errTooLarge
+		return 0, capped.ErrTooLarge
 	}
 	return n, err
 }

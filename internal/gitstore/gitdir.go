@@ -3,12 +3,13 @@ package gitstore
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
 // location is where the parts of a clone are.
@@ -131,12 +132,9 @@ func readAllCapped(f fs.File, max int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, info.Name())
 	}
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > max {
+	data, err := capped.ReadAll(f, max)
+	if errors.Is(err, capped.ErrTooLarge) {
 		return nil, fmt.Errorf("%w: %s is over %d bytes", ErrTooLarge, info.Name(), max)
 	}
-	return data, nil
+	return data, err
 }

@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// WriteFile writes r to the file at path, which is then whole: the old text or the new. The text is written
-// beside it, synced, and renamed. What is there and is no regular file, such as /dev/stdout or a pipe, is
+// WriteFile writes r to the file at path, which is then whole: the old text or the new. See package
+// atomicfile. What is there and is no regular file, such as /dev/stdout or a pipe, is
 // written to as it is; a symbolic link is followed.
 func WriteFile(path, format string, r *verdict.Report, o Options) error {
 	var b bytes.Buffer
@@ -24,7 +25,10 @@ func WriteFile(path, format string, r *verdict.Report, o Options) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, b.Bytes())
 	}
-	return replaceFile(path, b.Bytes())
+	if err := atomicfile.Write(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("writing report %s: %w", path, err)
+	}
+	return nil
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
@@ -37,11 +41,7 @@ func Writable(path string) error {
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return atomicfile.Probe(path)
 }
 
 // AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
@@ -64,31 +64,6 @@ func writeInto(path string, data []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("writing report: %w", err)
-	}
-	return nil
-}
-
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("creating report: %w", err)
-	}
-	defer os.Remove(f.Name()) // gone by then where all went well
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing report %s: %w", path, err)
 	}
 	return nil
 }

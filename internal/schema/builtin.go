@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -10,57 +11,49 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// baseID is where the $id of a built-in schema begins; its name and .json follow.
-const baseID = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
-
-// Names lists the built-in schemas.
+// Names lists the built-in schemas. Each is a file of our own words whose structure is that of the schema which the
+// registry or the specification publishes; the gate policy's alone is its own.
 var Names = []string{"listing", "revocation", "workflow-anchor", "receipt", "gate-policy"}
 
-var builtins = map[string]func() builtin{
-	"listing":         sync.OnceValue(func() builtin { return build("listing", "Listing", listing{}, false) }),
-	"revocation":      sync.OnceValue(func() builtin { return build("revocation", "Revocation", revocation{}, false) }),
-	"workflow-anchor": sync.OnceValue(func() builtin { return build("workflow-anchor", "Workflow anchor", workflowAnchor{}, false) }),
-	"receipt":         sync.OnceValue(func() builtin { return build("receipt", "Conformance Receipt", receipt{}, true) }),
-	"gate-policy":     sync.OnceValue(func() builtin { return build("gate-policy", "Gate policy", gatePolicy{}, false) }),
-}
+//go:embed builtin/*.json
+var files embed.FS
 
-type builtin struct {
-	text   []byte
-	schema *Schema
-}
-
-func build(name, title string, v any, open bool) builtin {
-	text := reflectType(v, baseID+name+".json", title, open)
-	s, err := Compile(name, text)
-	if err != nil {
-		panic(err) // a struct tag of this package is wrong
+var builtins = func() map[string]func() *Schema {
+	all := map[string]func() *Schema{}
+	for _, name := range Names {
+		all[name] = sync.OnceValue(func() *Schema {
+			s, err := Compile(name, Text(name))
+			if err != nil {
+				panic(err) // a file of this package is wrong
+			}
+			return s
+		})
 	}
-	return builtin{text, s}
-}
+	return all
+}()
 
 // Builtin is the schema of that name, or nil where there is none.
 func Builtin(name string) *Schema {
-	if b := builtins[name]; b != nil {
-		return b().schema
+	if compiled := builtins[name]; compiled != nil {
+		return compiled()
 	}
 	return nil
 }
 
 // Text is the built-in schema of that name as JSON, or nil where there is none.
 func Text(name string) []byte {
-	if b := builtins[name]; b != nil {
-		return bytes.Clone(b().text)
+	text, err := files.ReadFile("builtin/" + name + ".json")
+	if err != nil {
+		return nil
 	}
-	return nil
+	return text
 }
 
 // Reflect gives the JSON Schema of a Go type as indented JSON. Names come from the json tags, keywords from the
 // tags of github.com/invopop/jsonschema. A field without omitempty is required, and objects are closed. The
 // type must not refer to itself.
-func Reflect(v any, id, title string) []byte { return reflectType(v, id, title, false) }
-
-func reflectType(v any, id, title string, open bool) []byte {
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, AllowAdditionalProperties: open}
+func Reflect(v any, id, title string) []byte {
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true}
 	s := r.ReflectFromType(reflect.TypeOf(v))
 	s.ID, s.Title = jsonschema.ID(id), title
 	text, err := json.Marshal(s)

@@ -1,0 +1,127 @@
+// Package atomicfile replaces files: whoever reads one sees the old text or the new, whenever the writer or the machine
+// stops. What a killed writer left beside a file goes with a later write.
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A temporary file stands beside the one that it is to replace, as .NAME.RANDOM.oap-gate.tmp. Nothing is ever written
+// twice under one such name, so that to remove a stale one can take nothing from another writer.
+const suffix = ".oap-gate.tmp"
+
+// stale is the age from which on a temporary file has no writer any more. That a process is gone could be asked too, but
+// a process of another container that shares the folder would seem so.
+const stale = time.Hour
+
+// Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of the
+// same path. A new file has the mode, less the umask. On an error the old file stands.
+func Write(path string, data []byte, mode fs.FileMode) error {
+	return write(path, data, mode, true, func(now time.Time) {
+		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)
+	})
+}
+
+// Probe gives the reason why Write could not write to path, nil where it could. It leaves nothing behind.
+func Probe(path string) error {
+	f, err := create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Unsynced writes files that may be lost or broken when the machine stops, into folders of so many that they are listed
+// once alone: the first write into a folder removes all stale temporary files there. The zero value is ready.
+type Unsynced struct {
+	mu    sync.Mutex
+	swept map[string]bool
+}
+
+// Write replaces a file.
+func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
+	return write(path, data, mode, false, func(now time.Time) {
+		dir := filepath.Dir(path)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.swept == nil {
+			u.swept = map[string]bool{}
+		}
+		if !u.swept[dir] {
+			u.swept[dir] = true
+			sweep(dir, func(name string) bool { return name != "" }, now)
+		}
+	})
+}
+
+func create(path string, mode fs.FileMode) (*os.File, error) {
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+suffix)
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+}
+
+// write writes beside path and renames. The time that sweep is given is the file system's own.
+func write(path string, data []byte, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
+	f, err := create(path, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	info, unknown := f.Stat()
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if unknown == nil {
+		sweep(info.ModTime())
+	}
+	return nil
+}
+
+// sweep removes the stale temporary files of a folder that stand for the names in question. What cannot be listed or
+// removed stays: the caller's file is written.
+func sweep(dir string, of func(name string) bool, now time.Time) {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	for {
+		entries, err := folder.ReadDir(1024)
+		for _, e := range entries {
+			if !of(nameOf(e.Name())) {
+				continue
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > stale {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+		if err != nil || len(entries) == 0 {
+			return
+		}
+	}
+}
+
+// nameOf is the name of the file that a temporary file was to replace, empty where create makes no such name.
+func nameOf(temporary string) string {
+	rest, hidden := strings.CutPrefix(temporary, ".")
+	rest, ours := strings.CutSuffix(rest, suffix)
+	dot := max(0, strings.LastIndexByte(rest, '.'))
+	name, random := rest[:dot], strings.TrimPrefix(rest[dot:], ".")
+	if !hidden || !ours || len(random) != len(rand.Text()) ||
+		strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
+		return ""
+	}
+	return name
+}

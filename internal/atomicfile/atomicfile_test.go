@@ -1,0 +1,144 @@
+package atomicfile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// old is what a file's time is moved back by, so that it is stale.
+const old = 2 * stale
+
+func put(t *testing.T, path string, age time.Duration) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("left over"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-age)
+	if err := os.Chtimes(path, then, then); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func list(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+const random = "ABCDEFGHIJKLMNOPQRSTUVWX27"
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	gone := []string{".state." + random + suffix, ".state.ZZZZZZZZZZZZZZZZZZZZZZZZZZ" + suffix}
+	other := ".state.old." + random + suffix // of the file state.old
+	foreign := []string{
+		".state." + random, "state." + random + suffix, ".state." + random[1:] + suffix, ".state.1" + random[1:] + suffix,
+		".state.abcdefghijklmnopqrstuvwx27" + suffix, "." + random + suffix, ".state." + random + suffix + "~",
+	}
+	for _, name := range slices.Concat(gone, []string{other}, foreign) {
+		put(t, filepath.Join(dir, name), old)
+	}
+	young := ".state." + random[:25] + "A" + suffix
+	put(t, filepath.Join(dir, young), stale/2)
+	folder := ".state." + random[:25] + "B" + suffix
+	if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-old)
+	if err := os.Chtimes(filepath.Join(dir, folder), then, then); err != nil {
+		t.Fatal(err)
+	}
+	stay := append([]string{"state", young, folder}, foreign...)
+	link := ".state." + random[:25] + "C" + suffix
+	if os.Symlink(other, filepath.Join(dir, link)) == nil { // to a stale file
+		stay = append(stay, link)
+	}
+	slices.Sort(stay)
+
+	want := slices.Sorted(slices.Values(append(slices.Clone(stay), other)))
+	for range 2 {
+		if err := Write(path, []byte("new"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%q are left, want %q", got, want)
+		}
+	}
+	// A folder of many files is swept of all of them, once.
+	var u Unsynced
+	for range 2 {
+		if err := u.Write(path, []byte("new"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, dir); !slices.Equal(got, stay) {
+			t.Errorf("%q are left, want %q", got, stay)
+		}
+		put(t, filepath.Join(dir, gone[0]), old)
+		stay = slices.Sorted(slices.Values(append(stay, gone[0])))
+	}
+}
+
+// TestSideBySide holds that writers of one file who sweep at the same time take nothing from each other.
+func TestSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	var writers sync.WaitGroup
+	for n := range 8 {
+		writers.Go(func() {
+			for range 20 {
+				if err := Write(path, bytes.Repeat([]byte{'a' + byte(n)}, 1<<12), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) != 1<<12 || len(bytes.Trim(data, string(data[:1]))) != 0 {
+		t.Errorf("the file has %d bytes of several writers, %v", len(data), err)
+	}
+	if got := list(t, dir); len(got) != 1 {
+		t.Errorf("%q are left", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "folder")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Probe(path); err != nil {
+		t.Error(err)
+	}
+	for _, path := range []string{path, filepath.Join(dir, "gone", "state")} {
+		var u Unsynced
+		if Write(path, nil, 0o644) == nil || u.Write(path, nil, 0o644) == nil {
+			t.Errorf("%q is written", path)
+		}
+	}
+	if err := Probe(filepath.Join(dir, "gone", "state")); err == nil {
+		t.Error("a file could be written to a folder that is not there")
+	}
+	if got := list(t, dir); len(got) != 1 {
+		t.Errorf("%q are left", got)
+	}
+	for _, name := range []string{"", ".", suffix, "." + suffix, "." + random + suffix, ".." + random + suffix} {
+		if got := nameOf(name); got != "" {
+			t.Errorf("%q is of %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the process that is killed: ATOMICFILE_TEST_WRITE names the file that it writes.
+func TestMain(m *testing.M) {
+	path := os.Getenv("ATOMICFILE_TEST_WRITE")
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	for n := 0; ; n++ {
+		if Write(path, bytes.Repeat([]byte{'a' + byte(n%26)}, 1<<20), 0o644) != nil {
+			os.Exit(4)
+		}
+		if n == 0 {
+			_, _ = os.Stdout.WriteString("begun\n")
+		}
+	}
+}
+
+// TestKilled holds that a file is whole whenever its writer is killed, that what is left beside it is known by its name,
+// and that the next writer removes it once it is stale, and not before.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	left := 0
+	for n := range 200 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "ATOMICFILE_TEST_WRITE="+path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = bufio.NewReader(out).ReadString('\n')
+		if killed := cmd.Process.Kill(); err != nil || killed != nil || cmd.Wait() == nil {
+			t.Fatalf("the writer was not killed: %v, %v", err, killed)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) != 1<<20 || len(bytes.Trim(data, string(data[:1]))) != 0 {
+			t.Fatalf("the file has %d bytes of several texts, %v", len(data), err)
+		}
+		left = 0
+		for _, name := range list(t, dir) {
+			if name == "state" {
+				continue
+			}
+			if left++; nameOf(name) != "state" {
+				t.Errorf("%q is left", name)
+			}
+		}
+		if left >= 3 && n >= 10 {
+			break
+		}
+	}
+	if left == 0 {
+		t.Skip("no writer was killed while it wrote")
+	}
+	if err := Write(path, []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, dir); len(got) != left+1 {
+		t.Errorf("%q are left of %d that a writer may still have", got, left)
+	}
+	for _, name := range list(t, dir) {
+		then := time.Now().Add(-old)
+		if err := os.Chtimes(filepath.Join(dir, name), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Write(path, []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, dir); len(got) != 1 {
+		t.Errorf("%q are left", got)
+	}
+}
