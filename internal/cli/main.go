@@ -11,7 +11,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -36,11 +35,20 @@ type IO struct {
 	args []string // of Main
 }
 
-// System is the process's own surroundings.
+// System gives the process to the program, with its log and its collector set for it, and is its surroundings.
 func System() IO {
+	// net/http logs what a server sends unasked, and foreign text does not belong on stderr.
+	log.SetOutput(io.Discard)
+	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
+	debug.SetGCPercent(50)
+	floor = make([]byte, 32<<20)
 	return IO{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
+
+// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of garbage
+// be, which is more than the check of a small registry makes.
+var floor []byte
 
 // fixedError is an error with the command or the value that would do.
 type fixedError struct {
@@ -84,14 +92,6 @@ func Main(args []string, sys IO) (code int) {
 			code = verdict.Errored.ExitStatus()
 		}
 	}()
-	// net/http logs what a server sends unasked, and foreign text does not belong on stderr.
-	log.SetOutput(io.Discard)
-	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
-	debug.SetGCPercent(50)
-	// Never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of garbage be,
-	// which is more than the check of a small registry makes.
-	floor := make([]byte, 32<<20)
-	defer runtime.KeepAlive(floor)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
