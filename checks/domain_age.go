@@ -77,7 +77,7 @@ func judgeAge(s *Subject) (ages, age) {
 	}
 	reg := found.Value
 	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
-	if !latest.Registered.IsZero() {
+	if found.State == evidence.Obtained && !latest.Registered.IsZero() {
 		a.registered, a.source = latest.Registered, latest.Source
 		if s.Run.Now.Sub(a.registered) >= MinimumAge {
 			return ageOld, a
@@ -90,10 +90,10 @@ func judgeAge(s *Subject) (ages, age) {
 	}
 	if found.State != evidence.Obtained {
 		a.why = found.Message
-		if found.State == evidence.Unavailable || found.State == evidence.Unsought {
-			return ageUnsure, a
+		if found.State == evidence.Absent || found.State == evidence.Invalid {
+			return ageUnknown, a
 		}
-		return ageUnknown, a
+		return ageUnsure, a
 	}
 	if reg.Domain.PrivateSuffix {
 		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
