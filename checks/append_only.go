@@ -25,6 +25,16 @@ var appendOnly = &Check{
 		}
 		return ""
 	},
+	PerCommit:   true,
+	InHistory:   true,
+	Run:         runAppendOnly,
+	RunRegistry: runAppendOnlyRegistry,
+	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
+			return "", "mode-changed", "the file's mode or type changes"
+		}
+		return "", "", ""
+	},
 	Codes: []Code{
 		{"base-moved-on", "the base branch changed the file after this range began",
 			"merge the base branch into yours, or rebase onto it"},
@@ -52,11 +62,6 @@ var appendOnly = &Check{
 			"commit them, or judge the files on disk with --worktree"},
 		historyRewritten,
 	},
-}
-
-func init() {
-	appendOnly.Run = runAppendOnly
-	appendOnly.RunRegistry = runAppendOnlyRegistry
 }
 
 func runAppendOnly(s *Subject) verdict.Outcome {

@@ -19,13 +19,13 @@ var didResolution = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DIDDocument,
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runDIDResolution,
 	Codes: slices.Concat([]Code{
 		{"did-fallback", "the DID Document is not where did:web puts it, but where publishers put it by mistake",
 			"serve it at the URL that the message names"},
 	}, did.Codes, fetched),
 }
-
-func init() { didResolution.Run = runDIDResolution }
 
 func runDIDResolution(s *Subject) verdict.Outcome {
 	var out verdict.Outcome

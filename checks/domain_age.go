@@ -23,6 +23,8 @@ var domainAge = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DomainAge,
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runDomainAge,
 	Codes: slices.Concat([]Code{
 		{"domain-changed-hands", "the domain was registered after its DID was first listed",
 			"have the maintainers ask who holds it now"},
@@ -37,8 +39,6 @@ var domainAge = &Check{
 			"use a did:web without a path, on a domain of your own"},
 	}, evidence.DomainCodes),
 }
-
-func init() { domainAge.Run = runDomainAge }
 
 // provisionalWay is how a listing on a young domain is listed all the same.
 const provisionalWay = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
@@ -137,7 +137,7 @@ func runDomainAge(s *Subject) verdict.Outcome {
 	const at = "/tool_did"
 	d, err := did.Parse(s.Listing.ToolDID)
 	if err != nil {
-		return domainAge.standIn(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error())
+		return deferTo(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error())
 	}
 	how, a := judgeAge(s)
 	provisional := s.Listing.Provisional

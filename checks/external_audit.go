@@ -30,6 +30,8 @@ var externalAudit = &Check{
 		}
 		return "only L5 needs an external audit"
 	},
+	After: wellFormed,
+	Run:   runExternalAudit,
 	Codes: []Code{
 		{"audit-missing", "the Receipt declares no external audit, which its level needs",
 			"attest again with external_audit"},
@@ -50,15 +52,13 @@ var externalAudit = &Check{
 	},
 }
 
-func init() { externalAudit.Run = runExternalAudit }
-
 var auditFrameworks = []string{"SOC2-Type-II", "ISO-27001", "ISO-42001", "equivalent"}
 
 func runExternalAudit(s *Subject) verdict.Outcome {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return externalAudit.noSuchLevel(s)
+		return noSuchLevel(s)
 	}
 	r := s.Facts.Receipt.Value
 	a := r.ExternalAudit
@@ -162,7 +162,7 @@ func within(d did.DID, other domainage.Domain) string {
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
-	if missing, is := externalAudit.missing(s, evidence.DIDDocument); is {
+	if missing, is := unobtained(s, evidence.DIDDocument); is {
 		if o.Has(verdict.Error) {
 			return *o, true
 		}
@@ -170,7 +170,7 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		return missing, true
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
-		return externalAudit.standIn(s, peerWitnesses.ID, at, "too-many-witnesses",
+		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",
 			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses)), true
 	}
 	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {

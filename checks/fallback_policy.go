@@ -14,6 +14,8 @@ var fallbackPolicy = &Check{
 	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
+	After: wellFormed,
+	Run:   runFallbackPolicy,
 	Codes: []Code{
 		{"policy-class", "aht_fallback_policy.policy_class is none of those that are known",
 			"set POAM, PLASTIC, AATEAM, ROTATE or Custom"},
@@ -21,8 +23,6 @@ var fallbackPolicy = &Check{
 		{"policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing", "set it"},
 	},
 }
-
-func init() { fallbackPolicy.Run = runFallbackPolicy }
 
 var policyClasses = map[string]bool{"POAM": true, "PLASTIC": true, "AATEAM": true, "ROTATE": true, "Custom": true}
 

@@ -17,12 +17,23 @@ import (
 )
 
 var layout = &Check{
-	ID:    "layout",
-	Title: "every file is where the registry format puts it, and is strict JSON",
-	Cite:  "RFC 0026 sections 3 to 5",
-	Why:   "a record that readers find under another name, or read in another way, is no anchor",
-	Fix:   "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
-	Kinds: registry.DataKinds,
+	ID:          "layout",
+	Title:       "every file is where the registry format puts it, and is strict JSON",
+	Cite:        "RFC 0026 sections 3 to 5",
+	Why:         "a record that readers find under another name, or read in another way, is no anchor",
+	Fix:         "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
+	Kinds:       registry.DataKinds,
+	First:       true,
+	InHistory:   true,
+	After:       []*Check{appendOnly},
+	Run:         runLayout,
+	RunRegistry: runLayoutRegistry,
+	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if s.Record.Document == nil {
+			return "", s.Record.Err.Code, "the file is not readable: " + s.Record.Err.Message
+		}
+		return "", "", ""
+	},
 	Codes: slices.Concat([]Code{
 		{"misplaced-file", "a file of a data folder has a name that no record has",
 			"rename it to <slug>.json, for a revocation <slug>-<sha256>.json"},
@@ -51,11 +62,6 @@ var layout = &Check{
 			"mend those that are shown; they block nobody"},
 		witnessNotListed, witnessLevel,
 	}, registry.Codes, strict.Codes),
-}
-
-func init() {
-	layout.Run = runLayout
-	layout.RunRegistry = runLayoutRegistry
 }
 
 var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
@@ -177,7 +183,7 @@ func runLayout(s *Subject) verdict.Outcome {
 			WithFix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
-		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissue.ID) {
+		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
 			// A slug that changes is refused there, whatever it changes to.
 			out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
 		}

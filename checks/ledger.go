@@ -141,9 +141,10 @@ func (l *Ledger) recall(ctx context.Context) error {
 	})
 }
 
-// historical are the checks by which each commit of the history is judged, as far as Git alone shows it.
+// historical reports whether each commit of the history is judged by the check of that id.
 func historical(id string) bool {
-	return id == layout.ID || id == appendOnly.ID || id == reissue.ID || id == revocations.ID
+	c := ByID(id)
+	return c != nil && c.InHistory
 }
 
 // Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
@@ -183,7 +184,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
-	return &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
+	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
 }
 
 // judged is what the subjects of one commit gave.
@@ -251,7 +252,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 	}
 	for _, s := range run.Subjects {
 		for _, c := range All {
-			if historical(c.ID) && c.Judges(s.Kind) {
+			if c.InHistory && c.Judges(s.Kind) {
 				j.keep(c, s.Path, c.Judge(s))
 			}
 		}

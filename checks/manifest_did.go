@@ -22,6 +22,8 @@ var manifestDID = &Check{
 	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
 	Needs: needs(evidence.Manifest),
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	After: wellFormed,
+	Run:   runManifestDID,
 	Codes: []Code{
 		{"manifest-did-differs", "the Manifest is that of another DID", "set tool.did in the Manifest to tool_did"},
 		{"manifest-receipt-differs", "the Manifest names another Receipt than the listing",
@@ -32,8 +34,6 @@ var manifestDID = &Check{
 			"serve it in the domain of tool_did, or name it in the Manifest's conformance.receipt_uri"},
 	},
 }
-
-func init() { manifestDID.Run = runManifestDID }
 
 func runManifestDID(s *Subject) verdict.Outcome {
 	var out verdict.Outcome
@@ -51,9 +51,9 @@ func runManifestDID(s *Subject) verdict.Outcome {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out
 	}
-	missing, is := manifestDID.missing(s, evidence.ReceiptText)
+	missing, is := unobtained(s, evidence.ReceiptText)
 	if !is {
-		missing, is = manifestDID.missing(s, evidence.Receipt)
+		missing, is = unobtained(s, evidence.Receipt)
 	}
 	if is {
 		if out.Has(verdict.Error) {

@@ -19,10 +19,10 @@ var manifestReachability = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Manifest,
 	Reads: []string{"/manifest_uri"},
+	After: wellFormed,
+	Run:   runManifestReachability,
 	Codes: slices.Concat(manifest.Codes, fetched),
 }
-
-func init() { manifestReachability.Run = runManifestReachability }
 
 func runManifestReachability(s *Subject) verdict.Outcome {
 	var out verdict.Outcome

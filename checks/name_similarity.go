@@ -35,14 +35,14 @@ var nameSimilarity = &Check{
 		}
 		return ""
 	},
+	After: wellFormed,
+	Run:   runNameSimilarity,
 	Codes: []Code{
 		{"control-character", "name holds an invisible character", "leave it out"},
 		{"look-alike", "slug, name or domain looks like another listing's",
 			"choose one that cannot be mistaken, or tell the maintainers why it is yours"},
 	},
 }
-
-func init() { nameSimilarity.Run = runNameSimilarity }
 
 // The facets of a listing by which it can be mistaken.
 const (

@@ -39,6 +39,9 @@ var peerWitnesses = &Check{
 		}
 		return "L0 to L3 need no witness"
 	},
+	After:       wellFormed,
+	Run:         runPeerWitnesses,
+	RunRegistry: runPeerWitnessesRegistry,
 	Codes: slices.Concat([]Code{
 		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
 		{"witness-not-independent", "a witness counts for L4 and is not shown to be independent, as L5 asks",
@@ -61,11 +64,6 @@ var peerWitnesses = &Check{
 	}, witnessCodes),
 }
 
-func init() {
-	peerWitnesses.Run = runPeerWitnesses
-	peerWitnesses.RunRegistry = runPeerWitnessesRegistry
-}
-
 // BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
 var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 
@@ -73,7 +71,7 @@ func runPeerWitnesses(s *Subject) verdict.Outcome {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return peerWitnesses.noSuchLevel(s)
+		return noSuchLevel(s)
 	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
@@ -104,8 +102,8 @@ func runPeerWitnesses(s *Subject) verdict.Outcome {
 }
 
 // noSuchLevel leaves a level that does not exist, such as L5-NC, to receipt-claims: its duties are not known.
-func (c *Check) noSuchLevel(s *Subject) verdict.Outcome {
-	return c.standIn(s, receiptClaims.ID, "/conformance_level", "no-such-level",
+func noSuchLevel(s *Subject) verdict.Outcome {
+	return deferTo(s, receiptClaims.ID, "/conformance_level", "no-such-level",
 		fmt.Sprintf("conformance_level is %q, which does not exist", s.Listing.Level))
 }
 
@@ -145,7 +143,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
 	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
-		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
+		return deferTo(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
 	if why := m.Unnamed(); why != "" {

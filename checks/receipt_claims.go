@@ -25,6 +25,8 @@ var receiptClaims = &Check{
 	Owns:  evidence.Receipt,
 	Needs: needs(evidence.ReceiptText),
 	Reads: []string{"/tool_did", "/conformance_level"},
+	After: wellFormed,
+	Run:   runReceiptClaims,
 	Codes: slices.Concat([]Code{
 		{"rounded-number", "a number of the Receipt has more digits than a double holds, so that readers round it",
 			"write numbers that a double holds exactly"},
@@ -46,8 +48,6 @@ var receiptClaims = &Check{
 		levelNotHighest,
 	}, receipt.Codes, strict.Codes),
 }
-
-func init() { receiptClaims.Run = runReceiptClaims }
 
 // maxViolations is how many violations of the receipt schema are named.
 const maxViolations = 20

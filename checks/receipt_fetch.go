@@ -18,6 +18,8 @@ var receiptFetch = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.ReceiptText,
 	Reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
+	After: wellFormed,
+	Run:   runReceiptFetch,
 	Codes: slices.Concat([]Code{
 		{"receipt-hash-mismatch", "the served Receipt has another SHA-256 than the listing pins",
 			"pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned"},
@@ -25,8 +27,6 @@ var receiptFetch = &Check{
 			"serve it again at the same URL"},
 	}, fetched),
 }
-
-func init() { receiptFetch.Run = runReceiptFetch }
 
 func runReceiptFetch(s *Subject) verdict.Outcome {
 	var out verdict.Outcome

@@ -16,6 +16,8 @@ var receiptSignature = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runReceiptSignature,
 	Codes: []Code{
 		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document",
 			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove what does not verify"},
@@ -29,8 +31,6 @@ var receiptSignature = &Check{
 			"nothing to do"},
 	},
 }
-
-func init() { receiptSignature.Run = runReceiptSignature }
 
 // listed are the signed members of a Receipt of which the listing says the same.
 func (s *Subject) listed() []receipt.Known {

@@ -21,6 +21,8 @@ var receiptValidity = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Reads: []string{"/issued_at", "/expires_at"},
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	After: wellFormed,
+	Run:   runReceiptValidity,
 	Codes: []Code{
 		{"expired", "expires_at is over", "sign a new Receipt, pin it, and copy its dates"},
 		{"window-too-long", "expires_at is more than 90 days after issued_at",
@@ -33,8 +35,6 @@ var receiptValidity = &Check{
 		validityMissing, unreadableTime,
 	},
 }
-
-func init() { receiptValidity.Run = runReceiptValidity }
 
 // The bounds of a listing's dates.
 const (
@@ -70,9 +70,9 @@ func runReceiptValidity(s *Subject) verdict.Outcome {
 		out.Verified = "signed dates not judged: offline"
 		return out
 	}
-	missing, is := receiptValidity.missing(s, evidence.ReceiptText)
+	missing, is := unobtained(s, evidence.ReceiptText)
 	if !is {
-		missing, is = receiptValidity.missing(s, evidence.Receipt)
+		missing, is = unobtained(s, evidence.Receipt)
 	}
 	if is {
 		if out.Has(verdict.Error) {

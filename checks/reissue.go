@@ -17,8 +17,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// reissueID is the id of reissue, to which layout leaves a slug that changes. Go refuses to initialise two variables that
+// name each other, and reissue comes after layout.
+const reissueID = "reissue"
+
 var reissue = &Check{
-	ID:    "reissue",
+	ID:    reissueID,
 	Title: "a merged listing changes only by its owner's newly signed Receipt",
 	Cite:  "RFC 0026 section 4",
 	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
@@ -34,6 +38,9 @@ var reissue = &Check{
 		}
 		return ""
 	},
+	InHistory: true,
+	After:     wellFormed,
+	Run:       runReissue,
 	Codes: []Code{
 		{"base-unreadable", "the merged listing cannot be read, so that nothing shows whose it is",
 			"list the implementation under a new slug"},
@@ -58,8 +65,6 @@ var reissue = &Check{
 		validityMissing, levelNotHighest,
 	},
 }
-
-func init() { reissue.Run = runReissue }
 
 // reissueWay is the one way to change a merged listing.
 const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal"
@@ -96,7 +101,7 @@ func runReissue(s *Subject) verdict.Outcome {
 // signed judges what the new Receipt says under its signature.
 func signed(o verdict.Outcome, s *Subject) verdict.Outcome {
 	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
-		missing, is := reissue.missing(s, k)
+		missing, is := unobtained(s, k)
 		if !is {
 			continue
 		}

@@ -32,6 +32,10 @@ var revocations = &Check{
 		}
 		return ""
 	},
+	InHistory:   true,
+	After:       wellFormed,
+	Run:         runRevocations,
+	RunRegistry: runRevocationsRegistry,
 	Codes: []Code{
 		{"signature-form", "the revocation's signature is a text in place of an object", signatureForm},
 		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
@@ -54,11 +58,6 @@ var revocations = &Check{
 			"nothing to do; they block nobody"},
 		unreadableTime, notCanonical, tooManyWitnesses, witnessOpen,
 	},
-}
-
-func init() {
-	revocations.Run = runRevocations
-	revocations.RunRegistry = runRevocationsRegistry
 }
 
 // signatureForm shows the form that the older "ed25519:…" text gave way to.

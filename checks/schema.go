@@ -17,18 +17,25 @@ import (
 )
 
 var schema = &Check{
-	ID:    "schema",
-	Title: "every record is valid under the base tree's JSON Schema",
-	Cite:  "RFC 0026 section 6",
-	Why:   "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
-	Fix:   "correct the member at the place shown, or propose the schema change in a pull request of its own",
-	Kinds: registry.DataKinds,
+	ID:          "schema",
+	Title:       "every record is valid under the base tree's JSON Schema",
+	Cite:        "RFC 0026 section 6",
+	Why:         "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
+	Fix:         "correct the member at the place shown, or propose the schema change in a pull request of its own",
+	Kinds:       registry.DataKinds,
+	First:       true,
+	After:       []*Check{appendOnly, layout},
+	Run:         runSchema,
+	RunRegistry: runSchemaRegistry,
+	Blocks: func(s *Subject, reads []string) (pointer, code, message string) {
+		for _, p := range reads {
+			if s.refused[p] {
+				return p, "schema", "the schema refuses " + p
+			}
+		}
+		return "", "", ""
+	},
 	Codes: schemaCodes,
-}
-
-func init() {
-	schema.Run = runSchema
-	schema.RunRegistry = runSchemaRegistry
 }
 
 // MaxSchema is the size of a schema file in bytes.
@@ -181,7 +188,7 @@ func (s *Subject) unmendable() map[string]bool {
 // missingMembers are the members that checks read and the file does not have.
 func missingMembers(s *Subject) []string {
 	var out []string
-	for _, c := range All {
+	for _, c := range s.Run.Catalogue {
 		for _, pointer := range c.Reads {
 			if c.Judges(s.Kind) && strict.Member(s.Record.Document.Root, pointer[1:]) == nil {
 				out = append(out, pointer[1:])

@@ -24,6 +24,7 @@ const RegistrySubject = "registry"
 // Run is what all subjects of one range share.
 type Run struct {
 	Context        context.Context
+	Catalogue      []*Check // among which the owner of missing evidence is found
 	Repo           *registry.Repository
 	Range          *registry.Range
 	Base           *Standing // the judge: what the base tree holds

@@ -26,6 +26,8 @@ var workflowAnchors = &Check{
 		}
 		return ""
 	},
+	After: wellFormed,
+	Run:   runWorkflowAnchors,
 	Codes: slices.Concat([]Code{
 		{"workflow-anchored-twice", "the workflow id has an anchor already",
 			"anchor another workflow; an anchor is never replaced"},
@@ -46,8 +48,6 @@ var workflowAnchors = &Check{
 // anchorWords are the codes of what an anchor, the tree and pinned bytes say themselves, whatever is served today.
 var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax,
 	evidence.CodeDIDMethod, "no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
-
-func init() { workflowAnchors.Run = runWorkflowAnchors }
 
 func runWorkflowAnchors(s *Subject) verdict.Outcome {
 	var out verdict.Outcome

@@ -335,7 +335,7 @@ func (a *audit) consistency() {
 
 // ofRecords tells whether any check was asked for that looks at what stands at the head.
 func (a *audit) ofRecords() bool {
-	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit() && a.cfg.Selected(c.ID) })
+	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
 
 // records judges every record at the head.
@@ -347,7 +347,7 @@ func (a *audit) records() error {
 		return a.unreached()
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
-	run := &checks.Run{Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected,
+	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected,
 		Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
 	var err error
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
@@ -397,7 +397,7 @@ var errCut = errors.New("the run's budget is spent")
 // is not known until the whole history was walked.
 func (a *audit) unreached() error {
 	for _, c := range checks.All {
-		if a.cfg.Selected(c.ID) && !c.PerCommit() && !(a.cfg.Offline && c.Online()) {
+		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {
 			a.join.add(c, checks.RegistrySubject, budgetSpent("no record was judged"))
 		}
 	}
@@ -488,7 +488,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 			if a.cfg.Strict {
 				f.Severity = verdict.Error
 			}
-		case f.Severity == verdict.Notice || j.check.First():
+		case f.Severity == verdict.Notice || j.check.First:
 		case !inForce:
 			f.Severity, missing = verdict.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
 		case s.Merged(j.check.ID, f.Code, f.Severity):

@@ -72,7 +72,7 @@ func TestNeedingAnyKindFailsClosed(t *testing.T) {
 			Run:   func(*checks.Subject) verdict.Outcome { return verdict.Pass("") }}
 		for _, state := range notObtained {
 			for _, selected := range []bool{true, false} {
-				run := &checks.Run{Selected: func(id string) bool { return selected || id == "new" }}
+				run := &checks.Run{Catalogue: checks.All, Selected: func(id string) bool { return selected || id == "new" }}
 				s := &checks.Subject{Run: run, Record: &registry.Record{Document: &strict.Document{}},
 					Facts: with(&evidence.Facts{}, k, state)}
 				if v := verdictOf(t, c, s); v == verdict.Passed || v == verdict.Warned {

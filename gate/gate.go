@@ -115,7 +115,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and adds what it found to the report.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, rep *verdict.Report) error {
-	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: reach(src, rng.Head.Commit())}
 	touched := paths(rng)
@@ -211,7 +211,7 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
-			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit()) {
+			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
 				out[i] = append(out[i], judgement{c, c.Judge(s)})
 			}
 		}
@@ -248,7 +248,7 @@ func judgeRest(s *checks.Subject, early []judgement) []judgement {
 	var out []judgement
 	for _, c := range checks.All {
 		switch {
-		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
+		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit:
 		case c.Early():
 			out, early = append(out, early[0]), early[1:]
 		default:

@@ -36,7 +36,7 @@ func (j *join) subject(s *checks.Subject, judged []judgement) {
 
 func (j *join) registry(run *checks.Run) {
 	for _, c := range checks.All {
-		if c.RunRegistry == nil || run.Audit && c.PerCommit() {
+		if c.RunRegistry == nil || run.Audit && c.PerCommit {
 			continue
 		}
 		if !run.Selected(c.ID) {

@@ -199,7 +199,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
 	touched := paths(rng)
 	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return slices.Contains(touched, p) }); err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	}
 	for _, s := range run.Subjects {
 		for _, c := range checks.All {
-			if c.First() && c.Judges(s.Kind) {
+			if c.First && c.Judges(s.Kind) {
 				c.Judge(s)
 			}
 		}
