@@ -19,7 +19,10 @@ import (
 
 // coded are the packages that give findings their codes, from the root of the module.
 var coded = []string{"checks", "gate", "registry", "internal/cli", "internal/did", "internal/doctor", "internal/domainage",
-	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict"}
+	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict", outcomes}
+
+// outcomes is the package by whose methods the checks give findings.
+const outcomes = "internal/verdict"
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a fix,
 // and that none is explained that no finding is given.
@@ -213,6 +216,17 @@ func (s *source) emitted() []emission {
 				out = append(out, e)
 			}
 		}
+		results := func(fn *ast.FuncType, body *ast.BlockStmt) {
+			i := index(fn.Results, "code")
+			if i < 0 || body == nil {
+				return
+			}
+			for _, r := range returns(body) {
+				if i < len(r.Results) {
+					add(r.Results[i])
+				}
+			}
+		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
@@ -230,13 +244,9 @@ func (s *source) emitted() []emission {
 					}
 				}
 			case *ast.FuncDecl:
-				if i := index(n.Type.Results, "code"); i >= 0 && n.Body != nil {
-					for _, r := range returns(n.Body) {
-						if i < len(r.Results) {
-							add(r.Results[i])
-						}
-					}
-				}
+				results(n.Type, n.Body)
+			case *ast.FuncLit:
+				results(n.Type, n.Body)
 			case *ast.CompositeLit:
 				list, _ := n.Type.(*ast.ArrayType)
 				if list == nil {
@@ -305,7 +315,7 @@ func (s *source) texts(f file, x ast.Expr, follow bool) []emission {
 func (s *source) parameters(dir string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.files {
-		if f.dir != dir {
+		if f.dir != dir && (f.dir != outcomes || dir != "checks") { // elsewhere Errorf is that of fmt
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
