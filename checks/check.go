@@ -44,10 +44,10 @@ type Check struct {
 	Uses []evidence.Kind
 	// Applies gives the reason why the check does not apply to the subject; empty where it does.
 	Applies func(*Subject) string
-	// Run judges one record.
-	Run func(*Subject) verdict.Outcome
+	// Run judges one record. The error is that of the gate itself, such as an object that cannot be read.
+	Run func(*Subject) (verdict.Outcome, error)
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
-	RunRegistry func(*Run) verdict.Outcome
+	RunRegistry func(*Run) (verdict.Outcome, error)
 
 	// Codes explains each code that the check gives its findings, those that come with evidence included.
 	Codes []Code
@@ -123,36 +123,43 @@ const Offline = "offline"
 // NotReached is why a check that applies decided nothing where the run's budget was spent before.
 const NotReached = "not reached: the run's budget was spent"
 
-// Judge runs c on s, unless what it reads or needs is missing.
-func (c *Check) Judge(s *Subject) verdict.Outcome {
+// Judge runs c on s, unless what it reads or needs is missing. With an error there is no verdict.
+func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if !s.Run.Selected(c.ID) {
-		return verdict.Skip(LeftOut)
+		return verdict.Skip(LeftOut), nil
 	}
 	if s.Run.Offline && c.Online() {
-		return verdict.Skip(Offline)
+		return verdict.Skip(Offline), nil
 	}
 	if s.Record == nil && !c.PerCommit {
-		return verdict.Skip("the file is taken away")
+		return verdict.Skip("the file is taken away"), nil
 	}
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
-		return deferTo(s, owner, pointer, code, message)
+		return deferTo(s, owner, pointer, code, message), nil
 	}
 	if c.Applies != nil {
 		if why := c.Applies(s); why != "" {
-			return verdict.Skip("%s", why)
+			return verdict.Skip("%s", why), nil
 		}
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
-		return verdict.Outcome{Doubtful: NotReached}
+		return verdict.Outcome{Doubtful: NotReached}, nil
 	}
 	if c.Needs != nil {
 		for _, k := range c.Needs(s) {
 			if out, missing := unobtained(s, k); missing {
-				return out
+				return out, nil
 			}
 		}
 	}
-	return c.Run(s)
+	out, err := c.Run(s)
+	if c.First {
+		if s.first == nil {
+			s.first = map[string]verdict.Outcome{}
+		}
+		s.first[c.ID] = out
+	}
+	return out, err
 }
 
 // deferTo skips a check because check owner reports the cause; where a flag left the owner out, it fails itself.

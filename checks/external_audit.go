@@ -54,18 +54,18 @@ var externalAudit = &Check{
 
 var auditFrameworks = []string{"SOC2-Type-II", "ISO-27001", "ISO-42001", "equivalent"}
 
-func runExternalAudit(s *Subject) verdict.Outcome {
+func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return noSuchLevel(s)
+		return noSuchLevel(s), nil
 	}
 	r := s.Facts.Receipt.Value
 	a := r.ExternalAudit
 	if !a.Present {
 		out.Errorf(s, at, "audit-missing", "the Receipt has no external_audit, level %s needs one", s.Listing.Level).
 			WithFix("attest again with external_audit")
-		return out
+		return out, nil
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
 		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
@@ -81,13 +81,13 @@ func runExternalAudit(s *Subject) verdict.Outcome {
 	}
 	if key != "" {
 		if open, is := auditorKey(&out, s, r, key); is {
-			return open
+			return open, nil
 		}
 	}
 	if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) {
 		out.Noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // The codes of an auditor whose key is a witness's, and of one of whom that is not known: in an audit both rest on what

@@ -26,12 +26,12 @@ var fallbackPolicy = &Check{
 
 var policyClasses = map[string]bool{"POAM": true, "PLASTIC": true, "AATEAM": true, "ROTATE": true, "Custom": true}
 
-func runFallbackPolicy(s *Subject) verdict.Outcome {
+func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/manifest_uri"
 	m := s.Facts.Manifest.Value
 	if !m.ConventionDiscoveryV2 {
-		return verdict.Skip("the Manifest does not use convention discovery v2")
+		return verdict.Skip("the Manifest does not use convention discovery v2"), nil
 	}
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
@@ -44,5 +44,5 @@ func runFallbackPolicy(s *Subject) verdict.Outcome {
 	if !p.HasTimeout {
 		out.Errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").WithFix("set it in the Manifest")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

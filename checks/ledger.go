@@ -160,7 +160,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	for _, c := range data {
 		run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
 	}
-	j.keep(appendOnly, RegistrySubject, runAppendOnlyRegistry(run))
+	out, err := runAppendOnlyRegistry(run)
+	if err != nil {
+		return nil, err
+	}
+	j.keep(appendOnly, RegistrySubject, out)
 	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
@@ -170,10 +174,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
 	}) {
 		// Looking in each commit would read the data folders as they were.
-		j.keep(layout, RegistrySubject, folderFindings(run))
-	}
-	if err := run.Err(); err != nil {
-		return nil, err
+		folders, err := folderFindings(run)
+		if err != nil {
+			return nil, err
+		}
+		j.keep(layout, RegistrySubject, folders)
 	}
 	for _, r := range j.results {
 		l.apply(step, r)
@@ -253,7 +258,11 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 	for _, s := range run.Subjects {
 		for _, c := range All {
 			if c.InHistory && c.Judges(s.Kind) {
-				j.keep(c, s.Path, c.Judge(s))
+				out, err := c.Judge(s)
+				if err != nil {
+					return err
+				}
+				j.keep(c, s.Path, out)
 			}
 		}
 		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID}
@@ -266,7 +275,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 		}
 		j.results = append(j.results, r)
 	}
-	return run.Err()
+	return nil
 }
 
 // apply makes a change of a commit stand.

@@ -67,38 +67,43 @@ var peerWitnesses = &Check{
 // BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
 var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 
-func runPeerWitnesses(s *Subject) verdict.Outcome {
+func runPeerWitnesses(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return noSuchLevel(s)
+		return noSuchLevel(s), nil
 	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		out.Errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
 			WithFix("keep the entries of listed witnesses; no signature covers peer_witnesses")
-		return out
+		return out, nil
 	}
 	if _, err := r.WitnessedBytes(); err != nil {
 		out.Errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).WithFix("publish a Receipt that RFC 8785 can canonicalise")
-		return out
+		return out, nil
 	}
 	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
 		facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
-		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
-	}
-	s.vouched = nil
-	for _, w := range all {
-		if w.weight == counts {
-			s.vouched = append(s.vouched, w.slug)
+		w, err := weigh(s, st, p.DID, p.Alg, p.Signature)
+		if err != nil {
+			return out, err
 		}
+		all = append(all, w)
 	}
 	if s.Listing.Level.Base() == 5 {
-		return level5(out, s, all)
+		out = level5(out, s, all)
+	} else {
+		out = level4(out, s, all)
 	}
-	return level4(out, s, all)
+	for _, w := range all {
+		if w.weight == counts {
+			out.Witnesses = append(out.Witnesses, w.slug)
+		}
+	}
+	return out, nil
 }
 
 // noSuchLevel leaves a level that does not exist, such as L5-NC, to receipt-claims: its duties are not known.
@@ -256,7 +261,7 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		case doc.State != evidence.Obtained:
 			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document")
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.Errorf(s, at, s.cosignature(m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+			o.Errorf(s, at, cosignature(s, m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
 				WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
@@ -269,7 +274,7 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 const cosignatureStale = "cosignature-stale"
 
 // cosignature is the code for a maintainer's signature that does not verify.
-func (s *Subject) cosignature(maintainer string) string {
+func cosignature(s *Subject, maintainer string) string {
 	signed := func(e receipt.Signature) bool {
 		by, _, _ := strings.Cut(e.By, "#")
 		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
@@ -294,14 +299,13 @@ func ownDomain(s *Subject) domainage.Domain {
 }
 
 // runPeerWitnessesRegistry warns of a policy file that exempts nobody, standing or proposed.
-func runPeerWitnessesRegistry(r *Run) verdict.Outcome {
+func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	p, whose := r.Base.Policy, "the base tree's"
 	if touches(r.Range, PolicyFile) {
 		var err error
 		if p, err = ReadPolicy(r.Context, r.Range.Result); err != nil {
-			r.Fatal(err)
-			return out
+			return out, err
 		}
 		whose = "the proposed"
 	}
@@ -312,7 +316,7 @@ func runPeerWitnessesRegistry(r *Run) verdict.Outcome {
 		}
 		f.WithFix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 func pick(first bool, a, b string) string {

@@ -370,8 +370,13 @@ func (a *audit) records() error {
 		}
 	}
 	slices.SortFunc(run.Subjects, func(x, y *checks.Subject) int { return strings.Compare(x.Path, y.Path) })
-	a.join.registry(run)
-	judged := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
+	if err := a.join.registry(run); err != nil {
+		return err
+	}
+	judged, err := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
+	if err != nil {
+		return err
+	}
 	for i, s := range run.Subjects {
 		a.rep.Counts.Records++
 		status := a.status(run, s)
@@ -387,7 +392,7 @@ func (a *audit) records() error {
 		}
 	}
 	a.join.notReached(run, judged)
-	return run.Err()
+	return nil
 }
 
 // errCut ends the walk through the history.
@@ -501,7 +506,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	if !inForce && j.Doubtful != checks.NotReached {
 		j.DeferredTo = ""
 		if skipped := cmp.Or(j.Doubtful, missing); skipped != "" {
-			j.Outcome = verdict.Outcome{Skipped: skipped, Findings: j.Findings}
+			j.Outcome = verdict.Outcome{Skipped: skipped, Findings: j.Findings, Witnesses: j.Witnesses}
 		}
 	}
 }
@@ -511,12 +516,15 @@ const soon = 14 * 24 * time.Hour
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) verdict.Listing {
 	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
-		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
+		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
 	}
 	if t := s.Listing.Expires; !t.IsZero() {
 		l.ExpiresAt = &t
+	}
+	for _, j := range judged {
+		l.Witnesses = append(l.Witnesses, j.Witnesses...)
 	}
 	if status != verdict.StatusValid {
 		return l

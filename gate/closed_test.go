@@ -69,7 +69,7 @@ func TestNeedingAnyKindFailsClosed(t *testing.T) {
 	for k := range evidence.Kind(32) {
 		c := &checks.Check{ID: "new", Kinds: registry.DataKinds,
 			Needs: func(*checks.Subject) []evidence.Kind { return []evidence.Kind{k} },
-			Run:   func(*checks.Subject) verdict.Outcome { return verdict.Pass("") }}
+			Run:   func(*checks.Subject) (verdict.Outcome, error) { return verdict.Pass(""), nil }}
 		for _, state := range notObtained {
 			for _, selected := range []bool{true, false} {
 				run := &checks.Run{Catalogue: checks.All, Selected: func(id string) bool { return selected || id == "new" }}
@@ -85,7 +85,7 @@ func TestNeedingAnyKindFailsClosed(t *testing.T) {
 
 func verdictOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Verdict {
 	t.Helper()
-	v, err := c.Judge(s).Verdict()
+	v, err := outcomeOf(t, c, s).Verdict()
 	if err != nil {
 		t.Fatalf("%s on %s: %v", c.ID, s.Path, err)
 	}

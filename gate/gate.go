@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -146,9 +148,11 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		run.Subjects = append(run.Subjects, s)
 	}
 	joined := newJoin(rep)
-	joined.registry(run)
-	judged := judgeSubjects(ctx, run, src, false)
-	if err := run.Err(); err != nil {
+	if err := joined.registry(run); err != nil {
+		return err
+	}
+	judged, err := judgeSubjects(ctx, run, src, false)
+	if err != nil {
 		return err
 	}
 	for i, s := range run.Subjects {
@@ -161,7 +165,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	}
 	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
-	return run.Err()
+	return nil
 }
 
 // paths are the data paths that a range touches as a whole, and those of the base tree that a single commit
@@ -207,44 +211,50 @@ type judgement struct {
 
 // judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
 // evidence go: what a web of hostile sites serves must not add up.
-func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) [][]judgement {
+func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]judgement, error) {
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
 			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
-				out[i] = append(out[i], judgement{c, c.Judge(s)})
+				o, err := c.Judge(s)
+				if err != nil {
+					return nil, err
+				}
+				out[i] = append(out[i], judgement{c, o})
 			}
 		}
 	}
 	var g errgroup.Group
 	g.SetLimit(inFlight)
 	var judging sync.Mutex
+	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
+			defer crashed.Catch(nil)
 			defer func() {
 				if r := recover(); r != nil {
-					err = fmt.Errorf("judging %s: %v", s.Path, r)
+					panic(fmt.Errorf("judging %s: %v", s.Path, r))
 				}
 			}()
 			if !run.Offline {
-				collect(ctx, run, s, src, archive)
+				if err := collect(ctx, run, s, src, archive); err != nil {
+					return err
+				}
 			}
 			judging.Lock()
 			defer judging.Unlock()
-			out[i] = judgeRest(s, out[i])
+			out[i], err = judgeRest(s, out[i])
 			s.Judged()
-			return nil
+			return err
 		})
 	}
-	// What could not be had is an observation, so that the only error is a bug: it goes up as one.
-	if err := g.Wait(); err != nil {
-		panic(err)
-	}
-	return out
+	err := g.Wait()
+	crashed.Rethrow()
+	return out, err
 }
 
 // judgeRest runs the checks that are not Early, and puts all in catalogue order.
-func judgeRest(s *checks.Subject, early []judgement) []judgement {
+func judgeRest(s *checks.Subject, early []judgement) ([]judgement, error) {
 	var out []judgement
 	for _, c := range checks.All {
 		switch {
@@ -252,11 +262,15 @@ func judgeRest(s *checks.Subject, early []judgement) []judgement {
 		case c.Early():
 			out, early = append(out, early[0]), early[1:]
 		default:
-			out = append(out, judgement{c, c.Judge(s)})
+			o, err := c.Judge(s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, judgement{c, o})
 		}
 	}
 	blame(out)
-	return out
+	return out, nil
 }
 
 // blame holds that where a check was skipped because another fails in its place, that other one does fail, or
@@ -282,8 +296,9 @@ func blame(judged []judgement) {
 	}
 }
 
-// collect seeks the evidence that the selected checks want for one subject.
-func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) {
+// collect seeks the evidence that the selected checks want for one subject. What could not be had is an observation; the
+// error is that of reading the registry.
+func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) error {
 	var record any
 	switch {
 	case s.Unchanged():
@@ -295,7 +310,7 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		record = s.Anchor
 	}
 	if record == nil {
-		return
+		return nil
 	}
 	var kinds evidence.Set
 	for _, c := range checks.All {
@@ -304,11 +319,20 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		}
 	}
 	if kinds == 0 {
-		return
+		return nil
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.WasReferenceServer,
-		Memo:  run.Memo,
-		Clock: run.Now, Judged: run.Now}
+	var failed failure
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Memo: run.Memo, Clock: run.Now, Judged: run.Now,
+		Listed: func(did string) *registry.Listing {
+			l, err := s.WitnessListing(did)
+			failed.note(err)
+			return l
+		},
+		ReferenceServer: func(did string) bool {
+			was, err := s.WasReferenceServer(did)
+			failed.note(err)
+			return was
+		}}
 	if s.Then != nil {
 		w.Judged = s.Then.When
 	}
@@ -316,12 +340,31 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		w.Maintainers = s.BootstrapMaintainers()
 	}
 	if s.Revocation != nil {
-		w.Revoked = run.RevokedListing(s)
+		l, err := s.RevokedListing()
+		failed.note(err)
+		w.Revoked = l
 	}
 	if s.Anchor != nil {
-		w.Declarations = s.Declarations()
+		anchors, err := s.Declarations()
+		failed.note(err)
+		w.Declarations = anchors
 	}
-	s.Facts = evidence.Collect(ctx, src, record, w)
+	if failed.err == nil {
+		s.Facts = evidence.Collect(ctx, src, record, w)
+	}
+	return failed.err
+}
+
+// failure keeps the first error of several goroutines.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = cmp.Or(f.err, err)
 }
 
 // settle sets the verdict and adds the evidence.

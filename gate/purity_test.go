@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -130,18 +131,15 @@ func TestChecksArePure(t *testing.T) {
 					}
 					alone := bare.Subjects[i]
 					alone.Facts = only(s.Facts, declares(c, s), s.Kind)
-					want, got := c.Judge(s), c.Judge(alone)
+					want, got := outcomeOf(t, c, s), outcomeOf(t, c, alone)
 					if !reflect.DeepEqual(got, want) {
 						t.Errorf("%s on %s: with what it declares alone it finds\n%+v\nwith all\n%+v", c.ID, s.Path, got, want)
 					}
-					if again := c.Judge(s); !reflect.DeepEqual(again, want) {
+					if again := outcomeOf(t, c, s); !reflect.DeepEqual(again, want) {
 						t.Errorf("%s on %s: a second time it finds\n%+v\nthe first time\n%+v", c.ID, s.Path, again, want)
 					}
 					alone.Facts = &evidence.Facts{}
 				}
-			}
-			if err := whole.Err(); err != nil {
-				t.Error(err)
 			}
 		})
 	}
@@ -218,12 +216,23 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	for _, s := range run.Subjects {
 		for _, c := range checks.All {
 			if c.First && c.Judges(s.Kind) {
-				c.Judge(s)
+				outcomeOf(t, c, s)
 			}
 		}
-		collect(ctx, run, s, src, false)
+		if err := collect(ctx, run, s, src, false); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return run
+}
+
+func outcomeOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Outcome {
+	t.Helper()
+	out, err := c.Judge(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func declares(c *checks.Check, s *checks.Subject) evidence.Set {
