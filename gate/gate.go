@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -120,24 +121,19 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: reach(src, rng.Head.Commit())}
-	touched := paths(rng)
-	room := room{records: len(touched)}
-	err := room.full()
+	changes, err := touched(rng)
 	if err != nil {
 		return err
 	}
-	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool {
-		_, found := slices.BinarySearch(touched, p)
-		return found
-	})
+	room := room{records: len(changes)}
+	if err := room.full(); err != nil {
+		return err
+	}
+	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) })
 	if err != nil {
 		return err
 	}
-	for _, p := range touched {
-		c, err := changeOf(rng, p)
-		if err != nil {
-			return err
-		}
+	for _, c := range changes {
 		s, err := checks.NewSubject(run, c)
 		if err != nil {
 			return err
@@ -168,39 +164,40 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	return nil
 }
 
-// paths are the data paths that a range touches as a whole, and those of the base tree that a single commit
-// of it touches, sorted.
-func paths(r *registry.Range) []string {
-	seen := map[string]bool{}
-	add := func(changes []registry.Change) {
-		for _, c := range changes {
-			if registry.KindOf(c.Path) != registry.Governance {
-				seen[c.Path] = true
-			}
+// touched are the changes of the data paths that a range touches as a whole, and of those that single commits of it touch
+// alone, in path order.
+func touched(r *registry.Range) ([]registry.Change, error) {
+	var out []registry.Change
+	known := map[string]bool{}
+	for _, c := range r.Changes {
+		if registry.KindOf(c.Path) != registry.Governance {
+			known[c.Path] = true
+			out = append(out, c)
 		}
 	}
-	add(r.Changes)
-	for _, v := range r.Views {
-		add(v.Changes)
+	for _, commit := range r.Commits {
+		for _, c := range commit.Touched {
+			if known[c.Path] || registry.KindOf(c.Path) == registry.Governance {
+				continue
+			}
+			known[c.Path] = true
+			same, err := r.Base.Leaf(c.Path) // the result has it so too: the range as a whole does not change it
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, registry.Change{Path: c.Path, Base: same, Head: same})
+		}
 	}
-	for _, c := range r.Commits {
-		add(c.Touched)
-	}
-	var out []string
-	for p := range seen {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out
+	slices.SortFunc(out, byPath)
+	return out, nil
 }
 
-func changeOf(r *registry.Range, path string) (registry.Change, error) {
-	base, err := r.Base.Leaf(path)
-	if err != nil {
-		return registry.Change{}, err
-	}
-	head, err := r.Result.Leaf(path)
-	return registry.Change{Path: path, Base: base, Head: head}, err
+func byPath(a, b registry.Change) int { return strings.Compare(a.Path, b.Path) }
+
+// touches reports whether changes in path order hold one of a path.
+func touches(changes []registry.Change, path string) bool {
+	_, found := slices.BinarySearchFunc(changes, registry.Change{Path: path}, byPath)
+	return found
 }
 
 // judgement is what one check made of one subject.

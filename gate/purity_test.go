@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -198,15 +197,14 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 		t.Fatal(err)
 	}
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
-	touched := paths(rng)
-	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return slices.Contains(touched, p) }); err != nil {
+	changes, err := touched(rng)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range touched {
-		change, err := changeOf(rng, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range changes {
 		s, err := checks.NewSubject(run, change)
 		if err != nil {
 			t.Fatal(err)
