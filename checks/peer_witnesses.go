@@ -261,7 +261,8 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		case doc.State != evidence.Obtained:
 			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document")
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.Errorf(s, at, cosignature(s, m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+			o.Errorf(s, at, cosignature(s, m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; "+
+				"section 10 asks for all of them", m).
 				WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}

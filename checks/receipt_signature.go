@@ -54,7 +54,8 @@ func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
-		if why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, listedMembers(s)); why != "" {
+		why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, listedMembers(s))
+		if why != "" {
 			f.Message += "; " + cutRunes(why, 600)
 			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
 		}

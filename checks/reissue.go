@@ -48,9 +48,11 @@ var reissue = &Check{
 			"keep it; another slug is a new listing, and the old Receipt is revoked as superseded"},
 		{"did-changed", "tool_did changes",
 			"keep it; another DID is a new listing, and the old Receipt is revoked as superseded"},
-		{"receipt-unchanged", "the listing changes and pins the same Receipt as before",
+		{"receipt-unchanged",
+			"the listing changes and pins the same Receipt as before",
 			"sign a new Receipt and pin it"},
-		{"receipt-not-signed", "the new Receipt is not signed by the listing's owner",
+		{"receipt-not-signed",
+			"the new Receipt is not signed by the listing's owner",
 			"sign it with a key of tool_did"},
 		{"name-not-signed", "name changes to another one than the Receipt signs",
 			"keep it, or set it to the Receipt's implementation.name"},
@@ -79,14 +81,17 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.Slug != base.Slug {
 		out.Errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another lists itself anew "+
+				"and revokes the old Receipt (superseded)"))
 	}
 	if l.ToolDID != base.ToolDID {
 		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
-			WithFix("%s", notYours(s, "keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep tool_did; an implementation that changes its DID lists itself under a new slug "+
+				"and revokes the old Receipt (superseded)"))
 	}
 	if l.ReceiptSHA256 == base.ReceiptSHA256 {
-		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = notYours(s, reissueWay)
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged",
+			"the listing changes, but pins the same Receipt as before").Fix = notYours(s, reissueWay)
 	}
 	otherMembers(&out, s)
 	if s.Run.Offline {
@@ -121,7 +126,8 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 			}
 			return o, nil
 		}
-		o.Errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = notYours(s, reissueWay)
+		o.Errorf(s, "/conformance_receipt_sha256", "receipt-not-signed",
+			"the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = notYours(s, reissueWay)
 		return o, nil
 	}
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {

@@ -347,8 +347,8 @@ func (a *audit) records() error {
 		return a.unreached()
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
-	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected,
-		Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
+	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(),
+		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
 	var err error
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
