@@ -8,31 +8,29 @@ import (
 
 // All are the checks in catalogue order, which is the order of the report. An id is public and never
 // renamed.
-var All []*Check
-
-// The list is filled at start because Judge looks owners up in it, which Go's initialisation order refuses.
-func init() {
-	All = []*Check{
-		layout,
-		schema,
-		appendOnly,
-		reissue,
-		nameSimilarity,
-		didResolution,
-		manifestReachability,
-		manifestDID,
-		receiptFetch,
-		receiptClaims,
-		receiptSignature,
-		receiptValidity,
-		peerWitnesses,
-		externalAudit,
-		domainAge,
-		fallbackPolicy,
-		revocations,
-		workflowAnchors,
-	}
+var All = []*Check{
+	layout,
+	schema,
+	appendOnly,
+	reissue,
+	nameSimilarity,
+	didResolution,
+	manifestReachability,
+	manifestDID,
+	receiptFetch,
+	receiptClaims,
+	receiptSignature,
+	receiptValidity,
+	peerWitnesses,
+	externalAudit,
+	domainAge,
+	fallbackPolicy,
+	revocations,
+	workflowAnchors,
 }
+
+// wellFormed are those after which a check comes that judges what a record says.
+var wellFormed = []*Check{appendOnly, layout, schema}
 
 // The checks of an audit, which judge the registry as a whole beside what All judges.
 var (

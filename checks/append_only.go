@@ -25,6 +25,16 @@ var appendOnly = &Check{
 		}
 		return ""
 	},
+	PerCommit:   true,
+	InHistory:   true,
+	Run:         runAppendOnly,
+	RunRegistry: runAppendOnlyRegistry,
+	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
+			return "", "mode-changed", "the file's mode or type changes"
+		}
+		return "", "", ""
+	},
 	Codes: []Code{
 		{"base-moved-on", "the base branch changed the file after this range began",
 			"merge the base branch into yours, or rebase onto it"},
@@ -54,12 +64,7 @@ var appendOnly = &Check{
 	},
 }
 
-func init() {
-	appendOnly.Run = runAppendOnly
-	appendOnly.RunRegistry = runAppendOnlyRegistry
-}
-
-func runAppendOnly(s *Subject) verdict.Outcome {
+func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	reissued := false
 	for _, v := range s.Run.Range.Views {
@@ -73,15 +78,15 @@ func runAppendOnly(s *Subject) verdict.Outcome {
 			}
 			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 				WithFix("merge the base branch into yours, or rebase onto it")
-			return out
+			return out, nil
 		}
 		reissued = change(&out, s, v.Changes[i]) || reissued
 		if len(out.Findings) > 0 {
-			return out
+			return out, nil
 		}
 	}
-	commits(&out, s, reissued && !s.Unchanged())
-	return out.OrPass()
+	err := commits(&out, s, reissued && !s.Unchanged())
+	return out.OrPass(), err
 }
 
 // change judges one change of a path and tells whether it is a re-issue, which another check judges.
@@ -91,27 +96,27 @@ func change(o *verdict.Outcome, s *Subject, c registry.Change) bool {
 		return false
 	case c.Head == nil:
 		o.Errorf(s, "", "deleted", "this merged file is deleted or moved away").
-			WithFix("%s", s.notYours("leave it where it is: a revocation ends a listing, and nothing moves one"))
+			WithFix("%s", notYours(s, "leave it where it is: a revocation ends a listing, and nothing moves one"))
 		return false
 	case c.Base.Mode != c.Head.Mode:
 		o.Errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
-			WithFix("restore it: %s", s.restore())
+			WithFix("restore it: %s", restore(s))
 		return false
 	case s.Kind == registry.KindListing:
 		return true
 	}
 	o.Errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
-		WithFix("restore it: %s", s.restore())
+		WithFix("restore it: %s", restore(s))
 	return false
 }
 
 // notYours is the fix of a change that strangers make: how to take it back comes first.
-func (s *Subject) notYours(way string) string {
-	return "not yours? " + s.restore() + "; yours: " + way
+func notYours(s *Subject, way string) string {
+	return "not yours? " + restore(s) + "; yours: " + way
 }
 
 // restore is the command that gives the file back the content that it has in the base tree.
-func (s *Subject) restore() string {
+func restore(s *Subject) string {
 	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), shellWord(s.Path))
 }
 
@@ -130,9 +135,9 @@ const maxVersions = 100
 
 // commits holds each commit of the range to the same rule, so that tampering that a later commit undoes
 // fails too: rebase-merged, it would stand in the log.
-func commits(o *verdict.Outcome, s *Subject, reissued bool) {
+func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	if s.Change.Base == nil {
-		return
+		return nil
 	}
 	versions := 0
 	for _, c := range s.Run.Range.Commits {
@@ -147,7 +152,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) {
 		if versions++; versions > maxVersions {
 			o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
 				WithFix("squash the branch into one commit")
-			return
+			return nil
 		}
 		problem := ""
 		switch {
@@ -158,10 +163,10 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) {
 		case head.Mode != s.Change.Base.Mode:
 			problem = "changes the listing's mode or type"
 		default:
-			l := s.Run.Version(s.Path, registry.Version{Entry: head})
+			l, err := s.Run.Version(s.Path, registry.Version{Entry: head})
 			switch {
-			case s.Run.Err() != nil:
-				return
+			case err != nil:
+				return err
 			case l == nil:
 				problem = "makes the listing unreadable"
 			case s.BaseListing == nil || l.Slug != s.BaseListing.Slug || l.ToolDID != s.BaseListing.ToolDID:
@@ -172,12 +177,13 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) {
 			f := o.Errorf(s, "", "commit-tampers", "a single commit %s", problem)
 			f.Commit = c.ID
 			f.WithFix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
-func runAppendOnlyRegistry(r *Run) verdict.Outcome {
+func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
@@ -221,8 +227,7 @@ func runAppendOnlyRegistry(r *Run) verdict.Outcome {
 				continue
 			}
 			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
-				r.Fatal(err)
-				return out
+				return out, err
 			} else if !registry.SameEntry(c.Base, e) && !registry.SameEntry(c.Head, e) {
 				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 					WithFix("merge the base branch into yours, or rebase onto it")
@@ -256,7 +261,7 @@ func runAppendOnlyRegistry(r *Run) verdict.Outcome {
 			"the work tree holds records that are not committed, and these were not judged: %s", list(r.Uncommitted)).
 			WithFix("commit them, or judge the files on disk: oap-gate check --worktree")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // Governance are the governance files that a range changes, in path order.

@@ -22,8 +22,19 @@ type Check struct {
 	Kinds []registry.Kind // of the records that it judges
 	Owns  evidence.Kind   // this check reports that it is missing; 0: none
 
-	// Reads are the members without which the check has nothing to judge: where `schema` refuses one of
-	// them, the check is skipped.
+	// First says that the check runs before any evidence is sought, since it decides what to seek.
+	First bool
+	// PerCommit says that the check judges what becomes of files: also of one that the range takes away, and of one that
+	// only single commits of it touch.
+	PerCommit bool
+	// InHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
+	InHistory bool
+	// After are the checks without which this one has nothing to judge: where one of them Blocks it, it is skipped.
+	After []*Check
+	// Blocks gives what the check reports of a record, whose members a later check reads, so that this one has nothing to
+	// judge; the pointer is the member at fault. The message is empty where there is none.
+	Blocks func(s *Subject, reads []string) (pointer, code, message string)
+	// Reads are the members without which the check has nothing to judge.
 	Reads []string
 	// Needs must be Obtained before Run is called, in the order in which a missing one is named.
 	Needs func(*Subject) []evidence.Kind
@@ -33,10 +44,10 @@ type Check struct {
 	Uses []evidence.Kind
 	// Applies gives the reason why the check does not apply to the subject; empty where it does.
 	Applies func(*Subject) string
-	// Run judges one record.
-	Run func(*Subject) verdict.Outcome
+	// Run judges one record. The error is that of the gate itself, such as an object that cannot be read.
+	Run func(*Subject) (verdict.Outcome, error)
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
-	RunRegistry func(*Run) verdict.Outcome
+	RunRegistry func(*Run) (verdict.Outcome, error)
 
 	// Codes explains each code that the check gives its findings, those that come with evidence included.
 	Codes []Code
@@ -56,15 +67,9 @@ func (c *Check) Rule() verdict.Rule {
 // Online tells whether the check can say nothing without the network.
 func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }
 
-// First tells whether the check runs before any evidence is sought, since it decides what to seek.
-func (c *Check) First() bool { return c == layout || c == schema }
-
 // Early tells whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
 // budget does not keep what Git alone shows from being seen.
 func (c *Check) Early() bool { return c.Owns == 0 && c.Needs == nil && c.Uses == nil }
-
-// PerCommit tells whether the check also judges a file that only single commits of the range touch.
-func (c *Check) PerCommit() bool { return c == appendOnly }
 
 // Judges tells whether the check has something to say of records of kind k.
 func (c *Check) Judges(k registry.Kind) bool {
@@ -98,21 +103,12 @@ func needs(kinds ...evidence.Kind) func(*Subject) []evidence.Kind {
 // Blocked names the check that already reports why c has nothing to judge, and what it reports; the
 // pointer is the member at fault. It is empty where c can be judged.
 func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
-	if c == appendOnly || s.Record == nil {
+	if s.Record == nil {
 		return "", "", "", ""
 	}
-	if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
-		return appendOnly.ID, "", "mode-changed", "the file's mode or type changes"
-	}
-	if c == layout {
-		return "", "", "", ""
-	}
-	if s.Record.Document == nil {
-		return layout.ID, "", s.Record.Err.Code, "the file is not readable: " + s.Record.Err.Message
-	}
-	for _, p := range c.Reads {
-		if s.refused[p] {
-			return schema.ID, p, "schema", "the schema refuses " + p
+	for _, o := range c.After {
+		if pointer, code, message = o.Blocks(s, c.Reads); message != "" {
+			return o.ID, pointer, code, message
 		}
 	}
 	return "", "", "", ""
@@ -127,40 +123,47 @@ const Offline = "offline"
 // NotReached is why a check that applies decided nothing where the run's budget was spent before.
 const NotReached = "not reached: the run's budget was spent"
 
-// Judge runs c on s, unless what it reads or needs is missing.
-func (c *Check) Judge(s *Subject) verdict.Outcome {
+// Judge runs c on s, unless what it reads or needs is missing. With an error there is no verdict.
+func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if !s.Run.Selected(c.ID) {
-		return verdict.Skip(LeftOut)
+		return verdict.Skip(LeftOut), nil
 	}
 	if s.Run.Offline && c.Online() {
-		return verdict.Skip(Offline)
+		return verdict.Skip(Offline), nil
 	}
-	if s.Record == nil && c != appendOnly {
-		return verdict.Skip("the file is taken away")
+	if s.Record == nil && !c.PerCommit {
+		return verdict.Skip("the file is taken away"), nil
 	}
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
-		return c.standIn(s, owner, pointer, code, message)
+		return deferTo(s, owner, pointer, code, message), nil
 	}
 	if c.Applies != nil {
 		if why := c.Applies(s); why != "" {
-			return verdict.Skip("%s", why)
+			return verdict.Skip("%s", why), nil
 		}
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
-		return verdict.Outcome{Doubtful: NotReached}
+		return verdict.Outcome{Doubtful: NotReached}, nil
 	}
 	if c.Needs != nil {
 		for _, k := range c.Needs(s) {
-			if out, missing := c.missing(s, k); missing {
-				return out
+			if out, missing := unobtained(s, k); missing {
+				return out, nil
 			}
 		}
 	}
-	return c.Run(s)
+	out, err := c.Run(s)
+	if c.First {
+		if s.first == nil {
+			s.first = map[string]verdict.Outcome{}
+		}
+		s.first[c.ID] = out
+	}
+	return out, err
 }
 
-// standIn skips c because check owner reports the cause; where a flag left the owner out, c fails itself.
-func (c *Check) standIn(s *Subject, owner, pointer, code, message string) verdict.Outcome {
+// deferTo skips a check because check owner reports the cause; where a flag left the owner out, it fails itself.
+func deferTo(s *Subject, owner, pointer, code, message string) verdict.Outcome {
 	if s.Run.Selected(owner) {
 		return verdict.Outcome{Skipped: owner + " failed", DeferredTo: owner}
 	}
@@ -169,16 +172,16 @@ func (c *Check) standIn(s *Subject, owner, pointer, code, message string) verdic
 	return out
 }
 
-// missing says what becomes of c where evidence k is not there.
-func (c *Check) missing(s *Subject, k evidence.Kind) (verdict.Outcome, bool) {
+// unobtained says what becomes of a check where evidence k is not there.
+func unobtained(s *Subject, k evidence.Kind) (verdict.Outcome, bool) {
 	state, code, message := s.Facts.State(k)
-	owner := OwnerOf(k)
+	owner := s.Run.owner(k)
 	var out verdict.Outcome
 	switch state {
 	case evidence.Obtained:
 		return out, false
 	case evidence.Absent, evidence.Invalid:
-		return c.standIn(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
+		return deferTo(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
 	}
 	reason := fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
 	if !s.Run.Selected(owner) {
@@ -188,9 +191,9 @@ func (c *Check) missing(s *Subject, k evidence.Kind) (verdict.Outcome, bool) {
 	return out, true
 }
 
-// OwnerOf is the id of the check that reports that evidence k is missing.
-func OwnerOf(k evidence.Kind) string {
-	for _, c := range All {
+// owner is the id of the check that reports that evidence k is missing.
+func (r *Run) owner(k evidence.Kind) string {
+	for _, c := range r.Catalogue {
 		if c.Owns == k {
 			return c.ID
 		}

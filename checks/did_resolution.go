@@ -19,15 +19,15 @@ var didResolution = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DIDDocument,
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runDIDResolution,
 	Codes: slices.Concat([]Code{
 		{"did-fallback", "the DID Document is not where did:web puts it, but where publishers put it by mistake",
 			"serve it at the URL that the message names"},
 	}, did.Codes, fetched),
 }
 
-func init() { didResolution.Run = runDIDResolution }
-
-func runDIDResolution(s *Subject) verdict.Outcome {
+func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	d := s.Facts.DIDDocument
 	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
@@ -42,7 +42,7 @@ func runDIDResolution(s *Subject) verdict.Outcome {
 		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and sign a new Receipt with it"
 	}
 	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
-		return out
+		return out, nil
 	}
 	if s.Facts.DIDFallback != "" {
 		out.Warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s", s.Facts.DIDFallback).
@@ -51,5 +51,5 @@ func runDIDResolution(s *Subject) verdict.Outcome {
 	if len(out.Findings) == 0 {
 		out.Verified = plural(len(d.Value.Keys), "Ed25519 key", "Ed25519 keys")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

@@ -23,6 +23,8 @@ var domainAge = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DomainAge,
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runDomainAge,
 	Codes: slices.Concat([]Code{
 		{"domain-changed-hands", "the domain was registered after its DID was first listed",
 			"have the maintainers ask who holds it now"},
@@ -37,8 +39,6 @@ var domainAge = &Check{
 			"use a did:web without a path, on a domain of your own"},
 	}, evidence.DomainCodes),
 }
-
-func init() { domainAge.Run = runDomainAge }
 
 // provisionalWay is how a listing on a young domain is listed all the same.
 const provisionalWay = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
@@ -66,44 +66,48 @@ type age struct {
 }
 
 // judgeAge tells whether the domain is old enough, by its registration or else by the registry's own history.
-func judgeAge(s *Subject) (ages, age) {
+func judgeAge(s *Subject) (ages, age, error) {
 	var a age
 	found := s.Facts.DomainAge
 	lapse := s.Listing.Expires
 	if s.Run.Audit {
 		a.stood = s.Stood
 	} else if s.Modified() && s.BaseListing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID {
-		a.stood, lapse = s.stoodSince(), s.BaseListing.Expires
+		var err error
+		if a.stood, err = stoodSince(s); err != nil {
+			return ageUnsure, a, err
+		}
+		lapse = s.BaseListing.Expires
 	}
 	reg := found.Value
 	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
-	if !latest.Registered.IsZero() {
+	if found.State == evidence.Obtained && !latest.Registered.IsZero() {
 		a.registered, a.source = latest.Registered, latest.Source
 		if s.Run.Now.Sub(a.registered) >= MinimumAge {
-			return ageOld, a
+			return ageOld, a, nil
 		}
-		return ageYoung, a
+		return ageYoung, a, nil
 	}
 	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= MinimumAge && s.Run.Now.Before(lapse) {
 		a.byHistory = true
-		return ageOld, a
+		return ageOld, a, nil
 	}
 	if found.State != evidence.Obtained {
 		a.why = found.Message
-		if found.State == evidence.Unavailable || found.State == evidence.Unsought {
-			return ageUnsure, a
+		if found.State == evidence.Absent || found.State == evidence.Invalid {
+			return ageUnknown, a, nil
 		}
-		return ageUnknown, a
+		return ageUnsure, a, nil
 	}
 	if reg.Domain.PrivateSuffix {
 		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
-		return ageUnknown, a
+		return ageUnknown, a, nil
 	}
 	a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
 	if reg.RDAP.State == evidence.Unavailable || reg.WHOIS.State == evidence.Unavailable {
-		return ageUnsure, a
+		return ageUnsure, a, nil
 	}
-	return ageUnknown, a
+	return ageUnknown, a, nil
 }
 
 // vague is by how much a WHOIS date may be too late: it names the end of a day, in whatever zone the registry is.
@@ -120,26 +124,36 @@ func (a age) changedHands() bool {
 
 // stoodSince is the committer date of the first-parent commit from which on the listing's file has held its
 // tool_did without a break.
-func (s *Subject) stoodSince() time.Time {
+func stoodSince(s *Subject) (time.Time, error) {
 	var since time.Time
-	for _, v := range s.History() {
-		l := s.Run.Version(s.Path, v)
+	history, err := s.History()
+	if err != nil {
+		return since, err
+	}
+	for _, v := range history {
+		l, err := s.Run.Version(s.Path, v)
+		if err != nil {
+			return since, err
+		}
 		if l == nil || l.ToolDID != s.Listing.ToolDID {
 			break
 		}
 		since = v.When
 	}
-	return since
+	return since, nil
 }
 
-func runDomainAge(s *Subject) verdict.Outcome {
+func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/tool_did"
 	d, err := did.Parse(s.Listing.ToolDID)
 	if err != nil {
-		return domainAge.standIn(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error())
+		return deferTo(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error()), nil
 	}
-	how, a := judgeAge(s)
+	how, a, err := judgeAge(s)
+	if err != nil {
+		return out, err
+	}
 	provisional := s.Listing.Provisional
 	domain := s.Facts.DomainAge.Value.Domain.Registrable
 
@@ -148,7 +162,7 @@ func runDomainAge(s *Subject) verdict.Outcome {
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
 			out.Errorf(s, at, "domain-changed-hands", "%s", message).WithFix("wait until %s", stamp(a.registered.Add(MinimumAge)))
-			return out
+			return out, nil
 		}
 		out.Warnf(s, at, "domain-changed-hands", "%s", message).WithFix("have a maintainer ask who holds it now")
 	}
@@ -175,5 +189,5 @@ func runDomainAge(s *Subject) verdict.Outcome {
 		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
 			WithFix("use a did:web without a path, on a domain of your own")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

@@ -30,6 +30,8 @@ var externalAudit = &Check{
 		}
 		return "only L5 needs an external audit"
 	},
+	After: wellFormed,
+	Run:   runExternalAudit,
 	Codes: []Code{
 		{"audit-missing", "the Receipt declares no external audit, which its level needs",
 			"attest again with external_audit"},
@@ -50,22 +52,20 @@ var externalAudit = &Check{
 	},
 }
 
-func init() { externalAudit.Run = runExternalAudit }
-
 var auditFrameworks = []string{"SOC2-Type-II", "ISO-27001", "ISO-42001", "equivalent"}
 
-func runExternalAudit(s *Subject) verdict.Outcome {
+func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return externalAudit.noSuchLevel(s)
+		return noSuchLevel(s), nil
 	}
 	r := s.Facts.Receipt.Value
 	a := r.ExternalAudit
 	if !a.Present {
 		out.Errorf(s, at, "audit-missing", "the Receipt has no external_audit, level %s needs one", s.Listing.Level).
 			WithFix("attest again with external_audit")
-		return out
+		return out, nil
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
 		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
@@ -81,13 +81,13 @@ func runExternalAudit(s *Subject) verdict.Outcome {
 	}
 	if key != "" {
 		if open, is := auditorKey(&out, s, r, key); is {
-			return open
+			return open, nil
 		}
 	}
 	if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) {
 		out.Noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // The codes of an auditor whose key is a witness's, and of one of whom that is not known: in an audit both rest on what
@@ -162,7 +162,7 @@ func within(d did.DID, other domainage.Domain) string {
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
-	if missing, is := externalAudit.missing(s, evidence.DIDDocument); is {
+	if missing, is := unobtained(s, evidence.DIDDocument); is {
 		if o.Has(verdict.Error) {
 			return *o, true
 		}
@@ -170,7 +170,7 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		return missing, true
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
-		return externalAudit.standIn(s, peerWitnesses.ID, at, "too-many-witnesses",
+		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",
 			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses)), true
 	}
 	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {

@@ -14,6 +14,8 @@ var fallbackPolicy = &Check{
 	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
+	After: wellFormed,
+	Run:   runFallbackPolicy,
 	Codes: []Code{
 		{"policy-class", "aht_fallback_policy.policy_class is none of those that are known",
 			"set POAM, PLASTIC, AATEAM, ROTATE or Custom"},
@@ -22,16 +24,14 @@ var fallbackPolicy = &Check{
 	},
 }
 
-func init() { fallbackPolicy.Run = runFallbackPolicy }
-
 var policyClasses = map[string]bool{"POAM": true, "PLASTIC": true, "AATEAM": true, "ROTATE": true, "Custom": true}
 
-func runFallbackPolicy(s *Subject) verdict.Outcome {
+func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/manifest_uri"
 	m := s.Facts.Manifest.Value
 	if !m.ConventionDiscoveryV2 {
-		return verdict.Skip("the Manifest does not use convention discovery v2")
+		return verdict.Skip("the Manifest does not use convention discovery v2"), nil
 	}
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
@@ -44,5 +44,5 @@ func runFallbackPolicy(s *Subject) verdict.Outcome {
 	if !p.HasTimeout {
 		out.Errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").WithFix("set it in the Manifest")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

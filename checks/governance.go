@@ -72,7 +72,7 @@ const maxElsewhere = 1000
 
 // elsewhere warns of new files outside the data folders that would be records in one. They anchor nothing there, which
 // may be meant: an example is honest.
-func elsewhere(r *Run) verdict.Outcome {
+func elsewhere(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	hidden, read := 0, 0
 	for _, c := range newGovernance(r.Range) {
@@ -89,18 +89,24 @@ func elsewhere(r *Run) verdict.Outcome {
 			continue
 		}
 		if err != nil {
-			r.Fatal(err)
-			return out
+			return out, err
 		}
-		kind, home := r.home(c, text)
+		kind, home, err := home(r, c, text)
+		if err != nil {
+			return out, err
+		}
 		switch {
 		case home == "":
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
+			way, err := move(r, c.Path, home)
+			if err != nil {
+				return out, err
+			}
 			out.Warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
 				"%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
-				WithFix("%s; an example may stay", r.move(c.Path, home))
+				WithFix("%s; an example may stay", way)
 		}
 	}
 	if hidden > 0 {
@@ -108,15 +114,15 @@ func elsewhere(r *Run) verdict.Outcome {
 			plural(hidden, "more new file looks", "more new files look")).
 			WithFix("git mv them to their data folders; examples may stay")
 	}
-	return out
+	return out, nil
 }
 
 // home is the kind of record that a text is under the base tree's schemas, and the path where it would be one; empty
 // where it is none.
-func (r *Run) home(c registry.Change, text []byte) (registry.Kind, string) {
+func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error) {
 	d, err := strict.Parse(c.Path, text, strict.RegistryFile)
 	if err != nil {
-		return 0, ""
+		return 0, "", nil // it is no JSON text
 	}
 	for _, kind := range []registry.Kind{registry.KindListing, registry.KindRevocation, registry.KindWorkflowAnchor} {
 		slug := strict.String(d.Root, "slug")
@@ -130,28 +136,28 @@ func (r *Run) home(c registry.Change, text []byte) (registry.Kind, string) {
 			continue
 		}
 		if e, err := r.Range.Result.Leaf(path); err != nil {
-			r.Fatal(err)
+			return 0, "", err
 		} else if kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
 			kind = registry.KindPeerWitness
 			path = kind.Folder() + "/" + name + ".json"
 		}
-		return kind, path
+		return kind, path, nil
 	}
-	return 0, ""
+	return 0, "", nil
 }
 
 var shellSafe = regexp.MustCompile(`^[0-9A-Za-z_./][0-9A-Za-z_./-]*$`)
 
 // move is the command that makes a record of a file that stands elsewhere.
-func (r *Run) move(from, to string) string {
+func move(r *Run, from, to string) (string, error) {
 	force := ""
 	if e, err := r.Range.Result.Leaf(to); err != nil {
-		r.Fatal(err)
+		return "", err
 	} else if e != nil {
 		force = "-f "
 	}
 	if !shellSafe.MatchString(from) {
 		from = fmt.Sprintf("-- %q", from)
 	}
-	return "git mv " + force + from + " " + to
+	return "git mv " + force + from + " " + to, nil
 }

@@ -17,12 +17,23 @@ import (
 )
 
 var layout = &Check{
-	ID:    "layout",
-	Title: "every file is where the registry format puts it, and is strict JSON",
-	Cite:  "RFC 0026 sections 3 to 5",
-	Why:   "a record that readers find under another name, or read in another way, is no anchor",
-	Fix:   "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
-	Kinds: registry.DataKinds,
+	ID:          "layout",
+	Title:       "every file is where the registry format puts it, and is strict JSON",
+	Cite:        "RFC 0026 sections 3 to 5",
+	Why:         "a record that readers find under another name, or read in another way, is no anchor",
+	Fix:         "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
+	Kinds:       registry.DataKinds,
+	First:       true,
+	InHistory:   true,
+	After:       []*Check{appendOnly},
+	Run:         runLayout,
+	RunRegistry: runLayoutRegistry,
+	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if s.Record.Document == nil {
+			return "", s.Record.Err.Code, "the file is not readable: " + s.Record.Err.Message
+		}
+		return "", "", ""
+	},
 	Codes: slices.Concat([]Code{
 		{"misplaced-file", "a file of a data folder has a name that no record has",
 			"rename it to <slug>.json, for a revocation <slug>-<sha256>.json"},
@@ -53,15 +64,11 @@ var layout = &Check{
 	}, registry.Codes, strict.Codes),
 }
 
-func init() {
-	layout.Run = runLayout
-	layout.RunRegistry = runLayoutRegistry
-}
-
 var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
-// place judges what one file alone shows: name, mode, text, slug and the spelling of its DID.
-func place(s *Subject) []verdict.Finding {
+// place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
+// rightName.
+func place(s *Subject, right string) []verdict.Finding {
 	var out verdict.Outcome
 	if s.Path == s.Kind.Folder() {
 		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
@@ -77,8 +84,8 @@ func place(s *Subject) []verdict.Finding {
 		f := out.Errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
 		f.WithFix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
-		if name := s.rightName(); name != "" {
-			f.WithFix("name it %s", name)
+		if right != "" {
+			f.WithFix("name it %s", right)
 		}
 		return out.Findings
 	}
@@ -100,8 +107,8 @@ func place(s *Subject) []verdict.Finding {
 	if slug != named {
 		f := out.Errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
 		f.WithFix("set slug to %q, or rename the file", named)
-		if name := s.rightName(); name != "" {
-			f.WithFix("set slug to %q, or name the file %s", named, name)
+		if right != "" {
+			f.WithFix("set slug to %q, or name the file %s", named, right)
 		}
 	}
 	switch s.Kind {
@@ -110,8 +117,8 @@ func place(s *Subject) []verdict.Finding {
 		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
 			f := out.Errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
 			f.WithFix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
-			if name := s.rightName(); name != "" {
-				f.WithFix("name the file %s", name)
+			if right != "" {
+				f.WithFix("name the file %s", right)
 			}
 		}
 	case registry.KindListing:
@@ -122,9 +129,9 @@ func place(s *Subject) []verdict.Finding {
 
 // rightName is the path that the members of a record which the range adds give it, "" where they give none or one
 // that is taken.
-func (s *Subject) rightName() string {
+func rightName(s *Subject) (string, error) {
 	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
-		return ""
+		return "", nil
 	}
 	root := s.Record.Document.Root
 	name := strict.String(root, "slug")
@@ -132,17 +139,14 @@ func (s *Subject) rightName() string {
 		name += "-" + strict.String(root, "revoked_receipt_sha256")
 	}
 	path := s.Kind.Folder() + "/" + name + ".json"
-	if recordSlug(s.Kind, path) == "" {
-		return ""
+	if path == s.Path || recordSlug(s.Kind, path) == "" {
+		return "", nil
 	}
 	taken, err := s.Run.Range.Result.Leaf(path)
-	if err != nil {
-		s.Run.Fatal(err)
-	}
 	if err != nil || taken != nil {
-		return ""
+		return "", err
 	}
-	return path
+	return path, nil
 }
 
 // spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.
@@ -159,17 +163,23 @@ func spelling(o *verdict.Outcome, s *Subject, text string) {
 	}
 }
 
-func runLayout(s *Subject) verdict.Outcome {
-	out := verdict.Outcome{Findings: place(s)}
+func runLayout(s *Subject) (verdict.Outcome, error) {
+	right, err := rightName(s)
+	if err != nil {
+		return verdict.Outcome{}, err
+	}
+	out := verdict.Outcome{Findings: place(s, right)}
 	if s.Record.Document == nil {
-		return out
+		return out, nil
 	}
 	switch s.Kind {
 	case registry.KindListing:
 		unique(&out, s)
 	case registry.KindPeerWitness:
 		if s.Added() && !s.Run.Audit {
-			directoryEntry(&out, s)
+			if err := directoryEntry(&out, s); err != nil {
+				return out, err
+			}
 		}
 	}
 	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
@@ -177,11 +187,11 @@ func runLayout(s *Subject) verdict.Outcome {
 			WithFix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
-		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissue.ID) {
+		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
 			// A slug that changes is refused there, whatever it changes to.
 			out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
 		}
-		standing := s.unmendable()
+		standing := unmendable(s)
 		for i, f := range out.Findings {
 			if standing[f.Pointer] || f.Code == "file-mode" {
 				out.Findings[i].Severity = verdict.Warning
@@ -189,7 +199,7 @@ func runLayout(s *Subject) verdict.Outcome {
 			}
 		}
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // unique holds that no other listing that would stand beside this one has its slug or DID. Of several that have it
@@ -270,23 +280,22 @@ func (r *Run) landed() *landings {
 }
 
 // directoryEntry holds that a new entry of peer-witnesses/ is a copy of a listing that may witness.
-func directoryEntry(o *verdict.Outcome, s *Subject) {
+func directoryEntry(o *verdict.Outcome, s *Subject) error {
 	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Folder()+"/"), ".json")
 	path := "implementations/" + slug + ".json"
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
 	if l == nil {
 		o.Errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).Fix = fix
-		return
+		return nil
 	}
 	rec, err := s.Run.Range.Base.Record(s.Run.Context, l.Path)
 	if err != nil {
-		s.Run.Fatal(err)
-		return
+		return err
 	}
 	if rec == nil || rec.Document == nil {
 		o.Errorf(s, "", "witness-not-listed", "the base tree's %s cannot be read", path).Fix = fix
-		return
+		return nil
 	}
 	if pointer, same := firstDifference(s.Record.Document.Root, rec.Document.Root); !same {
 		o.Errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).Fix = fix
@@ -300,6 +309,7 @@ func directoryEntry(o *verdict.Outcome, s *Subject) {
 	} else if !s.Run.Now.Before(l.Expires) {
 		o.Errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).WithFix("renew the listing first")
 	}
+	return nil
 }
 
 // firstDifference names the first member, in name order, in which two objects differ.
@@ -327,24 +337,28 @@ func firstDifference(a, b any) (string, bool) {
 }
 
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart.
-func runLayoutRegistry(r *Run) verdict.Outcome {
+func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	twins, err := caseTwins(r.Range.Result)
 	if err != nil {
-		r.Fatal(err)
-		return verdict.Outcome{}
+		return verdict.Outcome{}, err
 	}
 	var standing []twin
 	if len(twins) > 0 {
 		if standing, err = caseTwins(r.Range.Base); err != nil {
-			r.Fatal(err)
-			return verdict.Outcome{}
+			return verdict.Outcome{}, err
 		}
 	}
 	out := twinFindings(r, twins, standing)
-	for _, more := range []verdict.Outcome{folderFindings(r), portable(r), elsewhere(r)} {
-		out.Findings = append(out.Findings, more.Findings...)
+	folders, err := folderFindings(r)
+	if err != nil {
+		return out, err
 	}
-	return out.OrPass()
+	misplaced, err := elsewhere(r)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = slices.Concat(out.Findings, folders.Findings, portable(r).Findings, misplaced.Findings)
+	return out.OrPass(), nil
 }
 
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
@@ -380,20 +394,18 @@ func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
 
 // folderFindings holds that the governance files of the data folders are plain files. What stands otherwise in the
 // base tree already is a warning.
-func folderFindings(r *Run) verdict.Outcome {
+func folderFindings(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, k := range registry.DataKinds {
 		for _, name := range []string{"README.md", ".gitkeep"} {
 			path := k.Folder() + "/" + name
 			before, err := r.Range.Base.Leaf(path)
 			if err != nil {
-				r.Fatal(err)
-				return out
+				return out, err
 			}
 			e, err := r.Range.Result.Leaf(path)
 			if err != nil {
-				r.Fatal(err)
-				return out
+				return out, err
 			}
 			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a folder of this name are misplaced records
@@ -406,7 +418,7 @@ func folderFindings(r *Run) verdict.Outcome {
 				WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}
 	}
-	return out
+	return out, nil
 }
 
 type twin struct{ path, other string }

@@ -141,9 +141,10 @@ func (l *Ledger) recall(ctx context.Context) error {
 	})
 }
 
-// historical are the checks by which each commit of the history is judged, as far as Git alone shows it.
+// historical reports whether each commit of the history is judged by the check of that id.
 func historical(id string) bool {
-	return id == layout.ID || id == appendOnly.ID || id == reissue.ID || id == revocations.ID
+	c := ByID(id)
+	return c != nil && c.InHistory
 }
 
 // Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
@@ -159,7 +160,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	for _, c := range data {
 		run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
 	}
-	j.keep(appendOnly, RegistrySubject, runAppendOnlyRegistry(run))
+	out, err := runAppendOnlyRegistry(run)
+	if err != nil {
+		return nil, err
+	}
+	j.keep(appendOnly, RegistrySubject, out)
 	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
@@ -169,10 +174,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
 	}) {
 		// Looking in each commit would read the data folders as they were.
-		j.keep(layout, RegistrySubject, folderFindings(run))
-	}
-	if err := run.Err(); err != nil {
-		return nil, err
+		folders, err := folderFindings(run)
+		if err != nil {
+			return nil, err
+		}
+		j.keep(layout, RegistrySubject, folders)
 	}
 	for _, r := range j.results {
 		l.apply(step, r)
@@ -183,7 +189,8 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
-	return &Run{Context: ctx, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When, Offline: true, Selected: historical}
+	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When,
+		Offline: true, Selected: historical}
 }
 
 // judged is what the subjects of one commit gave.
@@ -251,8 +258,12 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 	}
 	for _, s := range run.Subjects {
 		for _, c := range All {
-			if historical(c.ID) && c.Judges(s.Kind) {
-				j.keep(c, s.Path, c.Judge(s))
+			if c.InHistory && c.Judges(s.Kind) {
+				out, err := c.Judge(s)
+				if err != nil {
+					return err
+				}
+				j.keep(c, s.Path, out)
 			}
 		}
 		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID}
@@ -265,7 +276,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 		}
 		j.results = append(j.results, r)
 	}
-	return run.Err()
+	return nil
 }
 
 // apply makes a change of a commit stand.

@@ -22,6 +22,8 @@ var manifestDID = &Check{
 	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
 	Needs: needs(evidence.Manifest),
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	After: wellFormed,
+	Run:   runManifestDID,
 	Codes: []Code{
 		{"manifest-did-differs", "the Manifest is that of another DID", "set tool.did in the Manifest to tool_did"},
 		{"manifest-receipt-differs", "the Manifest names another Receipt than the listing",
@@ -33,9 +35,7 @@ var manifestDID = &Check{
 	},
 }
 
-func init() { manifestDID.Run = runManifestDID }
-
-func runManifestDID(s *Subject) verdict.Outcome {
+func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m, l := s.Facts.Manifest.Value, s.Listing
 	if !did.Same(m.ToolDID, l.ToolDID) {
@@ -49,18 +49,18 @@ func runManifestDID(s *Subject) verdict.Outcome {
 	manifestOwned, receiptOwned := inDomain(l.ManifestURI, l.ToolDID), inDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
-		return out
+		return out, nil
 	}
-	missing, is := manifestDID.missing(s, evidence.ReceiptText)
+	missing, is := unobtained(s, evidence.ReceiptText)
 	if !is {
-		missing, is = manifestDID.missing(s, evidence.Receipt)
+		missing, is = unobtained(s, evidence.Receipt)
 	}
 	if is {
 		if out.Has(verdict.Error) {
-			return out
+			return out, nil
 		}
 		missing.Findings = append(out.Findings, missing.Findings...)
-		return missing
+		return missing, nil
 	}
 	target := host(s.Facts.Receipt.Value.TargetURI)
 	if !manifestOwned && (target == "" || host(l.ManifestURI) != target) {
@@ -71,7 +71,7 @@ func runManifestDID(s *Subject) verdict.Outcome {
 		out.Errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's signed target.uri, nor named by the Manifest",
 			host(l.ReceiptURI), l.ToolDID, target).WithFix("serve the Receipt on a host of the owner's, or name it in the Manifest's conformance.receipt_uri")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // host is a URL's host name in lower case without a trailing dot; empty where the text is no URL.

@@ -19,17 +19,17 @@ var manifestReachability = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Manifest,
 	Reads: []string{"/manifest_uri"},
+	After: wellFormed,
+	Run:   runManifestReachability,
 	Codes: slices.Concat(manifest.Codes, fetched),
 }
 
-func init() { manifestReachability.Run = runManifestReachability }
-
-func runManifestReachability(s *Subject) verdict.Outcome {
+func runManifestReachability(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m := s.Facts.Manifest
 	if !report(&out, s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message),
 		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "served with status 200"
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

@@ -35,14 +35,14 @@ var nameSimilarity = &Check{
 		}
 		return ""
 	},
+	After: wellFormed,
+	Run:   runNameSimilarity,
 	Codes: []Code{
 		{"control-character", "name holds an invisible character", "leave it out"},
 		{"look-alike", "slug, name or domain looks like another listing's",
 			"choose one that cannot be mistaken, or tell the maintainers why it is yours"},
 	},
 }
-
-func init() { nameSimilarity.Run = runNameSimilarity }
 
 // The facets of a listing by which it can be mistaken.
 const (
@@ -72,7 +72,7 @@ type folded struct {
 // maxNeighbours is how many look-alikes are named.
 const maxNeighbours = 3
 
-func runNameSimilarity(s *Subject) verdict.Outcome {
+func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, r := range s.Listing.Name {
 		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -86,13 +86,13 @@ func runNameSimilarity(s *Subject) verdict.Outcome {
 		from, to = facetName, facetName+1
 	}
 	named := 0
-	for _, other := range s.Run.lookAlikes() {
+	for _, other := range lookAlikes(s.Run) {
 		if other.path == s.Path {
 			continue
 		}
 		for facet := from; facet < to; facet++ {
 			if named == maxNeighbours {
-				return out
+				return out, nil
 			}
 			if resembles(mine.texts[facet], other.texts[facet]) {
 				named++
@@ -103,11 +103,11 @@ func runNameSimilarity(s *Subject) verdict.Outcome {
 			}
 		}
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // lookAlikes are the listings that stand and those that the range adds, in path order.
-func (r *Run) lookAlikes() []lookAlike {
+func lookAlikes(r *Run) []lookAlike {
 	if r.Base.names == nil {
 		r.Base.names = make([]lookAlike, 0, len(r.Base.Listings)+1)
 		for _, l := range r.Base.Listings {

@@ -39,6 +39,9 @@ var peerWitnesses = &Check{
 		}
 		return "L0 to L3 need no witness"
 	},
+	After:       wellFormed,
+	Run:         runPeerWitnesses,
+	RunRegistry: runPeerWitnessesRegistry,
 	Codes: slices.Concat([]Code{
 		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
 		{"witness-not-independent", "a witness counts for L4 and is not shown to be independent, as L5 asks",
@@ -61,51 +64,51 @@ var peerWitnesses = &Check{
 	}, witnessCodes),
 }
 
-func init() {
-	peerWitnesses.Run = runPeerWitnesses
-	peerWitnesses.RunRegistry = runPeerWitnessesRegistry
-}
-
 // BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
 var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 
-func runPeerWitnesses(s *Subject) verdict.Outcome {
+func runPeerWitnesses(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_level"
 	if s.Listing.Level.Base() < 0 {
-		return peerWitnesses.noSuchLevel(s)
+		return noSuchLevel(s), nil
 	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		out.Errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
 			WithFix("keep the entries of listed witnesses; no signature covers peer_witnesses")
-		return out
+		return out, nil
 	}
 	if _, err := r.WitnessedBytes(); err != nil {
 		out.Errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).WithFix("publish a Receipt that RFC 8785 can canonicalise")
-		return out
+		return out, nil
 	}
 	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
 		facts: s.Facts.Witnesses}
 	var all []witness
 	for _, p := range r.PeerWitnesses {
-		all = append(all, s.weigh(st, p.DID, p.Alg, p.Signature))
-	}
-	s.vouched = nil
-	for _, w := range all {
-		if w.weight == counts {
-			s.vouched = append(s.vouched, w.slug)
+		w, err := weigh(s, st, p.DID, p.Alg, p.Signature)
+		if err != nil {
+			return out, err
 		}
+		all = append(all, w)
 	}
 	if s.Listing.Level.Base() == 5 {
-		return level5(out, s, all)
+		out = level5(out, s, all)
+	} else {
+		out = level4(out, s, all)
 	}
-	return level4(out, s, all)
+	for _, w := range all {
+		if w.weight == counts {
+			out.Witnesses = append(out.Witnesses, w.slug)
+		}
+	}
+	return out, nil
 }
 
 // noSuchLevel leaves a level that does not exist, such as L5-NC, to receipt-claims: its duties are not known.
-func (c *Check) noSuchLevel(s *Subject) verdict.Outcome {
-	return c.standIn(s, receiptClaims.ID, "/conformance_level", "no-such-level",
+func noSuchLevel(s *Subject) verdict.Outcome {
+	return deferTo(s, receiptClaims.ID, "/conformance_level", "no-such-level",
 		fmt.Sprintf("conformance_level is %q, which does not exist", s.Listing.Level))
 }
 
@@ -145,7 +148,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
 	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
-		return peerWitnesses.standIn(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
+		return deferTo(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
 			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
 	}
 	if why := m.Unnamed(); why != "" {
@@ -258,7 +261,8 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		case doc.State != evidence.Obtained:
 			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document")
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.Errorf(s, at, s.cosignature(m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; section 10 asks for all of them", m).
+			o.Errorf(s, at, cosignature(s, m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; "+
+				"section 10 asks for all of them", m).
 				WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
@@ -271,7 +275,7 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 const cosignatureStale = "cosignature-stale"
 
 // cosignature is the code for a maintainer's signature that does not verify.
-func (s *Subject) cosignature(maintainer string) string {
+func cosignature(s *Subject, maintainer string) string {
 	signed := func(e receipt.Signature) bool {
 		by, _, _ := strings.Cut(e.By, "#")
 		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
@@ -296,14 +300,13 @@ func ownDomain(s *Subject) domainage.Domain {
 }
 
 // runPeerWitnessesRegistry warns of a policy file that exempts nobody, standing or proposed.
-func runPeerWitnessesRegistry(r *Run) verdict.Outcome {
+func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	p, whose := r.Base.Policy, "the base tree's"
 	if touches(r.Range, PolicyFile) {
 		var err error
 		if p, err = ReadPolicy(r.Context, r.Range.Result); err != nil {
-			r.Fatal(err)
-			return out
+			return out, err
 		}
 		whose = "the proposed"
 	}
@@ -314,7 +317,7 @@ func runPeerWitnessesRegistry(r *Run) verdict.Outcome {
 		}
 		f.WithFix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 func pick(first bool, a, b string) string {

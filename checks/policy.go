@@ -56,32 +56,31 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 
 // WasReferenceServer reports whether a policy that stands on the base branch or ever stood there names a DID: a Receipt
 // that the bootstrap rule let in stays one without witnesses when the policy is gone.
-func (s *Subject) WasReferenceServer(id string) bool {
-	return slices.ContainsFunc(s.Run.referenceServers(), func(server string) bool { return did.Same(id, server) })
+func (s *Subject) WasReferenceServer(id string) (bool, error) {
+	servers, err := s.Run.referenceServers()
+	return slices.ContainsFunc(servers, func(server string) bool { return did.Same(id, server) }), err
 }
 
 // referenceServers are those of all policies along the base branch's first parents.
-func (r *Run) referenceServers() []string {
+func (r *Run) referenceServers() ([]string, error) {
 	r.policies.Do(func() {
-		versions, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile)
+		var versions []registry.Version
+		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile)
 		for _, v := range versions {
 			var tree *registry.Tree
 			var p Policy
-			if tree, err = r.Repo.Tree(r.Context, v.Commit); err != nil {
+			if tree, r.serversErr = r.Repo.Tree(r.Context, v.Commit); r.serversErr != nil {
 				break
 			}
-			if p, err = ReadPolicy(r.Context, tree); err != nil {
+			if p, r.serversErr = ReadPolicy(r.Context, tree); r.serversErr != nil {
 				break
 			}
 			if p.ReferenceServer != "" {
 				r.servers = append(r.servers, p.ReferenceServer)
 			}
 		}
-		if err != nil {
-			r.Fatal(err)
-		}
 	})
-	return r.servers
+	return r.servers, r.serversErr
 }
 
 func parsePolicy(text []byte) (Policy, error) {

@@ -25,6 +25,8 @@ var receiptClaims = &Check{
 	Owns:  evidence.Receipt,
 	Needs: needs(evidence.ReceiptText),
 	Reads: []string{"/tool_did", "/conformance_level"},
+	After: wellFormed,
+	Run:   runReceiptClaims,
 	Codes: slices.Concat([]Code{
 		{"rounded-number", "a number of the Receipt has more digits than a double holds, so that readers round it",
 			"write numbers that a double holds exactly"},
@@ -47,18 +49,16 @@ var receiptClaims = &Check{
 	}, receipt.Codes, strict.Codes),
 }
 
-func init() { receiptClaims.Run = runReceiptClaims }
-
 // maxViolations is how many violations of the receipt schema are named.
 const maxViolations = 20
 
-func runReceiptClaims(s *Subject) verdict.Outcome {
+func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
 	got := s.Facts.Receipt
 	if report(&out, s, at, got.State, got.Code, "the Receipt is not strict JSON: "+got.Message,
 		"publish the Receipt as one strict JSON text (RFC 7493) and pin the new bytes") {
-		return out
+		return out, nil
 	}
 	r, l := got.Value, s.Listing
 	receiptSchema(&out, s, r)
@@ -82,7 +82,7 @@ func runReceiptClaims(s *Subject) verdict.Outcome {
 	if !out.Has(verdict.Error) {
 		out.Verified = "claims " + string(l.Level) + " for this DID"
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // receiptSchema reports what the receipt schema refuses, but for placeholders: see placeholders.

@@ -18,6 +18,8 @@ var receiptFetch = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.ReceiptText,
 	Reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
+	After: wellFormed,
+	Run:   runReceiptFetch,
 	Codes: slices.Concat([]Code{
 		{"receipt-hash-mismatch", "the served Receipt has another SHA-256 than the listing pins",
 			"pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned"},
@@ -26,9 +28,7 @@ var receiptFetch = &Check{
 	}, fetched),
 }
 
-func init() { receiptFetch.Run = runReceiptFetch }
-
-func runReceiptFetch(s *Subject) verdict.Outcome {
+func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	text := s.Facts.ReceiptText
 	if text.Code == evidence.CodeHashMismatch {
@@ -39,16 +39,16 @@ func runReceiptFetch(s *Subject) verdict.Outcome {
 			f.Message += ", which is the hash of the same Receipt minified"
 			f.WithFix("pin the exact bytes that are served: %s", got)
 		}
-		return out
+		return out, nil
 	}
 	if gone := text.Value.Gone; text.State == evidence.Obtained && gone != "" {
 		out.Warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes", s.Listing.ReceiptURI, gone).
 			WithFix("tell the owner that the Receipt is no longer served")
-		return out
+		return out, nil
 	}
 	if !report(&out, s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message),
 		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds") {
 		out.Verified = "sha256 matches"
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

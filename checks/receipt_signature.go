@@ -16,6 +16,8 @@ var receiptSignature = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
 	Reads: []string{"/tool_did"},
+	After: wellFormed,
+	Run:   runReceiptSignature,
 	Codes: []Code{
 		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document",
 			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove what does not verify"},
@@ -30,10 +32,8 @@ var receiptSignature = &Check{
 	},
 }
 
-func init() { receiptSignature.Run = runReceiptSignature }
-
-// listed are the signed members of a Receipt of which the listing says the same.
-func (s *Subject) listed() []receipt.Known {
+// listedMembers are the signed members of a Receipt of which the listing says the same.
+func listedMembers(s *Subject) []receipt.Known {
 	l := s.Listing
 	return []receipt.Known{
 		{Path: []string{"implementation", "did"}, Value: l.ToolDID},
@@ -44,7 +44,7 @@ func (s *Subject) listed() []receipt.Known {
 	}
 }
 
-func runReceiptSignature(s *Subject) verdict.Outcome {
+func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
 	v := receipt.VerifyImplementation(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
@@ -54,7 +54,8 @@ func runReceiptSignature(s *Subject) verdict.Outcome {
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
-		if why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, s.listed()); why != "" {
+		why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, listedMembers(s))
+		if why != "" {
 			f.Message += "; " + cutRunes(why, 600)
 			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
 		}
@@ -64,7 +65,7 @@ func runReceiptSignature(s *Subject) verdict.Outcome {
 			WithFix("sign the Receipt with a key of %s and name it in by", s.Listing.ToolDID)
 	}
 	if !v.Verified() {
-		return out
+		return out, nil
 	}
 	if v.Mismatch {
 		out.Warnf(s, at, "key-id-mismatch", "by names %q, the signature verifies under %q", cutRunes(v.By, 200), cutRunes(v.Key, 200)).
@@ -80,5 +81,5 @@ func runReceiptSignature(s *Subject) verdict.Outcome {
 	if !out.Has(verdict.Error) {
 		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

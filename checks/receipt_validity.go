@@ -21,6 +21,8 @@ var receiptValidity = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Reads: []string{"/issued_at", "/expires_at"},
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	After: wellFormed,
+	Run:   runReceiptValidity,
 	Codes: []Code{
 		{"expired", "expires_at is over", "sign a new Receipt, pin it, and copy its dates"},
 		{"window-too-long", "expires_at is more than 90 days after issued_at",
@@ -34,8 +36,6 @@ var receiptValidity = &Check{
 	},
 }
 
-func init() { receiptValidity.Run = runReceiptValidity }
-
 // The bounds of a listing's dates.
 const (
 	Window  = 90 * 24 * time.Hour // from issued_at to expires_at
@@ -43,13 +43,13 @@ const (
 	rounded = time.Second         // between a listing's date and the signed one
 )
 
-func runReceiptValidity(s *Subject) verdict.Outcome {
+func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	l, now := s.Listing, s.Run.Now
 	if l.Issued.IsZero() || l.Expires.IsZero() {
 		out.Errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times", l.IssuedAt, l.ExpiresAt).
 			WithFix("write them like 2026-05-04T08:00:00Z")
-		return out
+		return out, nil
 	}
 	if !now.Before(l.Expires) {
 		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
@@ -68,23 +68,23 @@ func runReceiptValidity(s *Subject) verdict.Outcome {
 	}
 	if s.Run.Offline {
 		out.Verified = "signed dates not judged: offline"
-		return out
+		return out, nil
 	}
-	missing, is := receiptValidity.missing(s, evidence.ReceiptText)
+	missing, is := unobtained(s, evidence.ReceiptText)
 	if !is {
-		missing, is = receiptValidity.missing(s, evidence.Receipt)
+		missing, is = unobtained(s, evidence.Receipt)
 	}
 	if is {
 		if out.Has(verdict.Error) {
-			return out
+			return out, nil
 		}
-		return missing
+		return missing, nil
 	}
 	signedDates(&out, s, s.Facts.Receipt.Value)
 	if !out.Has(verdict.Error) {
 		out.Verified = span.Text(l.Expires.Sub(now)) + " left"
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // signedDates holds the listing's dates against those that the Receipt signs.

@@ -17,8 +17,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// reissueID is the id of reissue, to which layout leaves a slug that changes. Go refuses to initialise two variables that
+// name each other, and reissue comes after layout.
+const reissueID = "reissue"
+
 var reissue = &Check{
-	ID:    "reissue",
+	ID:    reissueID,
 	Title: "a merged listing changes only by its owner's newly signed Receipt",
 	Cite:  "RFC 0026 section 4",
 	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
@@ -34,6 +38,9 @@ var reissue = &Check{
 		}
 		return ""
 	},
+	InHistory: true,
+	After:     wellFormed,
+	Run:       runReissue,
 	Codes: []Code{
 		{"base-unreadable", "the merged listing cannot be read, so that nothing shows whose it is",
 			"list the implementation under a new slug"},
@@ -41,9 +48,11 @@ var reissue = &Check{
 			"keep it; another slug is a new listing, and the old Receipt is revoked as superseded"},
 		{"did-changed", "tool_did changes",
 			"keep it; another DID is a new listing, and the old Receipt is revoked as superseded"},
-		{"receipt-unchanged", "the listing changes and pins the same Receipt as before",
+		{"receipt-unchanged",
+			"the listing changes and pins the same Receipt as before",
 			"sign a new Receipt and pin it"},
-		{"receipt-not-signed", "the new Receipt is not signed by the listing's owner",
+		{"receipt-not-signed",
+			"the new Receipt is not signed by the listing's owner",
 			"sign it with a key of tool_did"},
 		{"name-not-signed", "name changes to another one than the Receipt signs",
 			"keep it, or set it to the Receipt's implementation.name"},
@@ -59,121 +68,132 @@ var reissue = &Check{
 	},
 }
 
-func init() { reissue.Run = runReissue }
-
 // reissueWay is the one way to change a merged listing.
 const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and pin it, or wait for the next renewal"
 
-func runReissue(s *Subject) verdict.Outcome {
+func runReissue(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	l, base := s.Listing, s.BaseListing
 	if base == nil {
 		out.Errorf(s, "", "base-unreadable", "the base tree's listing cannot be read, so nothing shows whose it is").
 			WithFix("list the implementation under a new slug")
-		return out
+		return out, nil
 	}
 	if l.Slug != base.Slug {
 		out.Errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			WithFix("%s", s.notYours("keep the slug; an implementation that wants another lists itself anew and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another lists itself anew "+
+				"and revokes the old Receipt (superseded)"))
 	}
 	if l.ToolDID != base.ToolDID {
 		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
-			WithFix("%s", s.notYours("keep tool_did; an implementation that changes its DID lists itself under a new slug and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep tool_did; an implementation that changes its DID lists itself under a new slug "+
+				"and revokes the old Receipt (superseded)"))
 	}
 	if l.ReceiptSHA256 == base.ReceiptSHA256 {
-		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged", "the listing changes, but pins the same Receipt as before").Fix = s.notYours(reissueWay)
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged",
+			"the listing changes, but pins the same Receipt as before").Fix = notYours(s, reissueWay)
 	}
 	otherMembers(&out, s)
 	if s.Run.Offline {
-		later(&out, s, l.Issued, "issued_at")
-		provisionalSet(&out, s)
+		if err := later(&out, s, l.Issued, "issued_at"); err != nil {
+			return out, err
+		}
 		out.Verified = "signature not judged: offline"
-		return out
+		return out, nil
 	}
 	return signed(out, s)
 }
 
 // signed judges what the new Receipt says under its signature.
-func signed(o verdict.Outcome, s *Subject) verdict.Outcome {
+func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
-		missing, is := reissue.missing(s, k)
+		missing, is := unobtained(s, k)
 		if !is {
 			continue
 		}
 		if missing.Skipped != "" && o.Has(verdict.Error) {
-			return o
+			return o, nil
 		}
 		missing.Findings = append(o.Findings, missing.Findings...)
-		return missing
+		return missing, nil
 	}
 	r := s.Facts.Receipt.Value
 	v := receipt.VerifyImplementation(r, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
 	if !v.Verified() {
 		if s.Run.Selected(receiptSignature.ID) {
 			if !o.Has(verdict.Error) {
-				return verdict.Outcome{Skipped: receiptSignature.ID + " failed", DeferredTo: receiptSignature.ID}
+				return verdict.Outcome{Skipped: receiptSignature.ID + " failed", DeferredTo: receiptSignature.ID}, nil
 			}
-			return o
+			return o, nil
 		}
-		o.Errorf(s, "/conformance_receipt_sha256", "receipt-not-signed", "the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = s.notYours(reissueWay)
-		return o
+		o.Errorf(s, "/conformance_receipt_sha256", "receipt-not-signed",
+			"the new Receipt carries no signature of %s that verifies", s.Listing.ToolDID).Fix = notYours(s, reissueWay)
+		return o, nil
 	}
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {
 		o.Errorf(s, "/conformance_receipt_sha256", "validity-missing", "the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
 			cutRunes(r.NotBefore.Text, 60)).Fix = reissueWay
 	}
-	later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before")
+	if err := later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before"); err != nil {
+		return o, err
+	}
 	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
 		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
 			WithFix("keep the name, or set it to the Receipt's implementation.name")
 	}
 	signedLevel(&o, s, r.ClaimedLevels)
-	provisionalSet(&o, s)
+	if err := provisionalSet(&o, s); err != nil {
+		return o, err
+	}
 	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) && !r.NotBefore.IsZero() {
 		o.Verified = "signed by " + v.Key + ", newer than the merged listing"
 	}
-	return o.OrPass()
+	return o.OrPass(), nil
 }
 
 // later holds that the new Receipt is newer than the base listing, by more than one second.
-func later(o *verdict.Outcome, s *Subject, at time.Time, what string) {
+func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 	if at.IsZero() || s.Listing.ReceiptSHA256 == s.BaseListing.ReceiptSHA256 {
-		return // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
+		return nil // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
 	}
 	issued := s.BaseListing.Issued
 	if issued.IsZero() || issued.After(s.Run.Now.Add(Skew)) {
-		issued = s.brought()
+		var err error
+		if issued, err = broughtAt(s); err != nil {
+			return err
+		}
 	}
 	if !at.After(issued.Add(time.Second)) {
 		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).Fix = reissueWay
 	}
+	return nil
 }
 
-// brought is the committer date of the first-parent commit that gave the base listing its content.
-func (s *Subject) brought() time.Time {
+// broughtAt is the committer date of the first-parent commit that gave the base listing its content.
+func broughtAt(s *Subject) (time.Time, error) {
 	if l := s.Run.Base.followed; l != nil {
 		b, err := l.Brought(s.Run.Context, s.Path)
-		if err != nil {
-			s.Run.Fatal(err)
-		}
-		return b.When
+		return b.When, err
 	}
-	if h := s.History(); len(h) > 0 {
-		return h[0].When
+	h, err := s.History()
+	if err != nil || len(h) == 0 {
+		return s.Run.Now, err
 	}
-	return s.Run.Now
+	return h[0].When, nil
 }
 
-func provisionalSet(o *verdict.Outcome, s *Subject) {
-	if !s.Listing.Provisional || s.BaseListing.Provisional || s.Run.Offline {
-		return
+func provisionalSet(o *verdict.Outcome, s *Subject) error {
+	if !s.Listing.Provisional || s.BaseListing.Provisional {
+		return nil
 	}
-	switch age, _ := judgeAge(s); age {
+	age, _, err := judgeAge(s)
+	switch age {
 	case ageOld:
 		o.Errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").WithFix("leave provisional out")
 	case ageUnsure:
 		o.Doubtf(s, "/provisional", "provisional-set", "provisional is set anew, and the domain's age could not be had").WithFix("try again, or leave provisional out")
 	}
+	return err
 }
 
 // otherMembers shows the changed members that no signature speaks of, and a changed level: the Receipt claims it, but

@@ -32,6 +32,10 @@ var revocations = &Check{
 		}
 		return ""
 	},
+	InHistory:   true,
+	After:       wellFormed,
+	Run:         runRevocations,
+	RunRegistry: runRevocationsRegistry,
 	Codes: []Code{
 		{"signature-form", "the revocation's signature is a text in place of an object", signatureForm},
 		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
@@ -56,36 +60,34 @@ var revocations = &Check{
 	},
 }
 
-func init() {
-	revocations.Run = runRevocations
-	revocations.RunRegistry = runRevocationsRegistry
-}
-
 // signatureForm shows the form that the older "ed25519:…" text gave way to.
 const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
 
-func runRevocations(s *Subject) verdict.Outcome {
+func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if s.Kind == registry.KindListing {
-		return revokedPin(s)
+		return revokedPin(s), nil
 	}
 	var out verdict.Outcome
 	v := s.Revocation
 	switch {
 	case v.SignatureText == "":
-	case s.refused["/signature"]:
-		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}
+	case refused(s, "/signature"):
+		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}, nil
 	default:
 		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
-		return out
+		return out, nil
 	}
-	l := s.Run.revokedListing(s)
+	l := revokedListing(s)
 	if l == nil {
 		out.Errorf(s, "/slug", "revokes-nothing", "the base tree has no listing of slug %q", v.Slug).
 			WithFix("a revocation names the slug of a merged listing")
-		return out
+		return out, nil
 	}
-	issued, pinned := s.Run.pinned(l, v.ReceiptSHA256)
-	if !pinned {
+	issued, err := pinning(s.Run, l, v.ReceiptSHA256)
+	if err != nil {
+		return out, err
+	}
+	if issued == nil {
 		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path, v.ReceiptSHA256).
 			WithFix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
 	}
@@ -95,7 +97,7 @@ func runRevocations(s *Subject) verdict.Outcome {
 	} else if v.Revoked.After(s.judged().Add(Skew)) {
 		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
 			WithFix("set revoked_at to now")
-	} else if pinned && v.Revoked.Before(issued.Issued) {
+	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
 			WithFix("set revoked_at to the time of the revocation")
 	}
@@ -103,11 +105,11 @@ func runRevocations(s *Subject) verdict.Outcome {
 	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
 	if err != nil {
 		out.Errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).WithFix("write it so that RFC 8785 can canonicalise it")
-		return out
+		return out, nil
 	}
 	if s.Run.Offline {
 		out.Verified = "signatures not judged: offline"
-		return out
+		return out, nil
 	}
 	return authority(out, s, l, bytes)
 }
@@ -129,7 +131,7 @@ var reasons = []string{"key_compromise", "manifest_non_conformance", "superseded
 	"failed_safety_eval", "frontier_capability_misuse"}
 
 func reason(o *verdict.Outcome, s *Subject) {
-	if !slices.Contains(reasons, s.Revocation.Reason) && !s.refused["/reason"] {
+	if !slices.Contains(reasons, s.Revocation.Reason) && !refused(s, "/reason") {
 		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
 			WithFix("use one of %s", strings.Join(reasons, ", "))
 	}
@@ -137,7 +139,7 @@ func reason(o *verdict.Outcome, s *Subject) {
 
 // authority holds that the owner signed, or a quorum of witnesses did. Each path is judged by its own
 // documents alone, so that a revoked implementation cannot obstruct its revocation.
-func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) verdict.Outcome {
+func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.Outcome, error) {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
 	if !did.Same(v.RevokedByDID, l.ToolDID) {
@@ -151,7 +153,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) verdict.O
 			selfWhy = l.ToolDID + ": " + located(doc.From, doc.Message)
 		case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
 			o.Verified = "signed by the revoked implementation"
-			return o
+			return o, nil
 		default:
 			selfWhy = "signature verifies under no Ed25519 key of " + l.ToolDID
 		}
@@ -161,12 +163,16 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) verdict.O
 	if len(v.Witnesses) > evidence.MaxWitnesses {
 		o.Errorf(s, "/peer_witness_signatures", "too-many-witnesses", "there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
 			WithFix("keep the entries of listed witnesses")
-		return o
+		return o, nil
 	}
 	signed := func(keys []did.Key, text string) bool { return receipt.VerifyBy(keys, bytes, text) }
 	st := statement{candidate: l.ToolDID, signed: signed, facts: s.Facts.Witnesses}
 	for _, w := range v.Witnesses {
-		all = append(all, s.weigh(st, w.WitnessDID, w.Alg, w.Value))
+		weighed, err := weigh(s, st, w.WitnessDID, w.Alg, w.Value)
+		if err != nil {
+			return o, err
+		}
+		all = append(all, weighed)
 	}
 	sure, possible := tally(all)
 	for i, w := range all {
@@ -196,17 +202,17 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) verdict.O
 		if why := firstDependence(all); why != "" {
 			message += "; " + why
 		}
-		if n := s.Run.eligible(l); n < quorum {
+		if n := eligible(s.Run, l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
 		o.Errorf(s, at, "not-authorised", "%s", message).
 			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
 	}
-	return o
+	return o, nil
 }
 
 // eligible counts the listings that could sign a forced revocation of l.
-func (r *Run) eligible(l *Listed) int {
+func eligible(r *Run, l *Listed) int {
 	n := 0
 	for _, w := range r.Base.Listings {
 		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.Revoked(w.Path, w.ReceiptSHA256) == "" {
@@ -217,55 +223,48 @@ func (r *Run) eligible(l *Listed) int {
 }
 
 // revokedListing is the base tree's listing that a revocation's file names.
-func (r *Run) revokedListing(s *Subject) *Listed {
+func revokedListing(s *Subject) *Listed {
 	if named := revocationName(s.Path).slug; named != "" && named == s.Revocation.Slug {
-		return r.Base.BySlug(named)
+		return s.Run.Base.BySlug(named)
 	}
-	return r.Base.BySlug(s.Revocation.Slug)
+	return s.Run.Base.BySlug(s.Revocation.Slug)
 }
 
 // RevokedListing is the base tree's listing that a revocation names, whole; nil where there is none.
-func (r *Run) RevokedListing(s *Subject) *registry.Listing {
-	l := r.revokedListing(s)
+func (s *Subject) RevokedListing() (*registry.Listing, error) {
+	l := revokedListing(s)
 	if l == nil {
-		return nil
+		return nil, nil
 	}
-	whole, err := r.Base.Listing(r.Context, l)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return whole
+	return s.Run.Base.Listing(s.Run.Context, l)
 }
 
-// pinned finds the listing, of now or of a first-parent commit before, that pins a Receipt.
-func (r *Run) pinned(l *Listed, sha256 string) (*registry.Listing, bool) {
+// pinning is the listing, of now or of a first-parent commit before, that pins a Receipt; nil where none ever did.
+func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
 	if l.ReceiptSHA256 == sha256 {
-		whole, err := r.Base.Listing(r.Context, l)
-		if err != nil {
-			r.Fatal(err)
-			return nil, false
-		}
-		return whole, true
+		return r.Base.Listing(r.Context, l)
 	}
 	if r.Base.followed != nil {
-		then, err := r.Base.followed.pinned(r.Context, l.Path, sha256)
-		if err != nil {
-			r.Fatal(err)
-		}
-		return then, then != nil
+		return r.Base.followed.pinned(r.Context, l.Path, sha256)
 	}
-	then := r.pinsOf(l.Path)[sha256]
-	return then, then != nil
+	pins, err := pinsOf(r, l.Path)
+	return pins[sha256], err
 }
 
 // pinsOf are the Receipts that a listing's file ever pinned. Of the listings only the time of issue is kept.
-func (r *Run) pinsOf(path string) map[string]*registry.Listing {
+func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	if known := r.pins[path]; known != nil {
-		return known
+		return known, nil
+	}
+	history, err := r.History(path)
+	if err != nil {
+		return nil, err
 	}
 	all := map[string]*registry.Listing{}
-	for _, v := range r.History(path) {
-		if l := r.Version(path, v); l != nil && all[l.ReceiptSHA256] == nil {
+	for _, v := range history {
+		if l, err := r.Version(path, v); err != nil {
+			return nil, err
+		} else if l != nil && all[l.ReceiptSHA256] == nil {
 			all[strings.Clone(l.ReceiptSHA256)] = &registry.Listing{Issued: l.Issued}
 		}
 	}
@@ -273,7 +272,7 @@ func (r *Run) pinsOf(path string) map[string]*registry.Listing {
 		r.pins = map[string]map[string]*registry.Listing{}
 	}
 	r.pins[path] = all
-	return all
+	return all, nil
 }
 
 // slugOf is the slug in the name of a listing's file.
@@ -295,7 +294,7 @@ func revokedPin(s *Subject) verdict.Outcome {
 
 // runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody. What this range
 // revokes is not counted: it may be refused.
-func runRevocationsRegistry(r *Run) verdict.Outcome {
+func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0
 	for _, l := range r.Base.Listings {
@@ -310,5 +309,5 @@ func runRevocationsRegistry(r *Run) verdict.Outcome {
 		out.Noticef(&Subject{Run: r}, "", "not-in-force", "the base tree holds %s, %d expired and %d revoked; they block nobody",
 			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }

@@ -61,7 +61,10 @@ func FuzzRevocation(f *testing.F) {
 		if bytes == nil {
 			return
 		}
-		out := authority(verdict.Outcome{}, s, listed, bytes)
+		out, err := authority(verdict.Outcome{}, s, listed, bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if authorised := out.Verified != ""; authorised && string(bytes) != signed {
 			t.Errorf("%q is authorised by a signature of %q", bytes, signed)
 		} else if text == honest && !authorised {

@@ -17,18 +17,25 @@ import (
 )
 
 var schema = &Check{
-	ID:    "schema",
-	Title: "every record is valid under the base tree's JSON Schema",
-	Cite:  "RFC 0026 section 6",
-	Why:   "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
-	Fix:   "correct the member at the place shown, or propose the schema change in a pull request of its own",
-	Kinds: registry.DataKinds,
+	ID:          schemaID,
+	Title:       "every record is valid under the base tree's JSON Schema",
+	Cite:        "RFC 0026 section 6",
+	Why:         "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
+	Fix:         "correct the member at the place shown, or propose the schema change in a pull request of its own",
+	Kinds:       registry.DataKinds,
+	First:       true,
+	After:       []*Check{appendOnly, layout},
+	Run:         runSchema,
+	RunRegistry: runSchemaRegistry,
+	Blocks: func(s *Subject, reads []string) (pointer, code, message string) {
+		for _, p := range reads {
+			if refused(s, p) || refused(s, "") && strict.Member(s.Record.Document.Root, p[1:]) == nil {
+				return p, "schema", "the schema refuses " + p
+			}
+		}
+		return "", "", ""
+	},
 	Codes: schemaCodes,
-}
-
-func init() {
-	schema.Run = runSchema
-	schema.RunRegistry = runSchemaRegistry
 }
 
 // MaxSchema is the size of a schema file in bytes.
@@ -141,34 +148,37 @@ func (s *Schemas) violations(sub *Subject) []verdict.Finding {
 	return out.Findings
 }
 
-func runSchema(s *Subject) verdict.Outcome {
+func runSchema(s *Subject) (verdict.Outcome, error) {
 	schemas := s.Run.Base.Schemas
 	if schemas.Of(s.Kind) == nil {
-		return verdict.Skip("the base tree's schema does not compile; see %s", RegistrySubject)
+		return verdict.Skip("the base tree's schema does not compile; see %s", RegistrySubject), nil
 	}
 	out := verdict.Outcome{Findings: schemas.violations(s)}
 	standing := map[string]bool{}
 	if s.Modified() && s.Kind == registry.KindListing {
-		standing = s.unmendable()
+		standing = unmendable(s)
 	}
 	for i := range out.Findings {
 		f := &out.Findings[i]
 		if standing[f.Pointer] {
 			f.Severity, f.Message = verdict.Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
-			continue
-		}
-		s.refuse(f.Pointer)
-		if f.Pointer == "" {
-			for _, name := range missingMembers(s) {
-				s.refuse("/" + name)
-			}
 		}
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
+}
+
+// schemaID is the id of schema, by which a later check finds what it made of a record.
+const schemaID = "schema"
+
+// refused reports whether schema refuses the member at that place.
+func refused(s *Subject, pointer string) bool {
+	return slices.ContainsFunc(s.first[schemaID].Findings, func(f verdict.Finding) bool {
+		return f.Severity == verdict.Error && f.Pointer == pointer
+	})
 }
 
 // unmendable are the members that a re-issue may not change and has not changed.
-func (s *Subject) unmendable() map[string]bool {
+func unmendable(s *Subject) map[string]bool {
 	out := map[string]bool{}
 	if s.BaseListing == nil || s.Listing == nil {
 		return out
@@ -178,20 +188,7 @@ func (s *Subject) unmendable() map[string]bool {
 	return out
 }
 
-// missingMembers are the members that checks read and the file does not have.
-func missingMembers(s *Subject) []string {
-	var out []string
-	for _, c := range All {
-		for _, pointer := range c.Reads {
-			if c.Judges(s.Kind) && strict.Member(s.Record.Document.Root, pointer[1:]) == nil {
-				out = append(out, pointer[1:])
-			}
-		}
-	}
-	return out
-}
-
-func runSchemaRegistry(r *Run) verdict.Outcome {
+func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, f := range schemaFiles {
 		changed := touches(r.Range, f.path)
@@ -205,10 +202,12 @@ func runSchemaRegistry(r *Run) verdict.Outcome {
 				WithFix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
 		}
 		if changed {
-			schemaChange(&out, r, f.kinds, f.path, f.name)
+			if err := schemaChange(&out, r, f.kinds, f.path, f.name); err != nil {
+				return out, err
+			}
 		}
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 func touches(r *registry.Range, path string) bool {
@@ -220,17 +219,16 @@ const maxBrokenRecords = 10
 
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
 // becomes invalid.
-func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, builtin string) {
+func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, builtin string) error {
 	at := &Subject{Run: r, Path: path}
 	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
 	if err != nil {
-		r.Fatal(err)
-		return
+		return err
 	}
 	if broken != nil {
 		o.Errorf(at, "", "schema-broken", "the proposed schema does not compile: %v", broken).
 			WithFix("correct the schema; it is read as JSON Schema draft 2020-12 without remote references")
-		return
+		return nil
 	}
 	var refused []string
 	for _, k := range kinds {
@@ -248,8 +246,7 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 			return ""
 		})
 		if err != nil {
-			r.Fatal(err)
-			return
+			return err
 		}
 		for _, f := range found {
 			if f != "" {
@@ -265,6 +262,7 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 		o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
 			WithFix("keep what is valid today valid; publish tighter rules under a new schema")
 	}
+	return nil
 }
 
 var unreadableTime = Code{"unreadable-time", "the text is no RFC 3339 time as this gate reads it",

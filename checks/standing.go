@@ -143,7 +143,7 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	out := scanned{path: rec.Path}
 	if !touched {
 		s := &Subject{Path: rec.Path, Kind: rec.Kind, Record: rec}
-		for _, f := range place(s) {
+		for _, f := range place(s, "") {
 			out.faults = append(out.faults, Fault{layout.ID, rec.Path, f})
 		}
 		if rec.Document != nil && st.Schemas.Of(rec.Kind) != nil {

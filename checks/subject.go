@@ -24,6 +24,7 @@ const RegistrySubject = "registry"
 // Run is what all subjects of one range share.
 type Run struct {
 	Context        context.Context
+	Catalogue      []*Check // among which the owner of missing evidence is found
 	Repo           *registry.Repository
 	Range          *registry.Range
 	Base           *Standing // the judge: what the base tree holds
@@ -48,35 +49,19 @@ type Run struct {
 
 	anchorsOnce sync.Once
 	anchors     map[string][]*standingAnchor // by coordinator; see anchored
+	anchorsErr  error
 
-	policies sync.Once
-	servers  []string // see referenceServers
+	policies   sync.Once
+	servers    []string // see referenceServers
+	serversErr error
 
 	mu        sync.Mutex
-	err       error
 	histories map[string][]registry.Version           // by path
 	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
 }
 
 // Reaches reports whether the run's budget lasts for judging a subject by a check.
 func (r *Run) Reaches(check, subject string) bool { return r.Reach == nil || r.Reach(check, subject) }
-
-// Fatal keeps the first error that made judging impossible, such as an object that cannot be read. A run
-// with such an error has no verdict: the caller looks at Err after the last check.
-func (r *Run) Fatal(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-// Err is the first error given to Fatal.
-func (r *Run) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
-}
 
 // Subject is one data path that a range touches, with what is known of it.
 type Subject struct {
@@ -100,8 +85,7 @@ type Subject struct {
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
-	vouched []string        // slugs of the witnesses that count
-	refused map[string]bool // members that `schema` refuses
+	first   map[string]verdict.Outcome // what the checks that run First made of it, by id
 	history []registry.Version
 }
 
@@ -161,14 +145,6 @@ func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
 	return s
 }
 
-// refuse marks a member that `schema` refuses.
-func (s *Subject) refuse(pointer string) {
-	if s.refused == nil {
-		s.refused = map[string]bool{}
-	}
-	s.refused[pointer] = true
-}
-
 // Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.
 func (s *Subject) Unchanged() bool {
 	return registry.SameEntry(s.Change.Base, s.Change.Head)
@@ -186,9 +162,6 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 	}
 	return registry.Pos{Path: s.Path}
 }
-
-// Vouched are the slugs of the peer witnesses whose signatures verified.
-func (s *Subject) Vouched() []string { return s.vouched }
 
 // Policy is that of the tree by which the record is judged.
 func (s *Subject) Policy() Policy {
@@ -219,7 +192,7 @@ func (s *Subject) Merged(check, code string, severity verdict.Severity) bool {
 	case peerWitnesses.ID:
 		return severity == verdict.Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
 	case revocations.ID:
-		l := s.Run.revokedListing(s)
+		l := revokedListing(s)
 		own := code == "not-authorised" && l != nil && did.Same(s.Revocation.RevokedByDID, l.ToolDID) && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
 		return severity == verdict.Doubt || severity == verdict.Error && own
 	}
@@ -239,58 +212,48 @@ func (s *Subject) Judged() {
 }
 
 // History is what the path held along the base branch's first parents, newest first.
-func (s *Subject) History() []registry.Version {
+func (s *Subject) History() (_ []registry.Version, err error) {
 	if s.history == nil {
-		s.history = s.Run.History(s.Path)
+		s.history, err = s.Run.History(s.Path)
 	}
-	return s.history
+	return s.history, err
 }
 
 // maxHistories is how many paths of one range are followed through the history, which is read whole for each.
 const maxHistories = 100
 
 // History is what a path held along the base branch's first parents, newest first.
-func (r *Run) History(path string) []registry.Version {
+func (r *Run) History(path string) ([]registry.Version, error) {
 	r.mu.Lock()
-	h, found := r.histories[path]
-	many := len(r.histories) >= maxHistories
-	r.mu.Unlock()
-	if found {
-		return h
+	defer r.mu.Unlock()
+	if h, found := r.histories[path]; found {
+		return h, nil
 	}
-	if many && !r.Audit {
-		r.Fatal(&gitstore.Error{Op: "following listings through the history", Remedy: "split the change",
-			Err: fmt.Errorf("%w: more than %d listings in one range", registry.ErrLimit, maxHistories)})
-		return nil
+	if len(r.histories) >= maxHistories && !r.Audit {
+		return nil, &gitstore.Error{Op: "following listings through the history", Remedy: "split the change",
+			Err: fmt.Errorf("%w: more than %d listings in one range", registry.ErrLimit, maxHistories)}
 	}
 	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path)
 	if err != nil {
-		r.Fatal(err)
-		return nil
+		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.histories == nil {
 		r.histories = map[string][]registry.Version{}
 	}
 	r.histories[path] = h
-	return h
+	return h, nil
 }
 
 // Version decodes the listing that a version of its file held; nil where it held none that can be read.
-func (r *Run) Version(path string, v registry.Version) *registry.Listing {
+func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error) {
 	if v.Entry == nil {
-		return nil
+		return nil, nil
 	}
 	rec, err := r.Repo.Record(r.Context, path, *v.Entry)
-	if err != nil {
-		r.Fatal(err)
-		return nil
+	if err != nil || rec.Document == nil {
+		return nil, err
 	}
-	if rec.Document == nil {
-		return nil
-	}
-	return registry.ParseListing(rec)
+	return registry.ParseListing(rec), nil
 }
 
 // landing are the subjects of a kind whose file is added or changed and can be read.

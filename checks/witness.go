@@ -49,14 +49,14 @@ type statement struct {
 }
 
 // weigh judges one entry by everything that RFC 0026 section 6 and 10 ask of a witness.
-func (s *Subject) weigh(st statement, id, alg, text string) witness {
+func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	w := witness{did: id}
-	worth := func(as weight, code, format string, args ...any) witness {
+	worth := func(as weight, code, format string, args ...any) (witness, error) {
 		if s.Run.Audit && w.slug != "" {
 			as = unsure // it could witness; what its documents say today was not asked when the record was merged
 		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
-		return w
+		return w, nil
 	}
 	d, err := did.Parse(id)
 	if err != nil || d.Method != "web" {
@@ -71,8 +71,10 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if did.Alike(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
-	v, code, why := s.vouches(id)
+	v, code, why, err := vouches(s, id)
 	switch {
+	case err != nil:
+		return w, err
 	case v == nil:
 		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
@@ -106,10 +108,14 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	}
 	const forged = "its signature does not verify by a key that verifies its own Receipt"
 	signed := st.signed(verified.Keys, text)
-	if !signed && len(verified.Unverified) == 0 && s.pinnedThen(v.listed) {
-		// The keys that verify its Receipt are those of then: none that is gone since made this signature.
-		w.weight, w.code, w.why = ignored, "witness-signature", forged
-		return w
+	if !signed && len(verified.Unverified) == 0 {
+		// The keys that verify its Receipt may be those of then: none that is gone since made this signature.
+		if same, err := pinnedThen(s, v.listed); err != nil {
+			return w, err
+		} else if same {
+			w.weight, w.code, w.why = ignored, "witness-signature", forged
+			return w, nil
+		}
 	}
 	w.material = doc.Material
 	if shareKey(w.material, st.material) {
@@ -118,11 +124,13 @@ func (s *Subject) weigh(st statement, id, alg, text string) witness {
 	if !signed {
 		return worth(broken, "witness-signature", forged)
 	}
-	s.independence(&w, known, id)
+	if err := independence(s, &w, known, id); err != nil {
+		return w, err
+	}
 	if s.Run.Audit && w.alone != "" && !w.path {
 		w.alone, w.doubt = "", w.alone
 	}
-	return w
+	return w, nil
 }
 
 // voucher is a listing that may witness, in the tree where it was found to.
@@ -134,7 +142,7 @@ type voucher struct {
 
 // vouches finds the listing by which a DID may witness for a record: in the base tree, at L4 or L5, in date,
 // not provisional, not revoked. In an audit the tree that the record was merged into serves as well.
-func (s *Subject) vouches(id string) (*voucher, string, string) {
+func vouches(s *Subject, id string) (*voucher, string, string, error) {
 	l := s.Run.Base.Witness(id)
 	code, why := "witness-not-listed", s.Run.Base.noWitness(id)
 	switch {
@@ -146,14 +154,14 @@ func (s *Subject) vouches(id string) (*voucher, string, string) {
 	case s.Run.Revoked(l.Path, l.ReceiptSHA256) != "":
 		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.Revoked(l.Path, l.ReceiptSHA256)
 	default:
-		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", ""
+		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", "", nil
 	}
 	if s.Then != nil {
-		if v := s.vouchedThen(id); v != nil {
-			return v, "", ""
+		if v, err := vouchedThen(s, id); v != nil || err != nil {
+			return v, "", "", err
 		}
 	}
-	return nil, code, why
+	return nil, code, why, nil
 }
 
 // noWitness says why Witness gives none.
@@ -172,12 +180,11 @@ func (st *Standing) noWitness(id string) string {
 
 // vouchedThen finds the listing by which a DID could witness when the record was merged. Listings keep path
 // and DID, so those of today lead to those of then.
-func (s *Subject) vouchedThen(id string) *voucher {
+func vouchedThen(s *Subject, id string) (*voucher, error) {
 	for _, l := range s.Run.Base.ByDID(id) {
 		rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
 		if err != nil {
-			s.Run.Fatal(err)
-			return nil
+			return nil, err
 		}
 		if rec == nil || rec.Document == nil {
 			continue
@@ -188,44 +195,41 @@ func (s *Subject) vouchedThen(id string) *voucher {
 		}
 		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
 		if err != nil {
-			s.Run.Fatal(err)
-			return nil
+			return nil, err
 		}
 		if !revoked {
-			return &voucher{then, s.Then.Tree, s.Then.When}
+			return &voucher{then, s.Then.Tree, s.Then.When}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // pinnedThen tells whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was merged.
-func (s *Subject) pinnedThen(l *Listed) bool {
+func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	if s.Then == nil {
-		return false
+		return false, nil
 	}
 	rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
 	if err != nil {
-		s.Run.Fatal(err)
-		return false
+		return false, err
 	}
-	return rec != nil && rec.Document != nil && registry.ParseListing(rec).ReceiptSHA256 == l.ReceiptSHA256
+	return rec != nil && rec.Document != nil && registry.ParseListing(rec).ReceiptSHA256 == l.ReceiptSHA256, nil
 }
 
 // WitnessListing is the whole listing by which a DID may witness for the record; nil where it may not.
-func (s *Subject) WitnessListing(id string) *registry.Listing {
-	v, _, _ := s.vouches(id)
-	if v == nil {
-		return nil
+func (s *Subject) WitnessListing(id string) (*registry.Listing, error) {
+	v, _, _, err := vouches(s, id)
+	if v == nil || err != nil {
+		return nil, err
 	}
 	rec, err := v.tree.Record(s.Run.Context, v.listed.Path)
 	if err != nil {
-		s.Run.Fatal(err)
-		return nil
+		return nil, err
 	}
 	if rec == nil || rec.Document == nil {
-		return nil
+		return nil, nil
 	}
-	return registry.ParseListing(rec)
+	return registry.ParseListing(rec), nil
 }
 
 // documents tells whether a witness's own documents are there. What is definitely wrong with one of them
@@ -264,7 +268,7 @@ func oddStatus(from []evidence.Observation) bool {
 
 // independence finds what L5 asks of a witness beyond L4: a domain of its own, a declared publisher, and for
 // the reference server a witness of its own.
-func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
+func independence(s *Subject, w *witness, known *evidence.Witness, id string) error {
 	m := known.Manifest
 	switch {
 	case w.alone != "":
@@ -279,9 +283,20 @@ func (s *Subject) independence(w *witness, known *evidence.Witness, id string) {
 	default:
 		w.publisher = m.Value
 	}
-	if w.alone == "" && m.State != evidence.Unsought && (len(known.Receipt.Value.PeerWitnesses) == 0 || s.WasReferenceServer(id)) {
+	if w.alone != "" || m.State == evidence.Unsought {
+		return nil
+	}
+	lone := len(known.Receipt.Value.PeerWitnesses) == 0
+	if !lone {
+		var err error
+		if lone, err = s.WasReferenceServer(id); err != nil {
+			return err
+		}
+	}
+	if lone {
 		w.witnessed(known)
 	}
+	return nil
 }
 
 // witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.

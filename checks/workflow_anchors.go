@@ -26,6 +26,8 @@ var workflowAnchors = &Check{
 		}
 		return ""
 	},
+	After: wellFormed,
+	Run:   runWorkflowAnchors,
 	Codes: slices.Concat([]Code{
 		{"workflow-anchored-twice", "the workflow id has an anchor already",
 			"anchor another workflow; an anchor is never replaced"},
@@ -47,12 +49,10 @@ var workflowAnchors = &Check{
 var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax,
 	evidence.CodeDIDMethod, "no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
 
-func init() { workflowAnchors.Run = runWorkflowAnchors }
-
-func runWorkflowAnchors(s *Subject) verdict.Outcome {
+func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	a := s.Anchor
-	if path := s.Run.otherAnchor(s); path != "" {
+	if path := otherAnchor(s); path != "" {
 		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
 			WithFix("leave this anchor out: a workflow has one, which never changes")
 	}
@@ -71,8 +71,8 @@ func runWorkflowAnchors(s *Subject) verdict.Outcome {
 	if a.FailoverDID != "" {
 		coordinator(&out, s, "/failover_coordinator_did", a.FailoverDID, s.Facts.Failover)
 	}
-	whose(&out, s)
-	return out.OrPass()
+	err := whose(&out, s)
+	return out.OrPass(), err
 }
 
 // crossMatch holds that the pinned bytes speak of this workflow and coordinator (RFC 0035 section 4.2). Else any file
@@ -94,13 +94,16 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 
 // whose holds that the Cross Match Receipt lies where its coordinator speaks, or the failover coordinator that this one
 // declared.
-func whose(o *verdict.Outcome, s *Subject) {
+func whose(o *verdict.Outcome, s *Subject) error {
 	const at = "/cross_match_receipt_uri"
 	a, doc := s.Anchor, s.Facts.DIDDocument
 	switch {
 	case doc.Code == evidence.CodeDIDSyntax || doc.Code == evidence.CodeDIDMethod: // coordinator reports it
 	case !web(a.CoordinatorDID):
-		bound := s.keyHost(a.CoordinatorDID)
+		bound, err := keyHost(s, a.CoordinatorDID)
+		if err != nil {
+			return err
+		}
 		if bound == "" {
 			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
 				"says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
@@ -116,6 +119,7 @@ func whose(o *verdict.Outcome, s *Subject) {
 	default:
 		declared(o, s, s.Facts.Declared)
 	}
+	return nil
 }
 
 // declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
@@ -138,7 +142,7 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 
 // keyHost is the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did held to be
 // the owner's. It is empty where no listing of it stood, current and not revoked, in the tree that judges.
-func (s *Subject) keyHost(id string) string {
+func keyHost(s *Subject, id string) (string, error) {
 	tree, at := s.Run.Base.Tree, s.judged()
 	if s.Then != nil {
 		tree = s.Then.Tree
@@ -146,8 +150,7 @@ func (s *Subject) keyHost(id string) string {
 	for _, l := range s.Run.Base.ByDID(id) {
 		rec, err := tree.Record(s.Run.Context, l.Path)
 		if err != nil {
-			s.Run.Fatal(err)
-			return ""
+			return "", err
 		}
 		if rec == nil || rec.Document == nil {
 			continue
@@ -158,26 +161,29 @@ func (s *Subject) keyHost(id string) string {
 		}
 		_, revoked, err := tree.Entry("revocations/" + slugOf(l.Path) + "-" + listing.ReceiptSHA256 + ".json")
 		if err != nil {
-			s.Run.Fatal(err)
-			return ""
+			return "", err
 		}
 		if !revoked && (s.Run.Audit || s.Run.Revoked(l.Path, listing.ReceiptSHA256) == "") {
-			return host(listing.ManifestURI)
+			return host(listing.ManifestURI), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // Declarations are the anchors of the tree that judges in whose Cross Match Receipts the coordinator of this one may
 // have named its failover coordinator: its own, pinned in its own domain, those that name the failover coordinator
 // first. None where nothing hangs on it.
-func (s *Subject) Declarations() []*registry.Anchor {
+func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 	a := s.Anchor
 	if inDomain(a.ReceiptURI, a.CoordinatorDID) || !inDomain(a.ReceiptURI, a.FailoverDID) {
-		return nil
+		return nil, nil
 	}
 	var first, rest []*registry.Anchor
-	for _, o := range s.Run.anchored(a.CoordinatorDID) {
+	standing, err := anchored(s.Run, a.CoordinatorDID)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range standing {
 		list := &rest
 		if o.failover == did.Spelling(a.FailoverDID) {
 			list = &first
@@ -187,17 +193,15 @@ func (s *Subject) Declarations() []*registry.Anchor {
 		}
 		stood := s.Then == nil
 		if !stood {
-			var err error
 			if _, stood, err = s.Then.Tree.Entry(o.path); err != nil {
-				s.Run.Fatal(err)
-				return nil
+				return nil, err
 			}
 		}
 		if stood {
 			*list = append(*list, &o.Anchor)
 		}
 	}
-	return append(first, rest...)
+	return append(first, rest...), nil
 }
 
 // standingAnchor is an anchor of the base tree.
@@ -209,20 +213,18 @@ type standingAnchor struct {
 
 // anchored are the anchors of the base tree that a coordinator has in its own domain, in path order. All are read once,
 // since hardly a run asks.
-func (r *Run) anchored(coordinator string) []*standingAnchor {
+func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 	r.anchorsOnce.Do(func() {
 		r.anchors = map[string][]*standingAnchor{}
 		const kind = registry.KindWorkflowAnchor
-		found, err := registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
+		var found []*standingAnchor
+		found, r.anchorsErr = registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
 			a := registry.ParseAnchor(rec)
 			if !inDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
 			}
 			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}
 		})
-		if err != nil {
-			r.Fatal(err)
-		}
 		for _, a := range found {
 			if a != nil {
 				by := did.Spelling(a.CoordinatorDID)
@@ -230,7 +232,7 @@ func (r *Run) anchored(coordinator string) []*standingAnchor {
 			}
 		}
 	})
-	return r.anchors[did.Spelling(coordinator)]
+	return r.anchors[did.Spelling(coordinator)], r.anchorsErr
 }
 
 // coordinator holds that a DID resolves.
@@ -252,11 +254,11 @@ func web(text string) bool {
 }
 
 // otherAnchor is the path of another anchor of the same workflow, standing or proposed.
-func (r *Run) otherAnchor(s *Subject) string {
-	if path := r.Base.anchors[s.Anchor.WorkflowID]; path != "" && path != s.Path {
+func otherAnchor(s *Subject) string {
+	if path := s.Run.Base.anchors[s.Anchor.WorkflowID]; path != "" && path != s.Path {
 		return path
 	}
-	for _, t := range r.landing(registry.KindWorkflowAnchor) {
+	for _, t := range s.Run.landing(registry.KindWorkflowAnchor) {
 		if t != s && t.Anchor.WorkflowID == s.Anchor.WorkflowID {
 			return t.Path
 		}

@@ -335,7 +335,7 @@ func (a *audit) consistency() {
 
 // ofRecords tells whether any check was asked for that looks at what stands at the head.
 func (a *audit) ofRecords() bool {
-	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit() && a.cfg.Selected(c.ID) })
+	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
 
 // records judges every record at the head.
@@ -347,8 +347,8 @@ func (a *audit) records() error {
 		return a.unreached()
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
-	run := &checks.Run{Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(), Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected,
-		Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
+	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(),
+		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
 	var err error
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
@@ -370,8 +370,13 @@ func (a *audit) records() error {
 		}
 	}
 	slices.SortFunc(run.Subjects, func(x, y *checks.Subject) int { return strings.Compare(x.Path, y.Path) })
-	a.join.registry(run)
-	judged := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
+	if err := a.join.registry(run); err != nil {
+		return err
+	}
+	judged, err := judgeSubjects(a.ctx, run, a.src, a.cfg.Archive)
+	if err != nil {
+		return err
+	}
 	for i, s := range run.Subjects {
 		a.rep.Counts.Records++
 		status := a.status(run, s)
@@ -387,7 +392,7 @@ func (a *audit) records() error {
 		}
 	}
 	a.join.notReached(run, judged)
-	return run.Err()
+	return nil
 }
 
 // errCut ends the walk through the history.
@@ -397,7 +402,7 @@ var errCut = errors.New("the run's budget is spent")
 // is not known until the whole history was walked.
 func (a *audit) unreached() error {
 	for _, c := range checks.All {
-		if a.cfg.Selected(c.ID) && !c.PerCommit() && !(a.cfg.Offline && c.Online()) {
+		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {
 			a.join.add(c, checks.RegistrySubject, budgetSpent("no record was judged"))
 		}
 	}
@@ -488,7 +493,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 			if a.cfg.Strict {
 				f.Severity = verdict.Error
 			}
-		case f.Severity == verdict.Notice || j.check.First():
+		case f.Severity == verdict.Notice || j.check.First:
 		case !inForce:
 			f.Severity, missing = verdict.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
 		case s.Merged(j.check.ID, f.Code, f.Severity):
@@ -501,7 +506,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	if !inForce && j.Doubtful != checks.NotReached {
 		j.DeferredTo = ""
 		if skipped := cmp.Or(j.Doubtful, missing); skipped != "" {
-			j.Outcome = verdict.Outcome{Skipped: skipped, Findings: j.Findings}
+			j.Outcome = verdict.Outcome{Skipped: skipped, Findings: j.Findings, Witnesses: j.Witnesses}
 		}
 	}
 }
@@ -511,12 +516,15 @@ const soon = 14 * 24 * time.Hour
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) verdict.Listing {
 	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
-		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Witnesses: s.Vouched(), Archived: s.Facts.ReceiptText.Value.Gone != ""}
+		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
 	}
 	if t := s.Listing.Expires; !t.IsZero() {
 		l.ExpiresAt = &t
+	}
+	for _, j := range judged {
+		l.Witnesses = append(l.Witnesses, j.Witnesses...)
 	}
 	if status != verdict.StatusValid {
 		return l

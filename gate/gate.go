@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -115,27 +118,22 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and adds what it found to the report.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, rep *verdict.Report) error {
-	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: reach(src, rng.Head.Commit())}
-	touched := paths(rng)
-	room := room{records: len(touched)}
-	err := room.full()
+	changes, err := touched(rng)
 	if err != nil {
 		return err
 	}
-	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool {
-		_, found := slices.BinarySearch(touched, p)
-		return found
-	})
+	room := room{records: len(changes)}
+	if err := room.full(); err != nil {
+		return err
+	}
+	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) })
 	if err != nil {
 		return err
 	}
-	for _, p := range touched {
-		c, err := changeOf(rng, p)
-		if err != nil {
-			return err
-		}
+	for _, c := range changes {
 		s, err := checks.NewSubject(run, c)
 		if err != nil {
 			return err
@@ -146,9 +144,11 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		run.Subjects = append(run.Subjects, s)
 	}
 	joined := newJoin(rep)
-	joined.registry(run)
-	judged := judgeSubjects(ctx, run, src, false)
-	if err := run.Err(); err != nil {
+	if err := joined.registry(run); err != nil {
+		return err
+	}
+	judged, err := judgeSubjects(ctx, run, src, false)
+	if err != nil {
 		return err
 	}
 	for i, s := range run.Subjects {
@@ -161,42 +161,43 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	}
 	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
-	return run.Err()
+	return nil
 }
 
-// paths are the data paths that a range touches as a whole, and those of the base tree that a single commit
-// of it touches, sorted.
-func paths(r *registry.Range) []string {
-	seen := map[string]bool{}
-	add := func(changes []registry.Change) {
-		for _, c := range changes {
-			if registry.KindOf(c.Path) != registry.Governance {
-				seen[c.Path] = true
-			}
+// touched are the changes of the data paths that a range touches as a whole, and of those that single commits of it touch
+// alone, in path order.
+func touched(r *registry.Range) ([]registry.Change, error) {
+	var out []registry.Change
+	known := map[string]bool{}
+	for _, c := range r.Changes {
+		if registry.KindOf(c.Path) != registry.Governance {
+			known[c.Path] = true
+			out = append(out, c)
 		}
 	}
-	add(r.Changes)
-	for _, v := range r.Views {
-		add(v.Changes)
+	for _, commit := range r.Commits {
+		for _, c := range commit.Touched {
+			if known[c.Path] || registry.KindOf(c.Path) == registry.Governance {
+				continue
+			}
+			known[c.Path] = true
+			same, err := r.Base.Leaf(c.Path) // the result has it so too: the range as a whole does not change it
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, registry.Change{Path: c.Path, Base: same, Head: same})
+		}
 	}
-	for _, c := range r.Commits {
-		add(c.Touched)
-	}
-	var out []string
-	for p := range seen {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out
+	slices.SortFunc(out, byPath)
+	return out, nil
 }
 
-func changeOf(r *registry.Range, path string) (registry.Change, error) {
-	base, err := r.Base.Leaf(path)
-	if err != nil {
-		return registry.Change{}, err
-	}
-	head, err := r.Result.Leaf(path)
-	return registry.Change{Path: path, Base: base, Head: head}, err
+func byPath(a, b registry.Change) int { return strings.Compare(a.Path, b.Path) }
+
+// touches reports whether changes in path order hold one of a path.
+func touches(changes []registry.Change, path string) bool {
+	_, found := slices.BinarySearchFunc(changes, registry.Change{Path: path}, byPath)
+	return found
 }
 
 // judgement is what one check made of one subject.
@@ -207,56 +208,66 @@ type judgement struct {
 
 // judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
 // evidence go: what a web of hostile sites serves must not add up.
-func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) [][]judgement {
+func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]judgement, error) {
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
-			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit()) {
-				out[i] = append(out[i], judgement{c, c.Judge(s)})
+			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
+				o, err := c.Judge(s)
+				if err != nil {
+					return nil, err
+				}
+				out[i] = append(out[i], judgement{c, o})
 			}
 		}
 	}
 	var g errgroup.Group
 	g.SetLimit(inFlight)
 	var judging sync.Mutex
+	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
+			defer crashed.Catch(nil)
 			defer func() {
 				if r := recover(); r != nil {
-					err = fmt.Errorf("judging %s: %v", s.Path, r)
+					panic(fmt.Errorf("judging %s: %v", s.Path, r))
 				}
 			}()
 			if !run.Offline {
-				collect(ctx, run, s, src, archive)
+				if err := collect(ctx, run, s, src, archive); err != nil {
+					return err
+				}
 			}
 			judging.Lock()
 			defer judging.Unlock()
-			out[i] = judgeRest(s, out[i])
+			out[i], err = judgeRest(s, out[i])
 			s.Judged()
-			return nil
+			return err
 		})
 	}
-	// What could not be had is an observation, so that the only error is a bug: it goes up as one.
-	if err := g.Wait(); err != nil {
-		panic(err)
-	}
-	return out
+	err := g.Wait()
+	crashed.Rethrow()
+	return out, err
 }
 
 // judgeRest runs the checks that are not Early, and puts all in catalogue order.
-func judgeRest(s *checks.Subject, early []judgement) []judgement {
+func judgeRest(s *checks.Subject, early []judgement) ([]judgement, error) {
 	var out []judgement
 	for _, c := range checks.All {
 		switch {
-		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit():
+		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit:
 		case c.Early():
 			out, early = append(out, early[0]), early[1:]
 		default:
-			out = append(out, judgement{c, c.Judge(s)})
+			o, err := c.Judge(s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, judgement{c, o})
 		}
 	}
 	blame(out)
-	return out
+	return out, nil
 }
 
 // blame holds that where a check was skipped because another fails in its place, that other one does fail, or
@@ -282,8 +293,9 @@ func blame(judged []judgement) {
 	}
 }
 
-// collect seeks the evidence that the selected checks want for one subject.
-func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) {
+// collect seeks the evidence that the selected checks want for one subject. What could not be had is an observation; the
+// error is that of reading the registry.
+func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) error {
 	var record any
 	switch {
 	case s.Unchanged():
@@ -295,7 +307,7 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		record = s.Anchor
 	}
 	if record == nil {
-		return
+		return nil
 	}
 	var kinds evidence.Set
 	for _, c := range checks.All {
@@ -304,11 +316,20 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		}
 	}
 	if kinds == 0 {
-		return
+		return nil
 	}
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Listed: s.WitnessListing, ReferenceServer: s.WasReferenceServer,
-		Memo:  run.Memo,
-		Clock: run.Now, Judged: run.Now}
+	var failed failure
+	w := evidence.Wanted{Kinds: kinds, Archive: archive, Memo: run.Memo, Clock: run.Now, Judged: run.Now,
+		Listed: func(did string) *registry.Listing {
+			l, err := s.WitnessListing(did)
+			failed.note(err)
+			return l
+		},
+		ReferenceServer: func(did string) bool {
+			was, err := s.WasReferenceServer(did)
+			failed.note(err)
+			return was
+		}}
 	if s.Then != nil {
 		w.Judged = s.Then.When
 	}
@@ -316,12 +337,31 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 		w.Maintainers = s.BootstrapMaintainers()
 	}
 	if s.Revocation != nil {
-		w.Revoked = run.RevokedListing(s)
+		l, err := s.RevokedListing()
+		failed.note(err)
+		w.Revoked = l
 	}
 	if s.Anchor != nil {
-		w.Declarations = s.Declarations()
+		anchors, err := s.Declarations()
+		failed.note(err)
+		w.Declarations = anchors
 	}
-	s.Facts = evidence.Collect(ctx, src, record, w)
+	if failed.err == nil {
+		s.Facts = evidence.Collect(ctx, src, record, w)
+	}
+	return failed.err
+}
+
+// failure keeps the first error of several goroutines.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = cmp.Or(f.err, err)
 }
 
 // settle sets the verdict and adds the evidence.

@@ -34,9 +34,9 @@ func (j *join) subject(s *checks.Subject, judged []judgement) {
 	}
 }
 
-func (j *join) registry(run *checks.Run) {
+func (j *join) registry(run *checks.Run) error {
 	for _, c := range checks.All {
-		if c.RunRegistry == nil || run.Audit && c.PerCommit() {
+		if c.RunRegistry == nil || run.Audit && c.PerCommit {
 			continue
 		}
 		if !run.Selected(c.ID) {
@@ -47,12 +47,16 @@ func (j *join) registry(run *checks.Run) {
 			j.add(c, checks.RegistrySubject, budgetSpent("the registry as a whole was not judged"))
 			continue
 		}
-		out := c.RunRegistry(run)
+		out, err := c.RunRegistry(run)
+		if err != nil {
+			return err
+		}
 		if run.Offline && c.Online() && len(out.Findings) == 0 {
 			out.Skipped = checks.Offline // a pass would contradict what the report counts as not run
 		}
 		j.add(c, checks.RegistrySubject, out)
 	}
+	return nil
 }
 
 // notReached says of each check how many of the run's records the budget left no time for.

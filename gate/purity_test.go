@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -130,18 +130,15 @@ func TestChecksArePure(t *testing.T) {
 					}
 					alone := bare.Subjects[i]
 					alone.Facts = only(s.Facts, declares(c, s), s.Kind)
-					want, got := c.Judge(s), c.Judge(alone)
+					want, got := outcomeOf(t, c, s), outcomeOf(t, c, alone)
 					if !reflect.DeepEqual(got, want) {
 						t.Errorf("%s on %s: with what it declares alone it finds\n%+v\nwith all\n%+v", c.ID, s.Path, got, want)
 					}
-					if again := c.Judge(s); !reflect.DeepEqual(again, want) {
+					if again := outcomeOf(t, c, s); !reflect.DeepEqual(again, want) {
 						t.Errorf("%s on %s: a second time it finds\n%+v\nthe first time\n%+v", c.ID, s.Path, again, want)
 					}
 					alone.Facts = &evidence.Facts{}
 				}
-			}
-			if err := whole.Err(); err != nil {
-				t.Error(err)
 			}
 		})
 	}
@@ -199,16 +196,15 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &checks.Run{Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
-	touched := paths(rng)
-	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return slices.Contains(touched, p) }); err != nil {
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: w.Now, Selected: everything}
+	changes, err := touched(rng)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range touched {
-		change, err := changeOf(rng, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range changes {
 		s, err := checks.NewSubject(run, change)
 		if err != nil {
 			t.Fatal(err)
@@ -217,13 +213,24 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	}
 	for _, s := range run.Subjects {
 		for _, c := range checks.All {
-			if c.First() && c.Judges(s.Kind) {
-				c.Judge(s)
+			if c.First && c.Judges(s.Kind) {
+				outcomeOf(t, c, s)
 			}
 		}
-		collect(ctx, run, s, src, false)
+		if err := collect(ctx, run, s, src, false); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return run
+}
+
+func outcomeOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Outcome {
+	t.Helper()
+	out, err := c.Judge(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func declares(c *checks.Check, s *checks.Subject) evidence.Set {

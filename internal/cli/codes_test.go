@@ -217,6 +217,17 @@ func (s *source) emitted() []emission {
 				out = append(out, e)
 			}
 		}
+		results := func(fn *ast.FuncType, body *ast.BlockStmt) {
+			i := index(fn.Results, "code")
+			if i < 0 || body == nil {
+				return
+			}
+			for _, r := range returns(body) {
+				if i < len(r.Results) {
+					add(r.Results[i])
+				}
+			}
+		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
@@ -234,13 +245,9 @@ func (s *source) emitted() []emission {
 					}
 				}
 			case *ast.FuncDecl:
-				if i := index(n.Type.Results, "code"); i >= 0 && n.Body != nil {
-					for _, r := range returns(n.Body) {
-						if i < len(r.Results) {
-							add(r.Results[i])
-						}
-					}
-				}
+				results(n.Type, n.Body)
+			case *ast.FuncLit:
+				results(n.Type, n.Body)
 			case *ast.CompositeLit:
 				list, _ := n.Type.(*ast.ArrayType)
 				if list == nil {

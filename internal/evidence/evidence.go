@@ -4,6 +4,7 @@ package evidence
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -56,7 +57,11 @@ const (
 
 // String is the state's word in the report.
 func (s State) String() string {
-	return [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}[s]
+	words := [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}
+	if int(s) >= len(words) {
+		return fmt.Sprintf("unknown state %d", s)
+	}
+	return words[s]
 }
 
 // Observation is what one request gave. It is never an error: failure is an observation, with a State, a

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"fmt"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
@@ -22,9 +24,16 @@ const (
 	AnchorProof                     // documents that a workflow anchor names
 )
 
+// Kinds are all of them.
+var Kinds = []Kind{DIDDocument, Manifest, ReceiptText, Receipt, DomainAge, Witnesses, RevocationProof, AnchorProof}
+
 func (k Kind) String() string {
-	return [...]string{"", "DID Document", "Manifest", "Receipt", "decoded Receipt", "domain age",
-		"witnesses' documents", "revocation's signers", "anchor's documents"}[k]
+	words := [...]string{"", "DID Document", "Manifest", "Receipt", "decoded Receipt", "domain age",
+		"witnesses' documents", "revocation's signers", "anchor's documents"}
+	if int(k) >= len(words) {
+		return fmt.Sprintf("evidence of the unknown kind %d", k)
+	}
+	return words[k]
 }
 
 // Result is one piece of evidence: its value where State is Obtained, else why there is none.
@@ -90,7 +99,8 @@ const CodeDIDSyntax = "did-syntax"
 // CodeDIDMethod marks a DID whose method cannot be resolved.
 const CodeDIDMethod = "did-method"
 
-// State gives the state of a piece of evidence that a listing's checks need, and why it is not Obtained.
+// State gives the state of a piece of evidence that checks need, and why it is not Obtained. A kind that is several
+// documents, or none that is known, has no state of its own: it is Unsought.
 func (f *Facts) State(k Kind) (State, string, string) {
 	switch k {
 	case DIDDocument:
@@ -101,8 +111,10 @@ func (f *Facts) State(k Kind) (State, string, string) {
 		return f.ReceiptText.State, f.ReceiptText.Code, f.ReceiptText.Message
 	case Receipt:
 		return f.Receipt.State, f.Receipt.Code, f.Receipt.Message
+	case DomainAge:
+		return f.DomainAge.State, f.DomainAge.Code, f.DomainAge.Message
 	}
-	return Obtained, "", ""
+	return Unsought, "", "no state is known of the " + k.String()
 }
 
 // Spent is what is left of the evidence once it was judged: whether the Receipt came from the archive.

@@ -20,6 +20,8 @@ type Outcome struct {
 	Doubtful   string // why nothing could be decided, where another check reports the cause
 	Verified   string // what was found true, for the report
 	Passed     bool
+	// Witnesses are the slugs of the peer witnesses whose signatures verified, for the report of a listing.
+	Witnesses []string
 }
 
 // Pass says that what the check demands holds, and what was verified, which may be left empty.

@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// notObtained are all states but Obtained, with one that does not exist.
+var notObtained = []evidence.State{evidence.Unsought, evidence.Absent, evidence.Invalid, evidence.Unavailable, 99}
+
+// TestNothingPassesWithoutItsEvidence holds that no check passes a record where a kind that it owns or needs is in any
+// other state than Obtained, though the documents themselves are good.
+func TestNothingPassesWithoutItsEvidence(t *testing.T) {
+	w, err := fixture.Build(t.TempDir(), []byte(pureWorlds["honest"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	run := freshRun(t, repo, w, recordedOf(t, repo, w))
+	seen := map[string]bool{}
+	for _, s := range run.Subjects {
+		whole := s.Facts
+		for _, c := range checks.All {
+			if !c.Judges(s.Kind) || verdictOf(t, c, s) != verdict.Passed {
+				continue
+			}
+			kinds := []evidence.Kind{c.Owns}
+			if c.Needs != nil {
+				kinds = append(kinds, c.Needs(s)...)
+			}
+			for _, k := range kinds {
+				if k == 0 || !hangs(c, k, s) {
+					continue
+				}
+				for _, state := range notObtained {
+					s.Facts = with(whole, k, state)
+					if v := verdictOf(t, c, s); v == verdict.Passed || v == verdict.Warned {
+						t.Errorf("%s on %s: %s while the %s is %s", c.ID, s.Path, v, k, state)
+					}
+					seen[fmt.Sprint(c.ID, " ", k)] = true
+				}
+				s.Facts = whole
+			}
+		}
+	}
+	for _, c := range checks.All {
+		if c.Owns != 0 && !seen[fmt.Sprint(c.ID, " ", c.Owns)] {
+			t.Errorf("no record of this world passes %s by its %s", c.ID, c.Owns)
+		}
+	}
+}
+
+// TestNeedingAnyKindFailsClosed holds the same of a check that would pass whatever there is, for each kind, those that
+// nobody knows included.
+func TestNeedingAnyKindFailsClosed(t *testing.T) {
+	for k := range evidence.Kind(32) {
+		c := &checks.Check{ID: "new", Kinds: registry.DataKinds,
+			Needs: func(*checks.Subject) []evidence.Kind { return []evidence.Kind{k} },
+			Run:   func(*checks.Subject) (verdict.Outcome, error) { return verdict.Pass(""), nil }}
+		for _, state := range notObtained {
+			for _, selected := range []bool{true, false} {
+				run := &checks.Run{Catalogue: checks.All, Selected: func(id string) bool { return selected || id == "new" }}
+				s := &checks.Subject{Run: run, Record: &registry.Record{Document: &strict.Document{}},
+					Facts: with(&evidence.Facts{}, k, state)}
+				if v := verdictOf(t, c, s); v == verdict.Passed || v == verdict.Warned {
+					t.Errorf("%s while the %s is %s", v, k, state)
+				}
+			}
+		}
+	}
+}
+
+func verdictOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Verdict {
+	t.Helper()
+	v, err := outcomeOf(t, c, s).Verdict()
+	if err != nil {
+		t.Fatalf("%s on %s: %v", c.ID, s.Path, err)
+	}
+	return v
+}
+
+// hangs reports whether a record's pass hangs on a kind: a provisional listing, or one that has stood for long, needs no
+// domain age, a listing that is judged passes revocations by the tree alone, and the bootstrap rule asks for no witness.
+func hangs(c *checks.Check, k evidence.Kind, s *checks.Subject) bool {
+	switch k {
+	case evidence.DomainAge:
+		return s.Added() && !s.Listing.Provisional
+	case evidence.RevocationProof:
+		return s.Kind == registry.KindRevocation
+	}
+	return true
+}
+
+// with is the evidence with one kind in another state, and all its documents as they were.
+func with(f *evidence.Facts, k evidence.Kind, state evidence.State) *evidence.Facts {
+	out := *f
+	witnesses := func() {
+		out.Witnesses = map[string]*evidence.Witness{}
+		for id, w := range f.Witnesses {
+			other := *w
+			other.DIDDocument.State, other.Receipt.State, other.Manifest.State = state, state, state
+			out.Witnesses[id] = &other
+		}
+		out.Maintainers = map[string]evidence.Result[*did.Document]{}
+		for id, m := range f.Maintainers {
+			m.State = state
+			out.Maintainers[id] = m
+		}
+	}
+	switch k {
+	case evidence.DIDDocument:
+		out.DIDDocument.State = state
+	case evidence.Manifest:
+		out.Manifest.State = state
+	case evidence.ReceiptText:
+		out.ReceiptText.State = state
+	case evidence.Receipt:
+		out.Receipt.State = state
+	case evidence.DomainAge:
+		out.DomainAge.State = state
+	case evidence.Witnesses:
+		witnesses()
+	case evidence.RevocationProof:
+		out.DIDDocument.State = state
+		witnesses()
+	case evidence.AnchorProof:
+		out.DIDDocument.State, out.Failover.State, out.CrossMatch.State = state, state, state
+	}
+	return &out
+}
