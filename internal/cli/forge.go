@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -115,7 +116,7 @@ comment is no failure.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := readCapped(args[0], forge.MaxReport)
+			data, err := readCapped(args[0], sticky.MaxReport)
 			if err != nil {
 				return usagef("name the JSON report of oap-gate check", "reading report: %v", err)
 			}
@@ -123,7 +124,7 @@ comment is no failure.`,
 			if err != nil {
 				return err
 			}
-			out, err := forge.Comment(cmd.Context(), client, data, forge.CommentOptions{Head: head, Pull: pull,
+			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {

@@ -112,7 +112,7 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
 	if slices.ContainsFunc(differences, setting) {
 		change := map[string]bool{"allow_rebase_merge": false}
-		if _, err := c.call(ctx, "switching rebase merging off", http.MethodPatch, "", change, nil); err != nil {
+		if _, err := c.Call(ctx, "switching rebase merging off", http.MethodPatch, "", change, nil); err != nil {
 			return nil, err
 		}
 		done = append(done, "repository settings: rebase merging is off")
@@ -131,7 +131,7 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 	if set.ID != 0 {
 		op, method, path = "updating", http.MethodPut, path+"/"+strconv.FormatInt(set.ID, 10)
 	}
-	if _, err := c.call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
+	if _, err := c.Call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
 		return done, err
 	}
 	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created", "updating": "updated"}[op])), nil
@@ -154,7 +154,7 @@ type ruleset struct {
 // ownRuleset is the repository's ruleset of the name RulesetName; a new one where there is none.
 func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	found := &ruleset{Name: RulesetName, Target: "branch"}
-	err := pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
+	err := Pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
 		i := slices.IndexFunc(list, func(r ruleset) bool { return r.Name == RulesetName && r.SourceType == "Repository" })
 		if i >= 0 {
 			found = &list[i]
@@ -166,7 +166,7 @@ func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	}
 	op := fmt.Sprintf("reading the ruleset %q", RulesetName)
 	var full ruleset
-	if _, err := c.call(ctx, op, http.MethodGet, "rulesets/"+strconv.FormatInt(found.ID, 10), nil, &full); err != nil {
+	if _, err := c.Call(ctx, op, http.MethodGet, "rulesets/"+strconv.FormatInt(found.ID, 10), nil, &full); err != nil {
 		return nil, err
 	}
 	if full.ID != found.ID || full.Target != "branch" {

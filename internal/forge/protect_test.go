@@ -13,6 +13,31 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
 
+const (
+	robot  = "robot-token"
+	person = "person-token"
+	admin  = "admin-token"
+)
+
+func start(t *testing.T) *ghtest.Server {
+	t.Helper()
+	s := ghtest.Start("acme", "registry")
+	t.Cleanup(s.Close)
+	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	s.Grant(person, ghtest.Access{Login: "maintainer", Comment: true})
+	s.Grant(admin, ghtest.Access{Login: "administrator", Comment: true, Admin: true})
+	return s
+}
+
+func client(t *testing.T, s *ghtest.Server, token string) *Client {
+	t.Helper()
+	c, err := New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func example(t *testing.T) repoconfig.Protection {
 	t.Helper()
 	data, err := os.ReadFile("../../docs/repo-config.example.yml")
@@ -361,5 +386,13 @@ func TestProtectedAsJSON(t *testing.T) {
 	b, err := json.Marshal(p)
 	if want := `{"repository":"acme/registry","branch":"main","applied":[],"differences":[],"unread":[],"not_checked":[]}`; err != nil || string(b) != want {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
+	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
+		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
+			t.Errorf("%v: %v", kind, got)
+		}
 	}
 }
