@@ -76,10 +76,11 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 1, "10 missing"},
 		{"admin", []string{"protect", "--repo", dir, "--apply"}, 0, "created"},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 0, "0 missing"},
-		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge for acme/registry"},
+		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge; "},
 		{"", []string{"doctor", "--repo", dir, "--format", "json"}, 1, `"fork-can-edit-gate"`},
 		{"admin", []string{"protect", "--repo", filepath.Join(dir, ".github"), "--dry-run"}, 0, "0 missing"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1, `".github/repo-config.yml"`},
+		{"admin", []string{"protect", "--repo", dir, "--dry-run", "--report", "json=-"}, 0, `"mode": "protect"`},
 		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {

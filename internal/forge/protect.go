@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection: sources
@@ -23,52 +21,11 @@ const RulesetName = "oap-gate"
 
 // Protected is what Protect found and did.
 type Protected struct {
-	Repository  string       `json:"repository"`
-	Branch      string       `json:"branch"`
-	Applied     []string     `json:"applied"`     // what was written, one line each
-	Differences []Difference `json:"differences"` // after what was written
-	Unread      []string     `json:"unread"`
-	NotChecked  []string     `json:"not_checked"` // types of rules that are not judged
-}
-
-// Open tells whether a difference of that state is left.
-func (p *Protected) Open(s State) bool {
-	return slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.State == s })
-}
-
-// ExitStatus is 1 where the forge protects less than is wanted, 3 where that cannot be seen, else 0.
-func (p *Protected) ExitStatus() int {
-	switch {
-	case p.Open(Missing):
-		return 1
-	case p.Open(Unknown):
-		return 3
-	}
-	return 0
-}
-
-// WriteText writes p for people. Foreign text takes no effect in a terminal or a runner's log.
-func (p *Protected) WriteText(w io.Writer) error {
-	count := map[State]int{}
-	for _, d := range p.Differences {
-		count[d.State]++
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, branch %s: %d missing, %d unknown, %d stricter and kept\n", p.Repository, report.Line(p.Branch), count[Missing], count[Unknown], count[Stricter])
-	for _, a := range p.Applied {
-		fmt.Fprintf(&b, "  applied   %s\n", report.Line(a))
-	}
-	for _, d := range p.Differences {
-		fmt.Fprintf(&b, "  %-8s  %s: have %s; want %s\n", d.State, report.Line(d.Path), report.Line(d.Have), report.Line(d.Want))
-	}
-	for _, u := range p.Unread {
-		fmt.Fprintf(&b, "  not read  %s\n", report.Line(u))
-	}
-	for _, n := range p.NotChecked {
-		fmt.Fprintf(&b, "  not checked: rules of type %s\n", report.Line(n))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	Branch      string
+	Applied     []string     // what was written, one line each
+	Differences []Difference // after what was written
+	Unread      []string
+	NotChecked  []string // types of rules that are not judged
 }
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
@@ -92,8 +49,8 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 		differences = Plan(standing, wanted)
 	}
 	return &Protected{
-		Repository: c.Repository, Branch: standing.Branch, Applied: present(applied), Differences: present(differences),
-		Unread: present(standing.Unread), NotChecked: present(standing.NotChecked),
+		Branch: standing.Branch, Applied: applied, Differences: differences,
+		Unread: standing.Unread, NotChecked: standing.NotChecked,
 	}, nil
 }
 
@@ -104,9 +61,6 @@ func after(done []string, err error) error {
 	}
 	return fmt.Errorf("%w (changed before that: %s)", err, strings.Join(done, "; "))
 }
-
-// present makes an empty list [] in JSON, and not null.
-func present[T any](list []T) []T { return append([]T{}, list...) }
 
 func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string, err error) {
 	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
