@@ -132,8 +132,10 @@ func heading(r *verdict.Report) string {
 		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
 	case r.Mode == "audit":
 		return "Audit of " + registryOf(r)
-	case r.Installation != nil:
+	case r.Mode == "doctor":
 		return "Installation of the gate"
+	case r.Mode == "protect":
+		return "Protections of the branch"
 	}
 	return "Check of a change to " + registryOf(r)
 }
