@@ -140,7 +140,8 @@ func (v *visit) readConfig() {
 		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
 		return
 	case data == nil:
-		v.add(verdict.Error, "no-repo-config", pos, exampleFix, "the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
+		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
+			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
 		return
 	}
 	v.examined = append(v.examined, repoconfig.Path)
@@ -172,19 +173,25 @@ func (v *visit) judgeConfig() {
 	standing := &forge.Standing{Layers: []forge.Layer{{Protection: have}}}
 	for _, d := range forge.Plan(standing, least) {
 		if d.State == forge.Missing {
-			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want), "%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
+			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
+				"%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
 		}
 	}
 	if len(have.RequiredChecks) == 0 {
-		v.add(verdict.Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate", "protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
+		v.add(verdict.Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate",
+			"protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
 	}
 	for i, c := range have.RequiredChecks {
 		if c.AppID == 0 {
-			v.add(verdict.Warning, "check-from-any-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "add app_id: 15368 (GitHub Actions)", "required check %q counts from any app: whoever may set a status can report it", c.Context)
+			v.add(verdict.Warning, "check-from-any-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+				"add app_id: 15368 (GitHub Actions)",
+				"required check %q counts from any app: whoever may set a status can report it", c.Context)
 		}
 	}
 	if !have.BlockRebaseMerging {
-		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"), "set protection.block_rebase_merging to true", "a pull request may be merged by rebasing: the steps between, which need not pass, would stand on the branch")
+		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"),
+			"set protection.block_rebase_merging to true",
+			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on the branch")
 	}
 }
 

@@ -184,7 +184,8 @@ func (v *visit) readWorkflows() error {
 		v.examined = append(v.examined, name)
 		if !entry.Type().IsRegular() {
 			v.unreadable = true
-			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file", "it is no regular file (%s)", entry.Type())
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file",
+				"it is no regular file (%s)", entry.Type())
 			continue
 		}
 		data, err := v.read(name, maxWorkflow)
