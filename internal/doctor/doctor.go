@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +28,8 @@ const workflowFolder = ".github/workflows"
 
 // Options say what to look at.
 type Options struct {
-	Dir    string        // root of the clone's work tree
-	Branch string        // the default branch where the forge is not asked; empty: main
-	Forge  *forge.Client // nil: the clone alone
+	Dir   string        // root of the clone's work tree
+	Forge *forge.Client // nil: the clone alone
 }
 
 // Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer is a
@@ -42,7 +40,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &visit{tree: root.FS(), branch: cmp.Or(o.Branch, "main")}
+	v := &visit{tree: root.FS(), branch: "main"}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
