@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -269,5 +270,13 @@ func (o *options) stdoutFormat(sys IO) string {
 
 func (o *options) reportOptions(sys IO) report.Options {
 	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
-	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: checks.Rules()}
+	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: o.rules()}
+}
+
+// rules are the catalogue that the command judges by.
+func (o *options) rules() []verdict.Rule {
+	if o.mode == "doctor" || o.mode == "protect" {
+		return doctor.Rules
+	}
+	return checks.Rules()
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 func newExplain(sys IO) *cobra.Command {
@@ -39,7 +41,11 @@ func newExplain(sys IO) *cobra.Command {
 			if check != nil {
 				explainCheck(sys.Stdout, check)
 			}
-			known := check != nil
+			rule := slices.IndexFunc(doctor.Rules, func(r verdict.Rule) bool { return r.ID == args[0] })
+			if rule >= 0 {
+				explainRule(sys.Stdout, doctor.Rules[rule], "the installation, in doctor and protect", "needed for protections")
+			}
+			known := check != nil || rule >= 0
 			for _, c := range codes() {
 				switch {
 				case c.ID != args[0]:
@@ -63,18 +69,24 @@ func newExplain(sys IO) *cobra.Command {
 }
 
 func explainCheck(w io.Writer, c *checks.Check) {
-	var kinds, codes []string
+	var kinds []string
 	for _, k := range c.Kinds {
 		kinds = append(kinds, k.String())
 	}
 	if len(kinds) == 0 {
 		kinds = []string{"the registry as a whole, in an audit"}
 	}
-	for _, code := range c.Codes {
+	explainRule(w, c.Rule(), strings.Join(kinds, ", "), network(c))
+}
+
+func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
+	var codes []string
+	for _, code := range r.Codes {
 		codes = append(codes, code.ID)
 	}
 	fmt.Fprintf(w, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\ncodes:    %s\n",
-		c.ID, c.Title, c.Cite, strings.Join(kinds, ", "), network(c), c.Why, c.Fix, strings.Join(codes, ", "))
+		r.ID, r.Title, cmp.Or(r.Cite, "nothing: it follows from how the forge works"), judges, network, r.Why, r.Fix,
+		strings.Join(codes, ", "))
 }
 
 // code is one code and who reports it.
@@ -99,7 +111,9 @@ func codes() []code {
 		add(c.ID, c.Codes)
 	}
 	add("every check", report.Codes)
-	add("doctor", doctor.Codes)
+	for _, rule := range doctor.Rules {
+		add("doctor", rule.Codes)
+	}
 	return out
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -115,7 +116,7 @@ comment is no failure.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := readCapped(args[0], forge.MaxReport)
+			data, err := readCapped(args[0], sticky.MaxReport)
 			if err != nil {
 				return usagef("name the JSON report of oap-gate check", "reading report: %v", err)
 			}
@@ -123,7 +124,7 @@ comment is no failure.`,
 			if err != nil {
 				return err
 			}
-			out, err := forge.Comment(cmd.Context(), client, data, forge.CommentOptions{Head: head, Pull: pull,
+			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {
@@ -160,55 +161,75 @@ type inconclusiveError struct{ error }
 
 func (e *inconclusiveError) Unwrap() error { return e.error }
 
+// installation is what doctor and protect are told: the flags of the forge, and of check those that say what becomes of
+// the report.
+type installation struct {
+	forgeOptions
+	told options
+}
+
+func newInstallation(mode string) *installation {
+	return &installation{told: options{mode: mode, governance: "review", color: "auto", maxAnnotations: 9, jobs: 1, timeout: 1}}
+}
+
+func (o *installation) bind(c *cobra.Command, sys IO) {
+	o.forgeOptions.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.told.format, "format", "", "what goes to stdout: text, json or github (default text; github in a workflow)")
+	f.StringArrayVar(&o.told.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
+	f.StringVar(&o.told.color, "color", "auto", "auto, always or never")
+	o.told.tellUsage(c, sys)
+}
+
+// run tells the report that look makes, or why there is none.
+func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err error) {
+	o.told.proxy, o.told.caCert = o.proxy, o.caCert
+	defer o.told.crash(sys, &err)
+	if err := o.told.check(); err != nil {
+		return o.told.failed(sys, err)
+	}
+	rep, err := look()
+	if err != nil {
+		return o.told.failed(sys, err)
+	}
+	rep.Tool, rep.EvaluatedAt, rep.Assumed = version(), o.told.now(), o.told.assumed()
+	return o.told.verdict(sys, rep)
+}
+
 func newDoctor(sys IO) *cobra.Command {
-	var o forgeOptions
+	o := newInstallation("doctor")
 	var ask bool
-	var format string
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "look at the installation (workflows, protections) and say what is wrong",
 		Long: `doctor reads the clone's workflows and, with --forge and a token in GITHUB_TOKEN, the protections
 of the default branch, and says what is wrong and how to mend it.`,
-		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge",
+		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge --report sarif=doctor.sarif",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--format", format, "text", "json"); err != nil {
-				return err
-			}
-			dir, err := o.tree()
-			if err != nil {
-				return err
-			}
-			opts := doctor.Options{Dir: dir}
-			if ask {
-				client, err := o.client(sys)
+			return o.run(sys, func() (*verdict.Report, error) {
+				dir, err := o.tree()
 				if err != nil {
-					return err
+					return nil, err
 				}
-				opts.Forge = client
-			}
-			rep, err := doctor.Doctor(cmd.Context(), opts)
-			if err != nil {
-				return withFix(err, "name a clone whose files can be read with --repo")
-			}
-			write := rep.WriteText
-			if format == "json" {
-				write = rep.WriteJSON
-			}
-			if err := write(sys.Stdout); err != nil {
-				return err
-			}
-			return ended(rep.ExitStatus())
+				opts := doctor.Options{Dir: dir}
+				if ask {
+					if opts.Forge, err = o.client(sys); err != nil {
+						return nil, err
+					}
+				}
+				rep, err := doctor.Doctor(cmd.Context(), opts)
+				return rep, withFix(err, "name a clone whose files can be read with --repo")
+			})
 		},
 	}
-	o.bind(c)
+	o.bind(c, sys)
 	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
-	c.Flags().StringVar(&format, "format", "text", "text or json")
 	return c
 }
 
 func newProtect(sys IO) *cobra.Command {
-	var o forgeOptions
+	o := newInstallation("protect")
 	var dry, apply bool
 	c := &cobra.Command{
 		Use:   "protect",
@@ -218,36 +239,31 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dry == apply {
-				return usagef("give one of them", "protect wants either --dry-run or --apply")
-			}
-			dir, err := o.tree()
-			if err != nil {
-				return err
-			}
-			data, err := readCapped(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
-			if err != nil {
-				return usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
-			}
-			file, err := repoconfig.Parse(data)
-			if err != nil {
-				return withFix(err, "see: oap-gate schema repo-config")
-			}
-			client, err := o.client(sys)
-			if err != nil {
-				return err
-			}
-			done, err := forge.Protect(cmd.Context(), client, file.Config.Protection, apply)
-			if err != nil {
-				return forgeFailure(err)
-			}
-			if err := done.WriteText(sys.Stdout); err != nil {
-				return err
-			}
-			return ended(done.ExitStatus())
+			return o.run(sys, func() (*verdict.Report, error) {
+				if dry == apply {
+					return nil, usagef("give one of them", "protect wants either --dry-run or --apply")
+				}
+				dir, err := o.tree()
+				if err != nil {
+					return nil, err
+				}
+				data, err := readCapped(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
+				if err != nil {
+					return nil, usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
+				}
+				file, err := repoconfig.Parse(data)
+				if err != nil {
+					return nil, withFix(err, "see: oap-gate schema repo-config")
+				}
+				client, err := o.client(sys)
+				if err != nil {
+					return nil, err
+				}
+				return doctor.Protect(cmd.Context(), client, file, apply)
+			})
 		},
 	}
-	o.bind(c)
+	o.bind(c, sys)
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
 	return c

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
@@ -76,10 +78,11 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 1, "10 missing"},
 		{"admin", []string{"protect", "--repo", dir, "--apply"}, 0, "created"},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 0, "0 missing"},
-		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge for acme/registry"},
+		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge; "},
 		{"", []string{"doctor", "--repo", dir, "--format", "json"}, 1, `"fork-can-edit-gate"`},
 		{"admin", []string{"protect", "--repo", filepath.Join(dir, ".github"), "--dry-run"}, 0, "0 missing"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1, `".github/repo-config.yml"`},
+		{"admin", []string{"protect", "--repo", dir, "--dry-run", "--report", "json=-"}, 0, `"mode": "protect"`},
 		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {
@@ -89,5 +92,16 @@ func TestForgeCommands(t *testing.T) {
 		if code != c.status || !strings.Contains(out.String(), c.want) {
 			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want, out.String())
 		}
+	}
+}
+
+// TestRuleIDs holds that explain, SARIF and the text format can tell a rule of the installation from a check and a code.
+func TestRuleIDs(t *testing.T) {
+	taken := slices.Concat(ids(catalogue()), codeIDs())
+	for _, rule := range doctor.Rules {
+		if slices.Contains(taken, rule.ID) {
+			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)
+		}
+		taken = append(taken, rule.ID)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxOwners is GitHub's cap on the file: a larger one is not loaded.
@@ -27,13 +28,15 @@ func (v *visit) judgeOwners() {
 	}
 	const why = "a pull request can edit what judges it, and be merged green"
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
-		v.add(Error, "fork-can-edit-gate", v.place("protection.code_owner_review"), "set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset of the organisation require the workflow", "no review by code owners is demanded: %s", why)
+		v.add(verdict.Error, "fork-can-edit-gate", v.place("protection.code_owner_review"),
+			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset of the "+
+				"organisation require the workflow", "no review by code owners is demanded: %s", why)
 		return
 	}
 	for _, name := range ownerFiles {
 		data, err := v.read(name, maxOwners)
 		if err != nil {
-			v.add(Inconclusive, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
+			v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
 			return
 		}
 		if data == nil {
@@ -41,14 +44,18 @@ func (v *visit) judgeOwners() {
 		}
 		v.examined = append(v.examined, name)
 		if line := exampleOwner(string(data)); line > 0 {
-			v.add(Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1}, "name people or a team who may write to the repository", "@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not know, and %s", why)
+			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
+				"name people or a team who may write to the repository",
+				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not know, and %s", why)
 		}
 		for _, gap := range gaps(parseOwners(string(data)), v.guardedFiles()) {
-			v.add(Error, "fork-can-edit-gate", gap.pos(name), "add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s", gap.files, why)
+			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
+				"add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s", gap.files, why)
 		}
 		return
 	}
-	v.add(Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, "copy docs/workflows/CODEOWNERS of oap-gate to .github/CODEOWNERS", "there is no CODEOWNERS: %s", why)
+	v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]},
+		"copy docs/workflows/CODEOWNERS of oap-gate to .github/CODEOWNERS", "there is no CODEOWNERS: %s", why)
 }
 
 // exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.

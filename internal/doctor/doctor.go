@@ -3,23 +3,20 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Limits of what is read from the clone.
@@ -30,59 +27,21 @@ const (
 
 const workflowFolder = ".github/workflows"
 
-// Severity says what a Finding means for the verdict.
-type Severity string
-
-// The severities. Error fails, Inconclusive leaves the verdict open, the others do neither.
-const (
-	Error        Severity = "error"
-	Inconclusive Severity = "inconclusive"
-	Warning      Severity = "warning"
-	Notice       Severity = "notice"
-)
-
-// Finding is one thing that is wrong, or could not be seen.
-type Finding struct {
-	Severity Severity `json:"severity"`
-	Code     string   `json:"code"`
-	File     string   `json:"file,omitempty"`
-	Line     int      `json:"line,omitempty"`
-	Column   int      `json:"column,omitempty"`
-	Message  string   `json:"message"`
-	Fix      string   `json:"fix,omitempty"`
-}
-
-// Report is all that was found. The same clone and the same answers of the forge give the same report.
-type Report struct {
-	Version  int       `json:"version"`
-	Verdict  string    `json:"verdict"` // pass, fail, inconclusive
-	Branch   string    `json:"branch"`  // the default branch that was assumed or read
-	Forge    string    `json:"forge"`   // owner/name that was asked; empty: the forge was not asked
-	Examined []string  `json:"examined"`
-	Findings []Finding `json:"findings"`
-}
-
-// ExitStatus is 0 where nothing is wrong, 1 where something is, 3 where something could not be seen.
-func (r *Report) ExitStatus() int {
-	return map[string]int{"pass": 0, "fail": 1, "inconclusive": 3}[r.Verdict]
-}
-
 // Options say what to look at.
 type Options struct {
-	Dir    string        // root of the clone's work tree
-	Branch string        // the default branch where the forge is not asked; empty: main
-	Forge  *forge.Client // nil: the clone alone
+	Dir   string        // root of the clone's work tree
+	Forge *forge.Client // nil: the clone alone
 }
 
 // Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer is a
 // finding.
-func Doctor(ctx context.Context, o Options) (*Report, error) {
+func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &visit{tree: root.FS(), branch: cmp.Or(o.Branch, "main")}
+	v := &visit{tree: root.FS(), branch: "main"}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
@@ -96,39 +55,48 @@ func Doctor(ctx context.Context, o Options) (*Report, error) {
 	v.judgeCoverage()
 	v.judgeOwners()
 	v.judgeProtections()
-	return v.report(), nil
+	return v.report("doctor")
 }
 
 // visit is one look at one installation.
 type visit struct {
-	tree      fs.FS
-	branch    string
-	forge     string
-	standing  *forge.Standing  // nil: not asked, or no answer
-	config    *repoconfig.File // nil: not there, or not readable
-	workflows []*workflow
-	unread    bool // a workflow could not be read
-	called    bool // a workflow on pull_request calls the gate in another file
-	examined  []string
-	findings  []Finding
+	tree       fs.FS
+	branch     string
+	forge      string
+	standing   *forge.Standing  // nil: not asked, or no answer
+	config     *repoconfig.File // nil: not there, or not readable
+	workflows  []*workflow
+	unreadable bool // a workflow could not be read
+	called     bool // a workflow on pull_request calls the gate in another file
+	examined   []string
+	findings   []verdict.Finding
+	applied    []string // what was written at the forge
+	unread     []string // what of the forge's protections could not be read
+	compared   string   // what the comparison of protections came to; empty: there was none
 }
 
-func (v *visit) add(s Severity, code string, pos strict.Pos, fix, format string, args ...any) {
-	v.findings = append(v.findings, Finding{Severity: s, Code: code, File: pos.Path, Line: pos.Line, Column: pos.Column, Message: fmt.Sprintf(format, args...), Fix: fix})
+func (v *visit) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
+	v.findings = append(v.findings,
+		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 func (v *visit) askForge(ctx context.Context, c *forge.Client) {
 	v.forge = c.Repository
 	standing, err := c.Standing(ctx)
 	if err != nil {
-		fix := "name the repository, and give a token that may read it (administration: read shows all)"
-		if e, ok := errors.AsType[*forge.Error](err); ok {
-			fix = e.Fix()
-		}
-		v.add(Inconclusive, "forge-not-read", strict.Pos{}, fix, "%v", err)
+		v.unanswered(err)
 		return
 	}
-	v.standing, v.branch = standing, standing.Branch
+	v.standing, v.branch, v.unread = standing, standing.Branch, standing.Unread
+}
+
+// unanswered says that the forge could not be asked.
+func (v *visit) unanswered(err error) {
+	fix := "name the repository, and give a token that may read it (administration: read shows all)"
+	if e, ok := errors.AsType[*forge.Error](err); ok {
+		fix = e.Fix()
+	}
+	v.add(verdict.Doubt, "forge-not-read", strict.Pos{}, fix, "%v", err)
 }
 
 // read gives the text of a regular file of the clone, nil where it is not there.
@@ -168,16 +136,17 @@ func (v *visit) readConfig() {
 	data, err := v.read(repoconfig.Path, repoconfig.MaxBytes)
 	switch {
 	case err != nil:
-		v.add(Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
+		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
 		return
 	case data == nil:
-		v.add(Error, "no-repo-config", pos, exampleFix, "the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
+		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
+			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
 		return
 	}
 	v.examined = append(v.examined, repoconfig.Path)
 	f, err := repoconfig.Parse(data)
 	if err != nil {
-		v.fault(Error, "repo-config", err, "see oap-gate schema repo-config")
+		v.fault(verdict.Error, "repo-config", err, "see oap-gate schema repo-config")
 		return
 	}
 	v.config = f
@@ -185,7 +154,7 @@ func (v *visit) readConfig() {
 }
 
 // fault reports an error of a YAML reader at its place.
-func (v *visit) fault(s Severity, code string, err error, fix string) {
+func (v *visit) fault(s verdict.Severity, code string, err error, fix string) {
 	var e *strictyaml.Error
 	if errors.As(err, &e) {
 		v.add(s, code, e.Pos, fix, "%s", e.Message)
@@ -203,19 +172,25 @@ func (v *visit) judgeConfig() {
 	standing := &forge.Standing{Layers: []forge.Layer{{Protection: have}}}
 	for _, d := range forge.Plan(standing, least) {
 		if d.State == forge.Missing {
-			v.add(Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want), "%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
+			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
+				"%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
 		}
 	}
 	if len(have.RequiredChecks) == 0 {
-		v.add(Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate", "protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
+		v.add(verdict.Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate",
+			"protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
 	}
 	for i, c := range have.RequiredChecks {
 		if c.AppID == 0 {
-			v.add(Warning, "check-from-any-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "add app_id: 15368 (GitHub Actions)", "required check %q counts from any app: whoever may set a status can report it", c.Context)
+			v.add(verdict.Warning, "check-from-any-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+				"add app_id: 15368 (GitHub Actions)",
+				"required check %q counts from any app: whoever may set a status can report it", c.Context)
 		}
 	}
 	if !have.BlockRebaseMerging {
-		v.add(Warning, "rebase-merging", v.place("protection.block_rebase_merging"), "set protection.block_rebase_merging to true", "a pull request may be merged by rebasing: the steps between, which need not pass, would stand on the branch")
+		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"),
+			"set protection.block_rebase_merging to true",
+			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on the branch")
 	}
 }
 
@@ -243,72 +218,37 @@ func (v *visit) wanted() repoconfig.Protection {
 	return least
 }
 
+const applyFix = "run oap-gate protect --apply with a token that may administer"
+
 func (v *visit) judgeProtections() {
 	if v.standing == nil {
 		return
 	}
-	for _, d := range forge.Plan(v.standing, v.wanted()) {
-		where := fmt.Sprintf("at the forge %s of branch %q is %s", d.Path, v.branch, d.Have)
+	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
+		return fmt.Sprintf("at the forge %s of branch %q is %s, wanted is %s", d.Path, v.branch, d.Have, d.Want)
+	})
+	for _, kind := range v.standing.NotChecked {
+		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "",
+			"the forge has a rule of type %q, which is not checked", kind)
+	}
+}
+
+// differences reports each difference in the words of tell, and counts them. fix mends one that is missing.
+func (v *visit) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
+	count := map[forge.State]int{}
+	for _, d := range all {
+		count[d.State]++
 		switch d.State {
 		case forge.Missing:
-			v.add(Error, "protection-missing", v.place(d.Path), "run oap-gate protect --apply with a token that may administer", "%s, wanted is %s", where, d.Want)
+			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", tell(d))
 		case forge.Unknown:
-			v.add(Inconclusive, "protection-not-read", v.place(d.Path), "give a token with administration: read", "%s, wanted is %s", where, d.Want)
+			v.add(verdict.Doubt, "protection-not-read", v.place(d.Path), "give a token with administration: read",
+				"%s", tell(d))
 		case forge.Stricter:
-			v.add(Notice, "protection-stricter", v.place(d.Path), "put it into repo-config.yml, or loosen it at the forge by hand", "%s, wanted is %s", where, d.Want)
+			v.add(verdict.Notice, "protection-stricter", v.place(d.Path),
+				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", tell(d))
 		}
 	}
-	for _, kind := range v.standing.NotChecked {
-		v.add(Notice, "rule-not-checked", strict.Pos{}, "", "the forge has a rule of type %q, which is not checked", kind)
-	}
-}
-
-func (v *visit) report() *Report {
-	slices.SortStableFunc(v.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	v.findings = slices.Compact(v.findings)
-	slices.Sort(v.examined)
-	r := &Report{Version: 1, Verdict: "pass", Branch: v.branch, Forge: v.forge, Examined: append([]string{}, v.examined...), Findings: append([]Finding{}, v.findings...)}
-	for _, f := range r.Findings {
-		switch {
-		case f.Severity == Error:
-			r.Verdict = "fail"
-		case f.Severity == Inconclusive && r.Verdict == "pass":
-			r.Verdict = "inconclusive"
-		}
-	}
-	return r
-}
-
-// WriteJSON writes r as indented JSON.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
-
-// WriteText writes r for people. Foreign text takes no effect in a terminal or a runner's log.
-func (r *Report) WriteText(w io.Writer) error {
-	var b strings.Builder
-	count := map[Severity]int{}
-	for _, f := range r.Findings {
-		count[f.Severity]++
-		pos := cmp.Or(f.File, "forge")
-		if f.Line > 0 {
-			pos = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
-		}
-		fmt.Fprintf(&b, "%s: %s: %s: %s\n", report.Line(pos), f.Severity, f.Code, report.Line(f.Message))
-		if f.Fix != "" {
-			fmt.Fprintf(&b, "    fix: %s\n", report.Line(f.Fix))
-		}
-	}
-	asked := "the forge was not asked"
-	if r.Forge != "" {
-		asked = "asked the forge for " + r.Forge
-	}
-	fmt.Fprintf(&b, "%s: %d errors, %d inconclusive, %d warnings, %d notices; read %d files, %s\n", r.Verdict, count[Error], count[Inconclusive], count[Warning], count[Notice], len(r.Examined), asked)
-	_, err := io.WriteString(w, b.String())
-	return err
+	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
+		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])
 }

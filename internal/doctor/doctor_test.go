@@ -1,11 +1,12 @@
 package doctor
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,7 +14,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 const docs = "../../docs/"
@@ -64,7 +67,7 @@ func (f tree) write(t *testing.T) string {
 	return dir
 }
 
-func look(t *testing.T, f tree, c *forge.Client) *Report {
+func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
 	t.Helper()
 	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c})
 	if err != nil {
@@ -73,14 +76,27 @@ func look(t *testing.T, f tree, c *forge.Client) *Report {
 	return r
 }
 
+// found are the findings of all rules, by their places.
+func found(r *verdict.Report) []verdict.Finding {
+	var all []verdict.Finding
+	for _, result := range r.Results {
+		all = append(all, result.Findings...)
+	}
+	slices.SortStableFunc(all, func(a, b verdict.Finding) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
+	})
+	return all
+}
+
 // short gives each finding with the text to which it points.
-func short(f tree, r *Report) string {
+func short(f tree, r *verdict.Report) string {
 	var out []string
-	for _, one := range r.Findings {
-		at := one.File
+	for _, one := range found(r) {
+		at := one.Path
 		if one.Line > 0 {
-			line := strings.Split(f[one.File], "\n")[one.Line-1]
-			at = filepath.Base(one.File) + " <" + string([]rune(line)[one.Column-1:]) + ">"
+			line := strings.Split(f[one.Path], "\n")[one.Line-1]
+			at = filepath.Base(one.Path) + " <" + string([]rune(line)[one.Column-1:]) + ">"
 		}
 		out = append(out, fmt.Sprintf("%s %s %s", one.Severity, one.Code, at))
 	}
@@ -90,11 +106,11 @@ func short(f tree, r *Report) string {
 func TestDocumentedInstallationIsSound(t *testing.T) {
 	f := documented(t)
 	r := look(t, f, nil)
-	if got := short(f, r); got != "" || r.ExitStatus() != 0 {
-		t.Errorf("verdict %s\n%s\n%+v", r.Verdict, got, r.Findings)
+	if got := short(f, r); got != "" || r.Verdict.ExitStatus() != 0 {
+		t.Errorf("verdict %s\n%s\n%+v", r.Verdict, got, found(r))
 	}
-	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml .github/workflows/comment.yml .github/workflows/protect.yml"; strings.Join(r.Examined, " ") != want {
-		t.Errorf("examined %q", r.Examined)
+	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml .github/workflows/comment.yml .github/workflows/protect.yml"; strings.Join(r.Installation.Files, " ") != want {
+		t.Errorf("examined %q", r.Installation.Files)
 	}
 }
 
@@ -114,7 +130,7 @@ func tenJobs(t *testing.T) tree {
 func TestTenJobsAreSound(t *testing.T) {
 	f := tenJobs(t)
 	if r := look(t, f, nil); short(f, r) != "" {
-		t.Errorf("%s\n%+v", short(f, r), r.Findings)
+		t.Errorf("%s\n%+v", short(f, r), found(r))
 	}
 	for _, row := range repoconfig.Section6 {
 		if !strings.Contains(f[".github/workflows/check.yml"], "    name: "+row.Name+"\n") || !strings.Contains(f[".github/workflows/check.yml"], "          checks: "+strings.Join(row.Checks, ",")+"\n") {
@@ -122,8 +138,8 @@ func TestTenJobsAreSound(t *testing.T) {
 		}
 	}
 	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "append-only,reissue", "append-only", 1)
-	if r := look(t, f, nil); short(f, r) != "error section-6 repo-config.yml <required_checks:            # section 7: every check in section 6>" || !strings.Contains(r.Findings[0].Message, `"No tampering": no required check runs ["reissue"]`) {
-		t.Errorf("%s\n%+v", short(f, r), r.Findings)
+	if r := look(t, f, nil); short(f, r) != "error section-6 repo-config.yml <required_checks:            # section 7: every check in section 6>" || !strings.Contains(found(r)[0].Message, `"No tampering": no required check runs ["reissue"]`) {
+		t.Errorf("%s\n%+v", short(f, r), found(r))
 	}
 }
 
@@ -329,7 +345,7 @@ func TestEmptyClone(t *testing.T) {
 	f := tree{"README.md": ""}
 	r := look(t, f, nil)
 	const want = "error fork-can-edit-gate .github/CODEOWNERS\nerror no-repo-config .github/repo-config.yml\nerror no-gate .github/workflows"
-	if got := short(f, r); got != want || r.ExitStatus() != 1 {
+	if got := short(f, r); got != want || r.Verdict.ExitStatus() != 1 {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if _, err := Doctor(t.Context(), Options{Dir: filepath.Join(t.TempDir(), "none")}); err == nil {
@@ -430,8 +446,8 @@ func TestForge(t *testing.T) {
 			} else if got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
-			if r.ExitStatus() != c.status || r.Forge != "acme/registry" {
-				t.Errorf("exit status %d, want %d; forge %q", r.ExitStatus(), c.status, r.Forge)
+			if r.Verdict.ExitStatus() != c.status || r.Installation.Repository != "acme/registry" {
+				t.Errorf("exit status %d, want %d; forge %q", r.Verdict.ExitStatus(), c.status, r.Installation.Repository)
 			}
 			if len(s.Writes()) > 0 {
 				t.Errorf("the doctor wrote: %q", s.Writes())
@@ -440,25 +456,40 @@ func TestForge(t *testing.T) {
 	}
 }
 
-func TestWriters(t *testing.T) {
-	f := documented(t)
-	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  oap-gate:\n", "  oap-gate:\n    if: \"\\e[31m\\n::error::x ##[error]\"\n", 1)
-	r := look(t, f, nil)
-	var text, twice, data strings.Builder
-	for w, write := range map[*strings.Builder]func(*strings.Builder) error{
-		&text: func(b *strings.Builder) error { return r.WriteText(b) }, &twice: func(b *strings.Builder) error { return r.WriteText(b) }, &data: func(b *strings.Builder) error { return r.WriteJSON(b) },
-	} {
-		if err := write(w); err != nil {
-			t.Fatal(err)
+// Each code is of one rule, and what nothing was seen of is skipped, not passed.
+func TestRules(t *testing.T) {
+	of := map[string]string{}
+	for _, rule := range Rules {
+		if rule.ID == "" || rule.Title == "" || rule.Why == "" || rule.Fix == "" || len(rule.Codes) == 0 {
+			t.Errorf("rule %q does not say all", rule.ID)
+		}
+		for _, c := range rule.Codes {
+			if of[c.ID] != "" {
+				t.Errorf("code %q is of %s and of %s", c.ID, of[c.ID], rule.ID)
+			}
+			of[c.ID] = rule.ID
 		}
 	}
-	if got := text.String(); got != twice.String() || strings.Count(got, "\n") != 3 || strings.Contains(got, "\x1b") || strings.Contains(got, "##[") ||
-		!strings.HasSuffix(got, "fail: 1 errors, 0 inconclusive, 0 warnings, 0 notices; read 6 files, the forge was not asked\n") {
-		t.Errorf("%s", got)
+	for name, c := range map[string]struct {
+		files tree
+		want  string
+	}{
+		"sound":      {documented(t), "pass pass pass pass pass pass pass pass pass pass skip"},
+		"empty":      {tree{}, "fail skip skip skip skip skip skip skip fail fail skip"},
+		"unreadable": {tree{".github/workflows/x.yml": "&a [*a]"}, "inconclusive skip skip skip skip skip skip skip fail fail skip"},
+	} {
+		var got []string
+		for _, result := range look(t, c.files, nil).Results {
+			got = append(got, string(result.Verdict))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
-	var back Report
-	if err := json.Unmarshal([]byte(data.String()), &back); err != nil || back.Findings[0].Code != "condition" || back.Verdict != "fail" || back.Version != 1 {
-		t.Errorf("%v\n%s", err, data.String())
+	v := &visit{tree: fstest.MapFS{}}
+	v.add(verdict.Error, "of-no-rule", strict.Pos{}, "", "x")
+	if r, err := v.report("doctor"); err == nil {
+		t.Errorf("a finding was lost: %+v", r)
 	}
 }
 
@@ -514,9 +545,12 @@ func FuzzWorkflow(f *testing.F) {
 		v.workflows = []*workflow{newWorkflow(field{path: "w.yml", value: root}, true)}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()
-		first := v.report()
-		for _, one := range first.Findings {
-			if one.File == "w.yml" && one.Line == 0 {
+		first, err := v.report("doctor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range found(first) {
+			if one.Path == "w.yml" && one.Line == 0 {
 				t.Errorf("no place: %+v", one)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // judge looks at one workflow that uses the gate.
@@ -54,16 +55,19 @@ func (v *visit) judgeEvents(w *workflow) {
 		return
 	}
 	if target, ok := w.events["pull_request_target"]; ok {
-		severity, acknowledged := Error, regexp.MustCompile(`^true$`)
+		severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
 		for _, j := range w.jobs {
 			if s := j.first(checkRole); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
-				severity = Warning
+				severity = verdict.Warning
 			}
 		}
-		v.add(severity, "pull-request-target", target.pos(), "use pull_request", "the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a stranger's files")
+		v.add(severity, "pull-request-target", target.pos(), "use pull_request",
+			"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
+				"stranger's files")
 	}
 	if called, ok := w.events["workflow_call"]; ok {
-		v.add(Inconclusive, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one", "the gate is in a reusable workflow: its callers' triggers and job names are not followed")
+		v.add(verdict.Doubt, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one",
+			"the gate is in a reusable workflow: its callers' triggers and job names are not followed")
 	}
 	pull, ok := w.events["pull_request"]
 	if !ok {
@@ -77,14 +81,17 @@ func (v *visit) judgeEvents(w *workflow) {
 	if queue, ok := w.events["merge_group"]; ok {
 		v.judgeFilters("merge_group", queue, "checks_requested")
 	} else {
-		severity := Warning
+		severity := verdict.Warning
 		if v.queued() {
-			severity = Error
+			severity = verdict.Error
 		}
-		v.add(severity, "no-merge-group", w.member("on").pos(), "add merge_group to the triggers", "the gate does not run on merge_group: a merge queue would wait for its check for ever")
+		v.add(severity, "no-merge-group", w.member("on").pos(), "add merge_group to the triggers",
+			"the gate does not run on merge_group: a merge queue would wait for its check for ever")
 	}
 	if s, ok := w.events["schedule"]; ok {
-		v.add(Error, "schedule", s.pos(), "move the schedule into a file of its own", "the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate in it")
+		v.add(verdict.Error, "schedule", s.pos(), "move the schedule into a file of its own",
+			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate "+
+				"in it")
 	}
 }
 
@@ -116,26 +123,31 @@ func (v *visit) judgeBranches(name string, event field) {
 	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
 		return // likewise
 	}
-	v.add(Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name), "%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is proposed to %q", name, v.branch)
+	v.add(verdict.Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name),
+		"%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is "+
+			"proposed to %q", name, v.branch)
 }
 
 // judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
 func (v *visit) judgeFilters(name string, event field, types ...string) {
 	for _, filter := range []string{"paths", "paths-ignore"} {
 		if f := event.member(filter); f.there() {
-			v.add(Error, "path-filter", f.pos(), "drop "+filter+": the gate is quick where there is nothing to judge", "%s of %s keeps the gate from running: its required check would hang, or never judge what it must", filter, name)
+			v.add(verdict.Error, "path-filter", f.pos(), "drop "+filter+": the gate is quick where there is nothing to judge",
+				"%s of %s keeps the gate from running: its required check would hang, or never judge what it must", filter, name)
 		}
 	}
 	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
-		v.add(Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch), "branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch),
+			"branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
 	}
 	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
-		v.add(Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch), "branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch),
+			"branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
 	}
 	if f := event.member("types"); f.there() {
 		for _, t := range types {
 			if !slices.Contains(f.list(), t) {
-				v.add(Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name, f.list(), t)
+				v.add(verdict.Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name, f.list(), t)
 			}
 		}
 	}
@@ -181,10 +193,12 @@ var (
 // judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must count.
 func (v *visit) judgeCheckJob(j *job) {
 	if m := j.member("strategy").member("matrix"); m.there() {
-		v.add(Error, "matrix", m.pos(), "one job without a matrix", "job %q has a matrix: its checks have other names than the one that is required", j.id)
+		v.add(verdict.Error, "matrix", m.pos(), "one job without a matrix",
+			"job %q has a matrix: its checks have other names than the one that is required", j.id)
 	}
 	if n := j.member("name"); n.holds(expression) {
-		v.add(Error, "name-expression", n.pos(), "a name without expressions", "the name of job %q is computed (%q): the required check needs one name", j.id, n.text())
+		v.add(verdict.Error, "name-expression", n.pos(), "a name without expressions",
+			"the name of job %q is computed (%q): the required check needs one name", j.id, n.text())
 	}
 	steps := []field{j.field}
 	for _, s := range j.steps {
@@ -194,14 +208,17 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	for i, f := range steps {
 		if c := f.member("if"); c.there() && !harmless.MatchString(c.text()) {
-			v.add(Error, "condition", c.pos(), "drop the condition", "%s runs only if %q: a gate that is skipped counts as passed", unit(j, i), c.text())
+			v.add(verdict.Error, "condition", c.pos(), "drop the condition",
+				"%s runs only if %q: a gate that is skipped counts as passed", unit(j, i), c.text())
 		}
 		if c := f.member("continue-on-error"); c.there() && c.text() != "false" {
-			v.add(Error, "continue-on-error", c.pos(), "drop continue-on-error", "%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
+			v.add(verdict.Error, "continue-on-error", c.pos(), "drop continue-on-error",
+				"%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
 		}
 	}
 	if n := j.member("needs"); n.there() && !whatever.MatchString(j.member("if").text()) {
-		v.add(Error, "needs", n.pos(), "drop needs", "job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id, n.list())
+		v.add(verdict.Error, "needs", n.pos(), "drop needs",
+			"job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id, n.list())
 	}
 	v.judgeSecrets(j)
 	for _, s := range j.steps {
@@ -213,7 +230,8 @@ func (v *visit) judgeCheckJob(j *job) {
 	for _, f := range append(steps, j.w.field) {
 		for _, one := range f.member("env").names() {
 			if one.key != nil && strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_") {
-				v.add(Error, "incomplete", one.pos(), "set it below with, or drop it", "%q sets an input of the gate where it is not looked for", one.key.Value)
+				v.add(verdict.Error, "incomplete", one.pos(), "set it below with, or drop it",
+					"%q sets an input of the gate where it is not looked for", one.key.Value)
 			}
 		}
 	}
@@ -245,7 +263,8 @@ func (v *visit) judgeScript(j *job, s *step) {
 		if before(branches, start) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
 			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) && !before(fails, start) ||
 			!shells.MatchString(shell) {
-			v.add(Inconclusive, "exit-status", run.pos(), "run the gate by a command of its own, or use the action", "the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
+			v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
+				"the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
 			return
 		}
 	}
@@ -266,10 +285,12 @@ func (v *visit) judgeSecrets(j *job) {
 				return
 			}
 			if len(jobToken.FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
-				v.add(Warning, "token", leaf.pos(), "drop it", "job %q is given the workflow's token, which the gate does not need", j.id)
+				v.add(verdict.Warning, "token", leaf.pos(), "drop it",
+					"job %q is given the workflow's token, which the gate does not need", j.id)
 				return
 			}
-			v.add(Error, "secrets", leaf.pos(), "drop it", "job %q is given a secret: the gate needs none, and it reads a stranger's files", j.id)
+			v.add(verdict.Error, "secrets", leaf.pos(), "drop it",
+				"job %q is given a secret: the gate needs none, and it reads a stranger's files", j.id)
 		})
 	}
 }
@@ -294,19 +315,23 @@ var leavesOut = regexp.MustCompile(`(?:^|\s)-h\b|--(?:help|offline|skip|at|repla
 func (v *visit) judgeSelection(s *step) {
 	for _, name := range []string{"offline", "skip", "base", "entrypoint"} {
 		if in := s.input(name); in.there() && in.text() != "" && !strings.EqualFold(in.text(), "false") {
-			v.add(Error, "incomplete", in.pos(), "drop "+name, "the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
+			v.add(verdict.Error, "incomplete", in.pos(), "drop "+name,
+				"the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
 		}
 	}
 	if in := s.input("checks"); in.holds(expression) {
-		v.add(Error, "incomplete", in.pos(), "name the checks, or drop checks", "the checks are computed (%q): nobody can see which ones run", in.text())
+		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
+			"the checks are computed (%q): nobody can see which ones run", in.text())
 	}
 	for id := range s.only() {
 		if !known[id] {
-			v.add(Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate", id)
+			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate",
+				id)
 		}
 	}
 	if run := s.command(); leavesOut.MatchString(run.text()) {
-		v.add(Error, "incomplete", run.pos(), "drop the flag", "the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
+		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
+			"the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
 	}
 }
 
@@ -359,7 +384,7 @@ func (v *visit) judgeCheckout(j *job, r role) {
 	}
 	const fix = "add a step before it: uses: actions/checkout, with fetch-depth: 0 and persist-credentials: false"
 	if checkout == nil {
-		v.add(Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
+		v.add(verdict.Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
 		return
 	}
 	with := checkout.member("with")
@@ -370,13 +395,16 @@ func (v *visit) judgeCheckout(j *job, r role) {
 		return checkout.field
 	}
 	if depth := with.member("fetch-depth"); depth.text() != "0" {
-		v.add(Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0", "the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
+		v.add(verdict.Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0",
+			"the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
 	}
 	if filter := with.member("filter"); filter.text() != "" {
-		v.add(Error, "partial-checkout", filter.pos(), "drop filter", "the clone is partial (filter %q): the gate reads every object itself", filter.text())
+		v.add(verdict.Error, "partial-checkout", filter.pos(), "drop filter",
+			"the clone is partial (filter %q): the gate reads every object itself", filter.text())
 	}
 	if keep := with.member("persist-credentials"); keep.text() != "false" {
-		v.add(Warning, "credentials", pos(keep).pos(), "set persist-credentials: false", "the checkout leaves the workflow's token in .git/config")
+		v.add(verdict.Warning, "credentials", pos(keep).pos(), "set persist-credentials: false",
+			"the checkout leaves the workflow's token in .git/config")
 	}
 }
 
@@ -387,15 +415,18 @@ func (v *visit) judgePermissions(j *job, writable []string) {
 		p = j.w.member("permissions")
 	}
 	if !p.there() {
-		v.add(Warning, "permissions", j.pos(), "add permissions: {contents: read}", "job %q says nothing of permissions: its token gets the repository's default, which may be to write", j.id)
+		v.add(verdict.Warning, "permissions", j.pos(), "add permissions: {contents: read}",
+			"job %q says nothing of permissions: its token gets the repository's default, which may be to write", j.id)
 		return
 	}
 	if p.text() == "write-all" {
-		v.add(Error, "write-permissions", p.pos(), "set permissions: {contents: read}", "the token of job %q may write everything", j.id)
+		v.add(verdict.Error, "write-permissions", p.pos(), "set permissions: {contents: read}",
+			"the token of job %q may write everything", j.id)
 	}
 	for _, one := range p.names() {
 		if one.key != nil && one.text() == "write" && !slices.Contains(writable, one.key.Value) {
-			v.add(Error, "write-permissions", one.pos(), "set it to read, or drop it", "the token of job %q may write %q", j.id, one.key.Value)
+			v.add(verdict.Error, "write-permissions", one.pos(), "set it to read, or drop it",
+				"the token of job %q may write %q", j.id, one.key.Value)
 		}
 	}
 }
@@ -403,20 +434,24 @@ func (v *visit) judgePermissions(j *job, writable []string) {
 // judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
 func (v *visit) judgeCommentJob(j *job) {
 	if _, ok := j.w.events["workflow_run"]; !ok {
-		v.add(Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml", "comments are written without workflow_run: on a pull request from a fork the token can only read")
+		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml",
+			"comments are written without workflow_run: on a pull request from a fork the token can only read")
 	}
 	for _, s := range j.steps {
 		if isCheckout(s) && (s.member("with").member("ref").there() || s.member("with").member("repository").there()) {
-			v.add(Error, "privileged-checkout", s.pos(), "drop the checkout: the report is data, and nothing else is needed", "job %q can write comments and checks out %q", j.id, s.member("with").member("ref").text())
+			v.add(verdict.Error, "privileged-checkout", s.pos(),
+				"drop the checkout: the report is data, and nothing else is needed", "job %q can write comments and checks out %q",
+				j.id, s.member("with").member("ref").text())
 		}
 	}
-	if v.unread {
+	if v.unreadable {
 		return
 	}
 	watched := j.w.events["workflow_run"].member("workflows")
 	for _, name := range watched.names() {
 		if !slices.ContainsFunc(v.workflows, func(w *workflow) bool { return w.name == name.text() }) {
-			v.add(Warning, "workflow-run", name.pos(), "name it as its file does", "no workflow here has the name %q: the comment would never be written", name.text())
+			v.add(verdict.Warning, "workflow-run", name.pos(), "name it as its file does",
+				"no workflow here has the name %q: the comment would never be written", name.text())
 		}
 	}
 }
@@ -425,7 +460,9 @@ func (v *visit) judgeCommentJob(j *job) {
 func (v *visit) judgeProtectJob(j *job) {
 	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment", "fork", "watch"} {
 		if f, ok := j.w.events[e]; ok {
-			v.add(Error, "admin-token", f.pos(), "run it on schedule, workflow_dispatch and push to the default branch alone", "job %q has a token to administer with, and %s lets strangers start it", j.id, e)
+			v.add(verdict.Error, "admin-token", f.pos(),
+				"run it on schedule, workflow_dispatch and push to the default branch alone",
+				"job %q has a token to administer with, and %s lets strangers start it", j.id, e)
 		}
 	}
 }
@@ -435,7 +472,8 @@ func (v *visit) judgeReusable(j *job) {
 	uses := j.member("uses")
 	if strings.Contains(uses.text(), "oap-gate") {
 		v.called = v.called || j.w.runsOn("pull_request")
-		v.add(Inconclusive, "reusable-workflow", uses.pos(), "use the action in a step", "job %q calls %q, which is not followed", j.id, uses.text())
+		v.add(verdict.Doubt, "reusable-workflow", uses.pos(), "use the action in a step",
+			"job %q calls %q, which is not followed", j.id, uses.text())
 	}
 }
 
@@ -454,15 +492,20 @@ func (v *visit) judgePins(j *job) {
 		switch {
 		case text == "":
 		case placeholder.MatchString(text):
-			v.add(Error, "placeholder", uses.pos(), "replace the zeros by the commit SHA, or the image digest, of a release", "%q stands for a release that was not filled in", text)
+			v.add(verdict.Error, "placeholder", uses.pos(),
+				"replace the zeros by the commit SHA, or the image digest, of a release",
+				"%q stands for a release that was not filled in", text)
 		case strings.HasPrefix(text, "./"):
 			if _, ok := j.w.events["pull_request"]; ok && s.role == checkRole {
-				v.add(Warning, "local-action", uses.pos(), "pin a release of the gate", "%q runs the gate as the pull request has it", text)
+				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",
+					"%q runs the gate as the pull request has it", text)
 			}
 		case image && !digest.MatchString(text):
-			v.add(Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…", "%q is not pinned: a tag can be moved", text)
+			v.add(verdict.Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…",
+				"%q is not pinned: a tag can be moved", text)
 		case !image && !pinned.MatchString(text):
-			v.add(Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in a comment", "%q is not pinned: a tag or branch can be moved", text)
+			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in a comment",
+				"%q is not pinned: a tag or branch can be moved", text)
 		}
 	}
 }
@@ -474,7 +517,8 @@ func (v *visit) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		for _, run := range []field{s.member("run"), s.input("script")} {
 			if hostile.MatchString(run.text()) {
-				v.add(Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"", "a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
+				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
+					"a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
 			}
 		}
 	}
@@ -483,14 +527,16 @@ func (v *visit) judgeScripts(j *job) {
 // judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
 func (v *visit) judgeCoverage() {
 	gates := v.gates()
-	if v.unread {
+	if v.unreadable {
 		return // the gate may be in the file that could not be read
 	}
 	if len(gates) == 0 && v.called {
 		return // the gate is in a file that is not followed
 	}
 	if len(gates) == 0 {
-		v.add(Error, "no-gate", field{path: workflowFolder}.pos(), "copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml", "no workflow runs the gate on pull_request")
+		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),
+			"copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml",
+			"no workflow runs the gate on pull_request")
 		return
 	}
 	v.judgeContexts(gates)
@@ -518,11 +564,13 @@ func (v *visit) judgeCoverage() {
 		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
 	}
 	if len(covered) == 0 {
-		v.add(Error, "section-6", v.place("protection.required_checks"), fix, "RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
+		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
 	for _, row := range repoconfig.Missing(covered) {
-		v.add(Error, "section-6", v.place("protection.required_checks"), fix, "RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
+		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+			"RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
 	}
 }
 
@@ -551,7 +599,9 @@ func (v *visit) judgeContexts(gates []*job) {
 	for _, j := range gates {
 		for _, other := range reporters[j.context()] {
 			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
-				v.add(Error, "ambiguous-name", other.pos(), "give it another name", "job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id, j.context(), j.w.path)
+				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
+					"job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id, j.context(),
+					j.w.path)
 			}
 		}
 	}
@@ -560,10 +610,14 @@ func (v *visit) judgeContexts(gates []*job) {
 	}
 	for i, c := range v.config.Protection.RequiredChecks {
 		if c.AppID != 0 && c.AppID != actionsApp && slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
-			v.add(Inconclusive, "check-from-other-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "set app_id: 15368 (GitHub Actions)", "required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d", c.Context, c.AppID, actionsApp)
+			v.add(verdict.Doubt, "check-from-other-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+				"set app_id: 15368 (GitHub Actions)",
+				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d", c.Context,
+				c.AppID, actionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
-			v.add(Warning, "unknown-context", v.place("protection.required_checks"), "name it as its job is named", "required check %q: no workflow here has a job of that name", c.Context)
+			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"), "name it as its job is named",
+				"required check %q: no workflow here has a job of that name", c.Context)
 		}
 	}
 }

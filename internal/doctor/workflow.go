@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // role is what a step does with the gate.
@@ -182,20 +183,21 @@ func (v *visit) readWorkflows() error {
 		}
 		v.examined = append(v.examined, name)
 		if !entry.Type().IsRegular() {
-			v.unread = true
-			v.add(Inconclusive, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file", "it is no regular file (%s)", entry.Type())
+			v.unreadable = true
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file",
+				"it is no regular file (%s)", entry.Type())
 			continue
 		}
 		data, err := v.read(name, maxWorkflow)
 		if err != nil {
-			v.unread = true
-			v.add(Inconclusive, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
+			v.unreadable = true
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
 			continue
 		}
 		root, err := strictyaml.Parse(name, data, maxWorkflow)
 		if err != nil {
-			v.unread = true
-			v.fault(Inconclusive, "workflow-not-read", err, "write it in YAML with one meaning: no anchors, tags or duplicate keys")
+			v.unreadable = true
+			v.fault(verdict.Doubt, "workflow-not-read", err, "write it in YAML with one meaning: no anchors, tags or duplicate keys")
 			continue
 		}
 		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))

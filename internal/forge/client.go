@@ -154,8 +154,8 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// call makes one request below repos/OWNER/NAME, or at the root where path starts with a slash. Its error is an *Error.
-func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
+// Call makes one request below repos/OWNER/NAME, or at the root where path starts with a slash. Its error is an *Error.
+func (c *Client) Call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
 	full := "repos/" + c.owner + "/" + c.name
 	if strings.HasPrefix(path, "/") {
 		full = path[1:]
@@ -175,15 +175,15 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	return resp, nil
 }
 
-// pages calls f with each page of a list until f says that it has enough.
-func pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (enough bool)) error {
+// Pages calls f with each page of a list until f says that it has enough.
+func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (enough bool)) error {
 	sep := "?"
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
 	for n := 1; ; {
 		var list []T
-		resp, err := c.call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
+		resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func TestRedirects(t *testing.T) {
 		{"GET", "loop", "more than 3 redirects"},
 	} {
 		var v map[string]any
-		_, err := c.call(t.Context(), "trying", x.method, x.path, nil, &v)
+		_, err := c.Call(t.Context(), "trying", x.method, x.path, nil, &v)
 		if got := message(err); x.want == "" && got != "" || !strings.Contains(got, x.want) {
 			t.Errorf("%s %q: got %s, want %s", x.method, x.path, got, x.want)
 		}

@@ -20,10 +20,10 @@ const (
 
 // Difference is one setting that is not at the forge as a repo-config wants it.
 type Difference struct {
-	Path  string `json:"path"` // member of the repo-config, as "protection.approvals" or "protection.required_checks[oap-gate]"
-	State State  `json:"state"`
-	Have  string `json:"have"`
-	Want  string `json:"want"`
+	Path  string // member of the repo-config, as "protection.approvals" or "protection.required_checks[oap-gate]"
+	State State
+	Have  string
+	Want  string
 }
 
 // Plan compares what stands with what is wanted: switches first, then approvals and required checks. A protection counts

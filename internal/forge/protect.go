@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection: sources
@@ -23,52 +21,11 @@ const RulesetName = "oap-gate"
 
 // Protected is what Protect found and did.
 type Protected struct {
-	Repository  string       `json:"repository"`
-	Branch      string       `json:"branch"`
-	Applied     []string     `json:"applied"`     // what was written, one line each
-	Differences []Difference `json:"differences"` // after what was written
-	Unread      []string     `json:"unread"`
-	NotChecked  []string     `json:"not_checked"` // types of rules that are not judged
-}
-
-// Open tells whether a difference of that state is left.
-func (p *Protected) Open(s State) bool {
-	return slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.State == s })
-}
-
-// ExitStatus is 1 where the forge protects less than is wanted, 3 where that cannot be seen, else 0.
-func (p *Protected) ExitStatus() int {
-	switch {
-	case p.Open(Missing):
-		return 1
-	case p.Open(Unknown):
-		return 3
-	}
-	return 0
-}
-
-// WriteText writes p for people. Foreign text takes no effect in a terminal or a runner's log.
-func (p *Protected) WriteText(w io.Writer) error {
-	count := map[State]int{}
-	for _, d := range p.Differences {
-		count[d.State]++
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, branch %s: %d missing, %d unknown, %d stricter and kept\n", p.Repository, report.Line(p.Branch), count[Missing], count[Unknown], count[Stricter])
-	for _, a := range p.Applied {
-		fmt.Fprintf(&b, "  applied   %s\n", report.Line(a))
-	}
-	for _, d := range p.Differences {
-		fmt.Fprintf(&b, "  %-8s  %s: have %s; want %s\n", d.State, report.Line(d.Path), report.Line(d.Have), report.Line(d.Want))
-	}
-	for _, u := range p.Unread {
-		fmt.Fprintf(&b, "  not read  %s\n", report.Line(u))
-	}
-	for _, n := range p.NotChecked {
-		fmt.Fprintf(&b, "  not checked: rules of type %s\n", report.Line(n))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	Branch      string
+	Applied     []string     // what was written, one line each
+	Differences []Difference // after what was written
+	Unread      []string
+	NotChecked  []string // types of rules that are not judged
 }
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
@@ -92,8 +49,8 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 		differences = Plan(standing, wanted)
 	}
 	return &Protected{
-		Repository: c.Repository, Branch: standing.Branch, Applied: present(applied), Differences: present(differences),
-		Unread: present(standing.Unread), NotChecked: present(standing.NotChecked),
+		Branch: standing.Branch, Applied: applied, Differences: differences,
+		Unread: standing.Unread, NotChecked: standing.NotChecked,
 	}, nil
 }
 
@@ -105,14 +62,11 @@ func after(done []string, err error) error {
 	return fmt.Errorf("%w (changed before that: %s)", err, strings.Join(done, "; "))
 }
 
-// present makes an empty list [] in JSON, and not null.
-func present[T any](list []T) []T { return append([]T{}, list...) }
-
 func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string, err error) {
 	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
 	if slices.ContainsFunc(differences, setting) {
 		change := map[string]bool{"allow_rebase_merge": false}
-		if _, err := c.call(ctx, "switching rebase merging off", http.MethodPatch, "", change, nil); err != nil {
+		if _, err := c.Call(ctx, "switching rebase merging off", http.MethodPatch, "", change, nil); err != nil {
 			return nil, err
 		}
 		done = append(done, "repository settings: rebase merging is off")
@@ -131,7 +85,7 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 	if set.ID != 0 {
 		op, method, path = "updating", http.MethodPut, path+"/"+strconv.FormatInt(set.ID, 10)
 	}
-	if _, err := c.call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
+	if _, err := c.Call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
 		return done, err
 	}
 	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created", "updating": "updated"}[op])), nil
@@ -154,7 +108,7 @@ type ruleset struct {
 // ownRuleset is the repository's ruleset of the name RulesetName; a new one where there is none.
 func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	found := &ruleset{Name: RulesetName, Target: "branch"}
-	err := pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
+	err := Pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
 		i := slices.IndexFunc(list, func(r ruleset) bool { return r.Name == RulesetName && r.SourceType == "Repository" })
 		if i >= 0 {
 			found = &list[i]
@@ -166,7 +120,7 @@ func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	}
 	op := fmt.Sprintf("reading the ruleset %q", RulesetName)
 	var full ruleset
-	if _, err := c.call(ctx, op, http.MethodGet, "rulesets/"+strconv.FormatInt(found.ID, 10), nil, &full); err != nil {
+	if _, err := c.Call(ctx, op, http.MethodGet, "rulesets/"+strconv.FormatInt(found.ID, 10), nil, &full); err != nil {
 		return nil, err
 	}
 	if full.ID != found.ID || full.Target != "branch" {

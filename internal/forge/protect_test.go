@@ -13,6 +13,31 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
 
+const (
+	robot  = "robot-token"
+	person = "person-token"
+	admin  = "admin-token"
+)
+
+func start(t *testing.T) *ghtest.Server {
+	t.Helper()
+	s := ghtest.Start("acme", "registry")
+	t.Cleanup(s.Close)
+	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	s.Grant(person, ghtest.Access{Login: "maintainer", Comment: true})
+	s.Grant(admin, ghtest.Access{Login: "administrator", Comment: true, Admin: true})
+	return s
+}
+
+func client(t *testing.T, s *ghtest.Server, token string) *Client {
+	t.Helper()
+	c, err := New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func example(t *testing.T) repoconfig.Protection {
 	t.Helper()
 	data, err := os.ReadFile("../../docs/repo-config.example.yml")
@@ -72,63 +97,62 @@ missing block_rebase_merging: false -> true
 missing approvals: 0 -> 1
 missing required_checks[oap-gate]: not required -> required, from app 15368`
 	for _, c := range []struct {
-		name   string
-		token  string
-		set    func(*ghtest.Server)
-		want   string
-		status int
+		name  string
+		token string
+		set   func(*ghtest.Server)
+		want  string
 	}{
-		{"nothing stands", admin, func(s *ghtest.Server) {}, allMissing, 1},
-		{"a ruleset holds all", admin, func(s *ghtest.Server) { s.AddRuleset(full) }, "", 0},
-		{"classic protection holds all", admin, func(s *ghtest.Server) { s.SetClassic("main", fullClassic); s.AllowRebase = false }, "", 0},
-		{"one rule on each page", admin, func(s *ghtest.Server) { s.AddRuleset(full); s.PageCap = 1 }, "", 0},
+		{"nothing stands", admin, func(s *ghtest.Server) {}, allMissing},
+		{"a ruleset holds all", admin, func(s *ghtest.Server) { s.AddRuleset(full) }, ""},
+		{"classic protection holds all", admin, func(s *ghtest.Server) { s.SetClassic("main", fullClassic); s.AllowRebase = false }, ""},
+		{"one rule on each page", admin, func(s *ghtest.Server) { s.AddRuleset(full); s.PageCap = 1 }, ""},
 		{"the branch has a slash", admin, func(s *ghtest.Server) {
 			s.DefaultBranch = "release/v1"
 			s.SetClassic("release/v1", fullClassic)
 			s.AddRuleset(full)
-		}, "", 0},
-		{"ruleset is not in force", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"active"`, `"evaluate"`)) }, allMissing, 1},
-		{"ruleset excludes the branch", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"exclude":[]`, `"exclude":["refs/heads/main"]`)) }, allMissing, 1},
+		}, ""},
+		{"ruleset is not in force", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"active"`, `"evaluate"`)) }, allMissing},
+		{"ruleset excludes the branch", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"exclude":[]`, `"exclude":["refs/heads/main"]`)) }, allMissing},
 		{"ruleset can be bypassed", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(`{"name":"main","target":"branch","enforcement":"active","bypass_actors":[{"actor_id":5,"actor_type":"RepositoryRole","bypass_mode":"always"}],"conditions":{"ref_name":{"include":["~ALL"],"exclude":[]}},"rules":[{"type":"deletion"}]}`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
-		}, `missing block_deletion: false; ruleset "main" holds it, but can be bypassed by "RepositoryRole" 5 (always) -> true`, 1},
+		}, `missing block_deletion: false; ruleset "main" holds it, but can be bypassed by "RepositoryRole" 5 (always) -> true`},
 		{"administrators bypass the classic protection", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `"enforce_admins":{"enabled":true}`, `"enforce_admins":{"enabled":false}`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
-		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by administrators -> true`, 1},
+		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by administrators -> true`},
 		{"classic reviews can be bypassed", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `"dismiss_stale_reviews"`, `"bypass_pull_request_allowances":{"users":[{}],"teams":[],"apps":[{}]},"dismiss_stale_reviews"`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
-		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by 1 users, 0 teams and 1 apps (pull requests) -> true`, 1},
+		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by 1 users, 0 teams and 1 apps (pull requests) -> true`},
 		{"each protects a part", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`, `"allow_deletions":{"enabled":true}`))
 			s.AddRuleset(`{"name":"x","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"deletion"}]}`)
 			s.AllowRebase = false
-		}, "", 0},
+		}, ""},
 		{"weaker", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `"required_approving_review_count":1`, `"required_approving_review_count":0`, `"require_code_owner_review":true`, `"require_code_owner_review":false`,
 				`"strict_required_status_checks_policy":true`, `"strict_required_status_checks_policy":false`, `,"integration_id":15368`, ""))
 		}, `missing code_owner_review: false -> true
 missing up_to_date: false -> true
 missing approvals: 0 -> 1
-missing required_checks[oap-gate]: required, from any app -> required, from app 15368`, 1},
+missing required_checks[oap-gate]: required, from any app -> required, from app 15368`},
 		{"stricter is kept", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"required_linear_history"},{"type":"required_signatures"}`, `"required_approving_review_count":1`, `"required_approving_review_count":2`,
 				`[{"context":"oap-gate"`, `[{"context":"lint"},{"context":"oap-gate"`))
 		}, `stricter signed_commits: true -> false
 stricter linear_history: true -> false
 stricter approvals: 2 -> 1
-stricter required_checks[lint]: required, from any app -> not required`, 0},
+stricter required_checks[lint]: required, from any app -> not required`},
 		{"a merge queue stands in for up to date", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `"strict_required_status_checks_policy":true`, `"strict_required_status_checks_policy":false`, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"SQUASH"}}`))
-		}, "stricter merge_queue: true -> false", 0},
+		}, "stricter merge_queue: true -> false"},
 		{"the queue rebases", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE"}}`))
-		}, "stricter merge_queue: true -> false\nmissing block_rebase_merging: false -> true", 1},
+		}, "stricter merge_queue: true -> false\nmissing block_rebase_merging: false -> true"},
 		{"rules of a newer forge", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"required_agent_review","parameters":[1]},{"type":"code_quality"},{"type":"code_quality"}`))
-		}, "not checked code_quality\nnot checked required_agent_review", 0},
+		}, "not checked code_quality\nnot checked required_agent_review"},
 		{"a token that cannot administer", robot, func(s *ghtest.Server) { s.AddRuleset(full) }, `unknown block_force_push: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
 unknown block_deletion: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
 unknown require_pull_request: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
@@ -140,21 +164,21 @@ unknown block_rebase_merging: false; ruleset "main" holds it, who may bypass tha
 unknown approvals: 0; ruleset "main" holds it, who may bypass that is shown to administrators alone -> 1
 unknown required_checks[oap-gate]: not required; ruleset "main" holds it, who may bypass that is shown to administrators alone -> required, from app 15368
 unread repository settings: the ways of merging are shown to administrators alone
-unread classic branch protection: reading the branch protection: the token may not do this (403 "Resource not accessible by integration")`, 3},
+unread classic branch protection: reading the branch protection: the token may not do this (403 "Resource not accessible by integration")`},
 		{"the classic protection cannot be read, and need not be", admin, func(s *ghtest.Server) {
 			s.AddRuleset(full)
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/branches", Status: 403, Message: "Upgrade to GitHub Pro"})
-		}, `unread classic branch protection: reading the branch protection: the token may not do this (403 "Upgrade to GitHub Pro")`, 0},
+		}, `unread classic branch protection: reading the branch protection: the token may not do this (403 "Upgrade to GitHub Pro")`},
 		{"rulesets are not known there", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`, `"allow_deletions":{"enabled":true}`))
 			s.AllowRebase = false
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/rules/", Status: 404, Message: "Not Found"})
 		}, `unknown block_deletion: false; not all could be read -> true
-unread rulesets: reading the rules: not there, or not to be seen with this token (404 "Not Found")`, 3},
+unread rulesets: reading the rules: not there, or not to be seen with this token (404 "Not Found")`},
 		{"old forge, contexts alone", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `[{"context":"oap-gate","app_id":15368}]`, "[]"))
 			s.AllowRebase = false
-		}, "missing required_checks[oap-gate]: required, from any app -> required, from app 15368", 1},
+		}, "missing required_checks[oap-gate]: required, from any app -> required, from app 15368"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := start(t)
@@ -165,9 +189,6 @@ unread rulesets: reading the rules: not there, or not to be seen with this token
 			}
 			if got := strings.Join(lines(p), "\n"); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			if p.ExitStatus() != c.status {
-				t.Errorf("exit status %d, want %d", p.ExitStatus(), c.status)
 			}
 			if w := s.Writes(); len(w) > 0 {
 				t.Errorf("a dry run wrote: %q", w)
@@ -227,11 +248,11 @@ func TestProtectApplies(t *testing.T) {
 			if !slices.Equal(p.Applied, c.applied) || !slices.Equal(s.Writes(), c.writes) {
 				t.Errorf("applied %q by %q\nwant %q by %q", p.Applied, s.Writes(), c.applied, c.writes)
 			}
-			if got := strings.Join(lines(p), "\n"); got != c.left || p.ExitStatus() != 0 {
-				t.Errorf("left, status %d\n%s\nwant\n%s", p.ExitStatus(), got, c.left)
+			if got := strings.Join(lines(p), "\n"); got != c.left {
+				t.Errorf("left\n%s\nwant\n%s", got, c.left)
 			}
 			again, err := Protect(t.Context(), client(t, s, admin), wanted, true)
-			if err != nil || len(again.Applied) > 0 || again.ExitStatus() != 0 || len(s.Writes()) != len(c.writes) {
+			if err != nil || len(again.Applied) > 0 || len(s.Writes()) != len(c.writes) {
 				t.Errorf("second run: %+v, %v", again, err)
 			}
 		})
@@ -325,41 +346,15 @@ func TestApplyReadsAgain(t *testing.T) {
 	s.AllowRebase = false
 	s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 201, Body: "{}"})
 	p, err := Protect(t.Context(), client(t, s, admin), example(t), true)
-	if err != nil || !p.Open(Missing) || p.ExitStatus() != 1 {
+	if err != nil || !slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.State == Missing }) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
-func TestProtectedAsText(t *testing.T) {
-	p := &Protected{Repository: "acme/registry", Branch: "main", Applied: []string{`ruleset "oap-gate": updated`},
-		Differences: []Difference{{"protection.required_checks[a\n::error::x]", Stricter, "required, from any app", "not required"}, {"protection.approvals", Missing, "0", "1"}, {"protection.up_to_date", Unknown, "false", "true"}},
-		Unread:      []string{"rulesets: x"}, NotChecked: []string{"##[error]"}}
-	var b strings.Builder
-	if err := p.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	want := `acme/registry, branch main: 1 missing, 1 unknown, 1 stricter and kept
-  applied   ruleset "oap-gate": updated
-  stricter  protection.required_checks[a\n::error::x]: have required, from any app; want not required
-  missing   protection.approvals: have 0; want 1
-  unknown   protection.up_to_date: have false; want true
-  not read  rulesets: x
-  not checked: rules of type ##\x5berror]
-`
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
-}
-
-func TestProtectedAsJSON(t *testing.T) {
-	s := start(t)
-	s.AddRuleset(full)
-	p, err := Protect(t.Context(), client(t, s, admin), example(t), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(p)
-	if want := `{"repository":"acme/registry","branch":"main","applied":[],"differences":[],"unread":[],"not_checked":[]}`; err != nil || string(b) != want {
-		t.Errorf("%s, %v", b, err)
+func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
+	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
+		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
+			t.Errorf("%v: %v", kind, got)
+		}
 	}
 }

@@ -57,7 +57,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 		DefaultBranch string `json:"default_branch"`
 		AllowRebase   *bool  `json:"allow_rebase_merge"`
 	}
-	if _, err := c.call(ctx, "reading the repository "+c.Repository, http.MethodGet, "", nil, &repo); err != nil {
+	if _, err := c.Call(ctx, "reading the repository "+c.Repository, http.MethodGet, "", nil, &repo); err != nil {
 		return nil, err
 	}
 	if repo.DefaultBranch == "" {
@@ -87,7 +87,7 @@ func (s *Standing) readRulesets(ctx context.Context, c *Client) error {
 	byID := map[int64]*Layer{}
 	var order []int64
 	var fault error
-	err := pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(s.Branch), func(list []branchRule) bool {
+	err := Pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(s.Branch), func(list []branchRule) bool {
 		for _, r := range list {
 			layer := byID[r.ID]
 			if layer == nil {
@@ -147,7 +147,7 @@ func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
 		Name   string         `json:"name"`
 		Bypass *[]bypassActor `json:"bypass_actors"` // left out where the token may not see it
 	}
-	_, err := c.call(ctx, "reading ruleset "+strconv.FormatInt(id, 10), http.MethodGet, "rulesets/"+strconv.FormatInt(id, 10), nil, &set)
+	_, err := c.Call(ctx, "reading ruleset "+strconv.FormatInt(id, 10), http.MethodGet, "rulesets/"+strconv.FormatInt(id, 10), nil, &set)
 	switch {
 	case unreadable(err):
 		layer.Hidden = true
@@ -271,7 +271,7 @@ func (s *Standing) readClassic(ctx context.Context, c *Client) error {
 		ForcePush  toggle `json:"allow_force_pushes"`
 		Deletion   toggle `json:"allow_deletions"`
 	}
-	_, err := c.call(ctx, "reading the branch protection", http.MethodGet, "branches/"+url.PathEscape(s.Branch)+"/protection", nil, &v)
+	_, err := c.Call(ctx, "reading the branch protection", http.MethodGet, "branches/"+url.PathEscape(s.Branch)+"/protection", nil, &v)
 	var e *Error
 	switch {
 	case errors.As(err, &e) && e.Kind == ErrNotFound && e.message == noClassic:

@@ -26,6 +26,7 @@ var samples = []struct {
 	{"empty", counted(frame())},
 	{"failed", failed()},
 	{"audited", audited()},
+	{"installed", installed()},
 }
 
 func TestGolden(t *testing.T) {

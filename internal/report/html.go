@@ -93,6 +93,8 @@ type view struct {
 	Assumed     capped
 	NotRun      capped
 	Governance  capped
+	Applied     capped // at the forge
+	Unread      capped
 	Checks      []checkRow
 	Findings    []severityGroup
 	History     *historyView
@@ -113,6 +115,9 @@ func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r), newWitnesses(r)
 	}
+	if r.Installation != nil {
+		v.Applied, v.Unread = fit(&head, r.Installation.Applied), fit(&head, r.Installation.Unread)
+	}
 	v.Subjects, v.Matrix = results(r, o.Rules)
 	v.Documents, v.DocumentCut = documents(r)
 	if err := htmlPage.Execute(b, v); err != nil {
@@ -127,6 +132,10 @@ func heading(r *verdict.Report) string {
 		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
 	case r.Mode == "audit":
 		return "Audit of " + registryOf(r)
+	case r.Mode == "doctor":
+		return "Installation of the gate"
+	case r.Mode == "protect":
+		return "Protections of the branch"
 	}
 	return "Check of a change to " + registryOf(r)
 }

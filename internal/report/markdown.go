@@ -59,6 +59,7 @@ func writeMarkdown(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	}
 	p.max = max(p.max, minMarkdown)
 	p.head(r)
+	p.installation(r)
 	p.findings(r)
 	p.results(r)
 	p.evidence(r)
@@ -117,6 +118,13 @@ func (p *page) facts(r *verdict.Report) {
 			fmt.Fprintf(p.b, "| %s | %s |\n", fact[0], markdown(fact[1], headField))
 		}
 	}
+}
+
+func (p *page) installation(r *verdict.Report) {
+	rows := installation(r)
+	p.table("\n### At the forge\n\n| | |\n|---|---|\n", len(rows), func(i int) string {
+		return fmt.Sprintf("| %s | %s |\n", rows[i][0], Markdown(rows[i][1]))
+	}, "")
 }
 
 func (p *page) findings(r *verdict.Report) {

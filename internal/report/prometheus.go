@@ -32,6 +32,10 @@ func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		m.family("oap_gate_last_success_timestamp_seconds", "Time as of which the last run judged, where it passed.")
 		m.sample("oap_gate_last_success_timestamp_seconds", int(r.EvaluatedAt.Unix()))
 	}
+	if r.Installation != nil { // it has no record and no document
+		m.results(r, o.Rules)
+		return nil
+	}
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)

@@ -1,4 +1,4 @@
-// Package report writes a gate.Report as bytes: for people, for machines, for a forge.
+// Package report writes a verdict.Report as bytes: for people, for machines, for a forge.
 //
 // Every string of a Report is held to be hostile, check ids and verdicts included: a report may be read
 // from a file that a stranger made. Each writer is a function of the report and its options alone.
@@ -28,11 +28,6 @@ type Options struct {
 	MaxBytes int
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
-}
-
-// Rule is what the catalogue says of one check.
-type Rule struct {
-	ID, Title, Cite, Why, Fix string
 }
 
 var writers = []struct {

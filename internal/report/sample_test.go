@@ -185,3 +185,18 @@ func counted(r *verdict.Report) *verdict.Report {
 	}
 	return r
 }
+
+// installed is an installation with a fault, after something was applied.
+func installed() *verdict.Report {
+	r := &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "unknown"}, Mode: "protect",
+		EvaluatedAt: noon, Verdict: verdict.Failed,
+		Installation: &verdict.Installation{Repository: "acme/registry", Branch: "main",
+			Files: []string{".github/repo-config.yml"}, Applied: []string{`ruleset "oap-gate": updated`},
+			Unread: []string{"rulesets: x\n::error::y ##[error]"}}}
+	r.Results = []verdict.Result{{Check: "protections", Subject: "registry", Verdict: verdict.Failed,
+		Reason: "acme/registry, branch main: 1 missing, 0 unknown, 0 stricter and kept",
+		Findings: []verdict.Finding{{Severity: verdict.Error, Code: "protection-missing",
+			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply", Cite: "RFC 0026 section 7",
+			Pos: strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}}}
+	return counted(r)
+}

@@ -37,6 +37,9 @@ func examined(r *verdict.Report) string {
 			ran[result.Check] = true
 		}
 	}
+	if r.Installation != nil {
+		return examinedInstallation(r.Installation, len(ran))
+	}
 	obtained := 0
 	for _, e := range r.Evidence {
 		if e.State == "obtained" {
@@ -55,6 +58,14 @@ func examined(r *verdict.Report) string {
 		s += "; no record was judged"
 	}
 	return s
+}
+
+func examinedInstallation(i *verdict.Installation, rules int) string {
+	s := fmt.Sprintf("checked the installation, %s, read %s, ", count(rules, "check"), count(len(i.Files), "file"))
+	if i.Repository == "" {
+		return s + "the forge was not asked"
+	}
+	return s + "asked the forge"
 }
 
 // unanswered asks whether the machine is online where each request of the run ended before anything answered it: no

@@ -31,6 +31,26 @@ func writeChosen(b *bytes.Buffer, r *verdict.Report) {
 	if r.Chosen != "" {
 		fmt.Fprintf(b, "%s%s\n\n", line(r.Chosen), headAge(r))
 	}
+	if rows := installation(r); len(rows) > 0 {
+		for _, row := range rows {
+			fmt.Fprintf(b, "%-8s  %s\n", row[0], line(row[1]))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// installation is what was done at the forge and what it did not show, each with a word for it.
+func installation(r *verdict.Report) (rows [][2]string) {
+	if r.Installation == nil {
+		return nil
+	}
+	for _, done := range r.Installation.Applied {
+		rows = append(rows, [2]string{"applied", done})
+	}
+	for _, part := range r.Installation.Unread {
+		rows = append(rows, [2]string{"not read", part})
+	}
+	return rows
 }
 
 // writeFindings writes a line for each finding that an editor can jump to, "path:line:col: error: check-id: message

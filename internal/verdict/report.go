@@ -39,7 +39,7 @@ func (v Verdict) ExitStatus() int {
 type Report struct {
 	Version        int        `json:"version" jsonschema:"enum=1"`
 	Tool           Tool       `json:"tool"`
-	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit"`
+	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
@@ -63,6 +63,17 @@ type Report struct {
 	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
+
+	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
+}
+
+// Installation is what doctor and protect looked at, and what protect did.
+type Installation struct {
+	Repository string   `json:"repository,omitempty" jsonschema:"description=OWNER/NAME at the forge\\, where it was asked"`
+	Branch     string   `json:"branch" jsonschema:"description=default branch\\, main where the forge did not say"`
+	Files      []string `json:"files,omitempty" jsonschema:"description=files of the clone that were read"`
+	Applied    []string `json:"applied,omitempty" jsonschema:"description=what protect changed at the forge"`
+	Unread     []string `json:"unread,omitempty" jsonschema:"description=what the forge did not show\\, and why"`
 }
 
 // Commit tells people which commit an id is of.

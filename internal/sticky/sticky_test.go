@@ -1,17 +1,16 @@
-package forge
+package sticky
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 const (
@@ -39,9 +38,9 @@ func start(t *testing.T) *ghtest.Server {
 	return s
 }
 
-func client(t *testing.T, s *ghtest.Server, token string) *Client {
+func client(t *testing.T, s *ghtest.Server, token string) *forge.Client {
 	t.Helper()
-	c, err := New(Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +60,8 @@ func text(t *testing.T, r verdict.Report) []byte {
 	return b
 }
 
-func options() CommentOptions {
-	return CommentOptions{
+func options() Options {
+	return Options{
 		Validate: func(b []byte) error {
 			if !json.Valid(b) {
 				return errors.New("not JSON")
@@ -79,28 +78,28 @@ func TestComment(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		token  string
-		set    func(*ghtest.Server, *verdict.Report, *CommentOptions)
+		set    func(*ghtest.Server, *verdict.Report, *Options)
 		want   string // action, or the error
 		bodies []string
 	}{
 		{name: "first", token: robot, want: "created", bodies: []string{rendered}},
 		{name: "first by a person", token: person, want: "created", bodies: []string{rendered}},
 		{name: "report of the forge's merge commit", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = merged; o.Head = head }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged; o.Head = head }},
 		{name: "merge commit, head not named", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = merged }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged }},
 		{name: "pull request that ends in a merge commit", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				r.Head = merged
 				s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: merged, Base: "main"})
 			}},
 		{name: "edited in place", token: robot, want: "edited", bodies: []string{"hello", rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: "hello"})
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true, Body: Marker + "\nold"})
 			}},
 		{name: "edited on the third page", token: person, want: "edited", bodies: []string{"a", "b", "c", "d", rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.PageCap = 2
 				for _, b := range []string{"a", "b", "c", "d"} {
 					s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: b})
@@ -108,115 +107,115 @@ func TestComment(t *testing.T) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "Maintainer", Body: Marker + "\r\nold"})
 			}},
 		{name: "unchanged", token: robot, want: "unchanged", bodies: []string{strings.TrimSpace(rendered)},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true, Body: strings.TrimSpace(rendered)})
 			}},
 		{name: "marker pasted by a contributor, app token", token: robot, want: "created", bodies: []string{Marker + "\nall is well", rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: Marker + "\nall is well"})
 			}},
 		{name: "marker pasted by a contributor, person's token", token: person, want: "created", bodies: []string{Marker + "\nall is well", rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: Marker + "\nall is well"})
 			}},
 		{name: "marker quoted in the middle", token: robot, want: "created", bodies: []string{"> " + Marker, rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "other[bot]", Bot: true, Body: "> " + Marker})
 			}},
 		{name: "stranger opens a second pull request with the same head", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 9, State: "open", Head: head, HeadRepo: "stranger/registry", Base: "main"})
 			}},
 		{name: "second page of pull requests", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.PageCap = 1
 				for n := 1; n < 5; n++ {
 					s.AddPull(ghtest.Pull{Number: n, State: "open", Head: another, Base: "main"})
 				}
 			}},
 		{name: "closed", token: robot, want: "no-pull-request",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 7, State: "closed", Head: head, Base: "main"})
 			}},
 		{name: "pushed to since", token: robot, want: "no-pull-request",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: another, Base: "main"})
 			}},
 		{name: "number and head disagree", token: robot, want: "no-pull-request",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 8, State: "open", Head: another, Base: "main"})
 				o.Pull = 8
 			}},
 		{name: "number", token: robot, want: "created", bodies: []string{rendered},
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { o.Pull = 7 }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Pull = 7 }},
 		{name: "a fork's token", token: fork, want: "forbidden"},
 		{name: "may not look the pull request up", token: robot, want: "forbidden",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 403, Message: "Resource not accessible by integration"})
 			}},
 		{name: "may not look the commit up", token: robot, want: "forbidden",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				r.Head, o.Head = merged, head
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/git/commits", Status: 403, Message: "Resource not accessible by integration"})
 			}},
 		{name: "locked", token: robot, want: "forbidden",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, Base: "main", Locked: true})
 			}},
 		{name: "other commit", token: robot, want: "report refused: it is about commit 4444444444444444444444444444444444444444, and the pull request's head is 1111111111111111111111111111111111111111",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = another; o.Head = head }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = another; o.Head = head }},
 		{name: "merge of another head", token: robot, want: "report refused: it is about commit 3333333333333333333333333333333333333333, and the pull request's head is 4444444444444444444444444444444444444444",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = merged; o.Head = another }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged; o.Head = another }},
 		{name: "no report", token: robot, want: "report refused: it is no report: schema says no",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				o.Validate = func([]byte) error { return errors.New("schema says no") }
 			}},
 		{name: "audit", token: robot, want: `report refused: its mode is "audit", "check" is expected`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Mode = "audit" }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Mode = "audit" }},
 		{name: "assumptions", token: robot, want: `report refused: it was given under assumptions (["--offline"]): a comment must not look like the gate's full verdict`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Assumed = []string{"--offline"} }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Assumed = []string{"--offline"} }},
 		{name: "no verdict", token: robot, want: "report refused: it holds no verdict: the gate could not run: not in this shallow clone",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				r.Verdict, r.Error, r.Head = verdict.Errored, "not in this shallow clone", ""
 			}},
 		{name: "files on disk", token: robot, want: `report refused: its head is "", a commit is expected: the files on disk belong to no pull request`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = "" }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "" }},
 		{name: "path in the head", token: robot, want: `report refused: its head is "../../user", a commit is expected: the files on disk belong to no pull request`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { r.Head = "../../user" }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "../../user" }},
 		{name: "unknown token", token: "stolen", want: `listing the pull requests: the forge does not know the token (401 "Bad credentials")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { o.Head = head }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
 		{name: "no token", token: "", want: `asking whose the token is: the forge does not know the token (401 "Requires authentication")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) { o.Head = head }},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
 		{name: "primary rate limit", token: robot, want: "listing the comments: the forge's rate limit is used up until 2100-01-01T00:00:00Z",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/issues", Status: 403, Message: "API rate limit exceeded", Header: map[string]string{"X-RateLimit-Remaining": "0"}})
 			}},
 		{name: "secondary rate limit", token: robot, want: "writing the comment: the forge's rate limit is used up until 2026-05-04T12:01:00Z (403 \"You have exceeded a secondary rate limit\")",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Method: "POST", Status: 403, Message: "You have exceeded a secondary rate limit", Header: map[string]string{"Retry-After": "60", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
 			}},
 		{name: "429", token: robot, want: "writing the comment: the forge's rate limit is used up until 2026-05-04T12:00:05Z (429 \"slow down\")",
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Method: "POST", Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "5", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
 			}},
 		{name: "422", token: robot, want: `writing the comment: the forge refuses what was sent (422 "Validation Failed", "Body is \x1b[31mbad")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Method: "POST", Status: 422, Body: `{"message":"Validation Failed","errors":[{"message":"Body is \u001b[31mbad"}]}`})
 			}},
 		{name: "502", token: robot, want: `listing the comments: the forge cannot be reached or does not make sense (502 "")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/issues", Status: 502, Body: "<html>"})
 			}},
 		{name: "not JSON", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (invalid character '<' looking for beginning of value)`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "<html>"})
 			}},
 		{name: "endless pages", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (page 1 names page 1 as the next, at most 50 are read)`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[]", Header: map[string]string{"Link": `<http://x/?page=1>; rel="next"`}})
 			}},
 		{name: "endless body", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (answer has more than 16777216 bytes)`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *CommentOptions) {
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[" + strings.Repeat(" ", 17<<20) + "]"})
 			}},
 	} {
@@ -284,13 +283,5 @@ func TestReportTooLarge(t *testing.T) {
 	_, err := Comment(t.Context(), client(t, s, robot), make([]byte, MaxReport+1), options())
 	if !errors.Is(err, ErrReport) || len(s.Requests()) > 0 {
 		t.Errorf("%v after %q", err, s.Requests())
-	}
-}
-
-func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
-	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
-		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
-			t.Errorf("%v: %v", kind, got)
-		}
 	}
 }

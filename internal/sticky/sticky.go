@@ -1,4 +1,5 @@
-package forge
+// Package sticky keeps the one comment of a pull request that tells the gate's report.
+package sticky
 
 import (
 	"context"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -27,8 +29,8 @@ const cutNote = "\n\n*The report goes on; this comment was cut at the size that 
 // ErrReport means that a report is not one that may be shown as a comment.
 var ErrReport = errors.New("report refused")
 
-// CommentOptions are what Comment needs beside the report.
-type CommentOptions struct {
+// Options are what Comment needs beside the report.
+type Options struct {
 	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
 	// than one meaning (duplicate members).
 	Validate func([]byte) error
@@ -61,39 +63,39 @@ type Outcome struct {
 }
 
 // Comment writes report into the one comment of its pull request, or edits that comment in place. An error wraps
-// ErrReport where the report is refused, else it is an *Error.
-func Comment(ctx context.Context, c *Client, report []byte, o CommentOptions) (Outcome, error) {
+// ErrReport where the report is refused, else it is a *forge.Error.
+func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Outcome, error) {
 	r, err := readReport(report, o)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := c.comment(ctx, r, o)
-	if errors.Is(err, ErrForbidden) {
+	out, err := post(ctx, c, r, o)
+	if errors.Is(err, forge.ErrForbidden) {
 		return Outcome{Action: Forbidden, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
 	}
 	return out, err
 }
 
-func (c *Client) comment(ctx context.Context, r *verdict.Report, o CommentOptions) (Outcome, error) {
-	head, err := c.pullHead(ctx, r.Head, o.Head)
+func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (Outcome, error) {
+	head, err := pullHead(ctx, c, r.Head, o.Head)
 	if err != nil {
 		return Outcome{}, err
 	}
-	number, err := c.findPull(ctx, head, o.Pull)
+	number, err := findPull(ctx, c, head, o.Pull)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if number == 0 {
 		return Outcome{Action: NoPull, Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since", c.Repository, head)}, nil
 	}
-	return c.write(ctx, number, body(o.Render(r)))
+	return write(ctx, c, number, body(o.Render(r)))
 }
 
 func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
 }
 
-func readReport(data []byte, o CommentOptions) (*verdict.Report, error) {
+func readReport(data []byte, o Options) (*verdict.Report, error) {
 	if len(data) > MaxReport {
 		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
 	}
@@ -125,7 +127,7 @@ func isSHA(s string) bool { return sha.MatchString(s) }
 
 // pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
 // pull_request judges the forge's merge commit, whose second parent is the pull request's head.
-func (c *Client) pullHead(ctx context.Context, reported, wanted string) (string, error) {
+func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (string, error) {
 	if reported == wanted {
 		return wanted, nil
 	}
@@ -134,16 +136,16 @@ func (c *Client) pullHead(ctx context.Context, reported, wanted string) (string,
 			SHA string `json:"sha"`
 		} `json:"parents"`
 	}
-	_, err := c.call(ctx, "reading commit "+reported, http.MethodGet, "git/commits/"+reported, nil, &commit)
+	_, err := c.Call(ctx, "reading commit "+reported, http.MethodGet, "git/commits/"+reported, nil, &commit)
 	merge := err == nil && len(commit.Parents) == 2 && isSHA(commit.Parents[1].SHA)
 	switch {
-	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused):
+	case err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrRefused):
 		return "", err
 	case wanted == "" && !merge:
 		return reported, nil
 	case wanted == "":
 		// A pull request may itself end in a merge commit: it is asked for by its own SHA first.
-		if number, err := c.findPull(ctx, reported, 0); err != nil || number != 0 {
+		if number, err := findPull(ctx, c, reported, 0); err != nil || number != 0 {
 			return reported, err
 		}
 		return commit.Parents[1].SHA, nil
@@ -169,14 +171,14 @@ type pull struct {
 // findPull is the number of the open pull request with that head, 0 where there is none. Of several it is the oldest: a
 // later one with a stranger's commits cannot draw the comment to itself. All open ones are listed because the forge's
 // "pull requests of a commit" knows none of a fork's commits.
-func (c *Client) findPull(ctx context.Context, head string, number int) (int, error) {
+func findPull(ctx context.Context, c *forge.Client, head string, number int) (int, error) {
 	fits := func(p pull) bool {
 		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
 	}
 	if number > 0 {
 		var p pull
 		op := "reading pull request " + strconv.Itoa(number)
-		if _, err := c.call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
+		if _, err := c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
 			return 0, err
 		}
 		if !fits(p) {
@@ -185,7 +187,7 @@ func (c *Client) findPull(ctx context.Context, head string, number int) (int, er
 		return number, nil
 	}
 	found := 0
-	err := pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pull) bool {
+	err := forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pull) bool {
 		for _, p := range list {
 			if fits(p) {
 				found = p.Number
@@ -207,14 +209,14 @@ type comment struct {
 	} `json:"user"`
 }
 
-func (c *Client) write(ctx context.Context, number int, text string) (Outcome, error) {
-	own, err := c.ownComments(ctx)
+func write(ctx context.Context, c *forge.Client, number int, text string) (Outcome, error) {
+	own, err := ownComments(ctx, c)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var old *comment
 	issue := "issues/" + strconv.Itoa(number) + "/comments"
-	err = pages(ctx, c, "listing the comments", issue, func(list []comment) bool {
+	err = forge.Pages(ctx, c, "listing the comments", issue, func(list []comment) bool {
 		for _, one := range list {
 			if own(one) {
 				old = &one
@@ -231,12 +233,12 @@ func (c *Client) write(ctx context.Context, number int, text string) (Outcome, e
 	action := Created
 	switch {
 	case old == nil:
-		_, err = c.call(ctx, "writing the comment", http.MethodPost, issue, sent, &now)
+		_, err = c.Call(ctx, "writing the comment", http.MethodPost, issue, sent, &now)
 	case strings.TrimSpace(old.Body) == strings.TrimSpace(text):
 		action, now = Unchanged, *old
 	default:
 		action = Edited
-		_, err = c.call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10), sent, &now)
+		_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10), sent, &now)
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -246,12 +248,12 @@ func (c *Client) write(ctx context.Context, number int, text string) (Outcome, e
 
 // ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's token
 // says whose it is. An app's token cannot: then the author must be some app, which no contributor can be.
-func (c *Client) ownComments(ctx context.Context) (func(comment) bool, error) {
+func ownComments(ctx context.Context, c *forge.Client) (func(comment) bool, error) {
 	var user struct {
 		Login string `json:"login"`
 	}
-	_, err := c.call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
-	if err != nil && !errors.Is(err, ErrForbidden) {
+	_, err := c.Call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
+	if err != nil && !errors.Is(err, forge.ErrForbidden) {
 		return nil, err
 	}
 	return func(one comment) bool {

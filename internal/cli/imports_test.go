@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImports holds which of the program's own packages a package rests on, others' imports included.
+func TestImports(t *testing.T) {
+	const module = "github.com/openagentprotocol-OAP/oap-gate/"
+	for _, of := range []struct {
+		name       string
+		only, none []string // nil only: any
+	}{
+		{name: "internal/verdict", only: []string{"internal/strict"}},
+		{name: "internal/doctor", none: []string{"gate", "checks", "registry", "internal/report"}},
+		{name: "internal/forge", none: []string{"gate", "checks", "registry", "internal/report", "internal/verdict"}},
+	} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+of.name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range strings.Fields(string(out)) {
+			name, ours := strings.CutPrefix(path, module)
+			if !ours || name == of.name {
+				continue
+			}
+			if of.only != nil && !slices.Contains(of.only, name) || slices.Contains(of.none, name) {
+				t.Errorf("%s imports %s", of.name, name)
+			}
+		}
+	}
+}
