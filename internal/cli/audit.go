@@ -152,11 +152,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	}
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		b, err := o.auditBundle(cfg, head, src)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.WriteFile(o.record); err != nil {
+		if err := o.auditBundle(cfg, head, src).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -17,31 +16,26 @@ import (
 
 // bundle is what a run saw, and what it was told, so that replay gives the same report.
 func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBase string) *evidence.Bundle {
-	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
-		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "origin": cfg.Origin,
-		"uncommitted": strings.Join(cfg.Uncommitted, "\x00"), "assumed": strings.Join(cfg.Assumed, "\n"),
-		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
-	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags,
+	return &evidence.Bundle{Tool: cfg.Tool, Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(),
+		Flags: evidence.Flags{Only: o.only, Skip: o.skip, Governance: o.governance, Sequence: c.sequence,
+			Rewritten: c.rewritten, Chosen: c.how, Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed},
 		Observations: src.Observations(), NotReached: src.NotReached()}
 }
 
 // recall sets what a bundle says that its run was told. A bundle that leaves checks out and does not own up to it was
 // doctored: its report would look like the full verdict.
-func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
-	split := func(name, at string) []string {
-		return slices.DeleteFunc(strings.Split(b.Flags[name], at), func(s string) bool { return s == "" })
-	}
-	o.only, o.skip, o.governance = split("only", ","), split("skip", ","), b.Flags["governance"]
+func (o *options) recall(b *evidence.Bundle) (gate.Config, error) {
+	o.only, o.skip, o.governance = b.Flags.Only, b.Flags.Skip, b.Flags.Governance
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
-	cfg := gate.Config{Tool: verdict.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"],
-		Chosen: b.Flags["chosen"], Selected: o.selected, DenyGovernance: o.governance == "deny",
-		Uncommitted: split("uncommitted", "\x00"), Assumed: split("assumed", "\n")}
-	for _, name := range []string{"only", "skip"} {
-		if was := strings.Join(split(name, ","), ","); was != "" && !slices.Contains(cfg.Assumed, "--"+name+" "+was) {
-			return chosen{}, cfg, usagef("record it again with oap-gate check --record", "the bundle was recorded with --%s %s, which is not among what it says that its run assumed", name, was)
+	cfg := gate.Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: o.selected,
+		DenyGovernance: o.governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed}
+	for _, left := range []string{"--only " + strings.Join(o.only, ","), "--skip " + strings.Join(o.skip, ",")} {
+		if !strings.HasSuffix(left, " ") && !slices.Contains(cfg.Assumed, left) {
+			return cfg, usagef("record it again with oap-gate check --record",
+				"the bundle was recorded with %s, which is not among what it says that its run assumed", left)
 		}
 	}
-	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg, nil
+	return cfg, nil
 }
 
 // recordAgain mends a bundle that cannot be read.
@@ -93,7 +87,7 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Repor
 	default:
 		return nil, usagef(recordAgain, "bundle %s is of the mode %q", bundle, b.Mode)
 	}
-	c, cfg, err := o.recall(b)
+	cfg, err := o.recall(b)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +100,7 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Repor
 	}
 	defer repo.Close()
 	need := []string{b.Base, b.Head}
-	if c.rewritten {
+	if b.Flags.Rewritten {
 		need = need[1:] // the base is gone, which is what its report says
 	}
 	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
@@ -114,5 +108,6 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Repor
 			return nil, err
 		}
 	}
+	c := chosen{base: b.Base, head: b.Head, sequence: b.Flags.Sequence, rewritten: b.Flags.Rewritten}
 	return judgeChosen(ctx, repo, c, evidence.NewRecorded(b), cfg)
 }
