@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,7 +22,8 @@ import (
 
 // forgeOptions say which repository at which forge.
 type forgeOptions struct {
-	repo, repository, api, proxy, caCert string
+	repo, repository, api string
+	routeFlags
 }
 
 func (o *forgeOptions) bind(c *cobra.Command) {
@@ -32,8 +31,7 @@ func (o *forgeOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.repo, "repo", ".", "the clone")
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
-	f.StringVar(&o.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
-	f.StringVar(&o.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+	o.routeFlags.bind(f)
 }
 
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
@@ -56,16 +54,11 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		}
 		opts.Repository = path
 	}
-	if o.proxy != "" {
-		u, err := url.Parse(o.proxy)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, usagef("give an http or https URL", "--proxy %q is no URL", redacted(o.proxy))
-		}
-		opts.Proxy = u
-	}
 	var err error
-	opts.Roots, err = o.roots()
-	if err != nil {
+	if opts.Proxy, err = o.proxyURL(); err != nil {
+		return nil, err
+	}
+	if opts.Roots, err = o.roots(); err != nil {
 		return nil, err
 	}
 	client, err := forge.New(opts)
@@ -86,12 +79,9 @@ func (o *forgeOptions) tree() (string, error) {
 }
 
 func (o *forgeOptions) roots() (*x509.CertPool, error) {
-	var pem []byte
-	if o.caCert != "" {
-		var err error
-		if pem, err = os.ReadFile(o.caCert); err != nil {
-			return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
-		}
+	pem, err := o.authorities()
+	if err != nil {
+		return nil, err
 	}
 	pool, err := evidence.Roots(pem)
 	return pool, withFix(err, "name a PEM file with --ca-cert")

@@ -14,8 +14,7 @@ import (
 
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
 func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src evidence.Source) *evidence.Bundle {
-	b := o.bundle(chosen{head: head, how: cfg.Chosen}, cfg.Config, src, "")
-	b.Mode, b.Flags.Governance = "audit", ""
+	b := o.bundle("audit", chosen{head: head, how: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
 	b.Compared = &evidence.Compared{Verified: cfg.Verified, Size: cfg.VerifiedSize, Checkpoint: cfg.Checkpoint,
@@ -24,16 +23,13 @@ func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src eviden
 }
 
 // auditAgain audits the commit that a bundle names by what it holds.
-func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*verdict.Report, error) {
-	o := auditOptions{options: told, shard: b.Flags.Shard, strict: b.Flags.Strict, requireSigned: b.Flags.RequireSigned}
-	base, err := o.recall(b)
-	if err != nil {
-		return nil, err
-	}
+func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
+	told gate.Config) (*verdict.Report, error) {
 	if b.Compared == nil {
 		return nil, errors.New("reading bundle: what was compared: nothing is there, and an audit compares")
 	}
-	if err := o.check(); err != nil {
+	part, err := parseShard(b.Flags.Shard)
+	if err != nil {
 		return nil, err
 	}
 	var keys *commitsig.Verifier
@@ -42,17 +38,12 @@ func auditAgain(ctx context.Context, told options, b *evidence.Bundle) (*verdict
 			return nil, err
 		}
 	}
-	repo, err := registry.Open(o.repo)
-	if err != nil {
-		return nil, err
-	}
-	defer repo.Close()
 	if _, err := repo.Commit(ctx, b.Head); err != nil {
 		return nil, err
 	}
-	cfg := o.config(repo, keys, b.Now)
-	cfg.Config, cfg.Archive = base, b.Flags.Archive
-	cfg.Verified, cfg.VerifiedSize, cfg.Checkpoint = b.Compared.Verified, b.Compared.Size, b.Compared.Checkpoint
-	cfg.Consistency, cfg.Peers = b.Compared.Findings, b.Compared.Peers
-	return gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), cfg)
+	return gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), gate.AuditConfig{Config: told,
+		Strict: b.Flags.Strict, Archive: b.Flags.Archive, Shard: part[0], Of: part[1],
+		RequireSigned: b.Flags.RequireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, b.Now),
+		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
+		Consistency: b.Compared.Findings, Peers: b.Compared.Peers})
 }
