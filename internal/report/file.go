@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,11 +38,22 @@ func Writable(path string) error {
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := createBeside(path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// createBeside makes a new file in the folder of path. Its error names the folder: the name that was tried is drawn at
+// random, and two runs must say the same.
+func createBeside(path string) (*os.File, error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		at.Path = dir
+	}
+	return f, err
 }
 
 // AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
@@ -69,7 +81,7 @@ func writeInto(path string, data []byte) error {
 }
 
 func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := createBeside(path)
 	if err != nil {
 		return fmt.Errorf("creating report: %w", err)
 	}
