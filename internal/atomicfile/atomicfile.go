@@ -63,7 +63,11 @@ func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
 
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+suffix)
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		at.Path = filepath.Dir(path) // the name is drawn at random, and two runs must say the same
+	}
+	return f, err
 }
 
 // write writes beside path and renames. The time that sweep is given is the file system's own.

@@ -30,9 +30,10 @@ func newAction(sys IO) *cobra.Command {
 		if slices.Contains(audits, event) {
 			return auditAction(cmd.Context(), sys, event)
 		}
-		o := options{mode: "check"}
+		var o checkOptions
 		o.bind(&cobra.Command{}) // for the defaults
-		err := o.inputs(sys.Getenv)
+		err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
+			governanceInput(&o.governance))
 		if err == nil {
 			err = o.check()
 		}
@@ -50,38 +51,36 @@ func newAction(sys IO) *cobra.Command {
 func auditAction(ctx context.Context, sys IO, event string) error {
 	var o auditOptions
 	o.bind(&cobra.Command{})
-	err := o.inputs(sys.Getenv)
-	if err == nil && o.base != "" {
-		err = usagef("leave the input base empty for this event", "the event %s audits the whole history, and the input base is %q", event, o.base)
+	s, governance := spanFlags{repo: o.repo}, ""
+	err := o.readInputs(sys.Getenv, s.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
+		governanceInput(&governance))
+	if err == nil && s.base != "" {
+		err = usagef("leave the input base empty for this event",
+			"the event %s audits the whole history, and the input base is %q", event, s.base)
 	}
+	o.repo = s.repo
 	if err != nil {
 		return o.failed(sys, err)
 	}
 	return o.tellVerdict(ctx, sys)
 }
 
-// inputs reads the Action's inputs; an empty one is unset. They are never read from arguments, which the
-// runner quotes wrongly.
-func (o *options) inputs(getenv func(string) string) error {
+// input is an input of the Action.
+type input struct {
+	name string
+	set  func(string) error
+}
+
+func governanceInput(to *string) []input {
+	return []input{{"governance", choice("governance", to, "review", "deny")}}
+}
+
+// readInputs reads the Action's inputs, those of the output too; an empty one is unset. They are never read from
+// arguments, which the runner quotes wrongly.
+func (o *outputFlags) readInputs(getenv func(string) string, groups ...[]input) error {
 	o.summary, o.outputs = true, true
 	var wrong error // the first; the others are read all the same, so that the reports are written
-	for _, in := range []struct {
-		name string
-		set  func(string) error
-	}{
-		{"path", text(&o.repo)},
-		{"checks", words(&o.only)},
-		{"skip", words(&o.skip)},
-		{"base", text(&o.base)},
-		{"offline", boolean("offline", &o.offline)},
-		{"governance", choice("governance", &o.governance, "review", "deny")},
-		{"timeout", duration("timeout", &o.timeout)},
-		{"budget", duration("budget", &o.budget)},
-		{"max-annotations", number("max-annotations", &o.maxAnnotations)},
-		{"report", words(&o.reports)},
-		{"summary", boolean("summary", &o.summary)},
-		{"allow-pull-request-target", boolean("allow-pull-request-target", &o.allowTarget)},
-	} {
+	for _, in := range slices.Concat(append(groups, o.inputs())...) {
 		value := strings.TrimSpace(getenv("INPUT_" + strings.ToUpper(in.name)))
 		if value == "" {
 			continue
@@ -98,7 +97,7 @@ func (o *options) inputs(getenv func(string) string) error {
 
 // reportsInPlace refuses a report whose file, or a folder on the way there, is a symbolic link in the
 // workspace: the pull request may have put it there, to /dev/stdout for one, where the runner reads commands.
-func (o *options) reportsInPlace(getenv func(string) string) error {
+func (o *outputFlags) reportsInPlace(getenv func(string) string) error {
 	workspace, err := filepath.Abs(getenv("GITHUB_WORKSPACE"))
 	if err != nil {
 		return err
@@ -150,7 +149,12 @@ func words(to *[]string) func(string) error {
 }
 
 func boolean(name string, to *bool) func(string) error {
-	return func(v string) (err error) { *to, err = parseBool(name, v); return err }
+	return func(v string) (err error) {
+		if *to, err = strconv.ParseBool(v); err != nil {
+			return usagef("use true or false", "input %s is %q", name, v)
+		}
+		return nil
+	}
 }
 
 func duration(name string, to *time.Duration) func(string) error {

@@ -13,17 +13,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// auditOptions are the flags of audit beside those it shares with check.
+// auditOptions are the flags of audit.
 type auditOptions struct {
-	options
-	rev    string
-	strict bool
-	shard  string
-	part   [2]int // the shard and how many there are; 0 of 0: all
+	selectionFlags
+	networkFlags
+	outputFlags
+	repo, rev string
+	strict    bool
+	shard     string
+	part      [2]int // the shard and how many there are; 0 of 0: all
 
 	requireSigned           bool
 	keyring, allowedSigners string
@@ -57,9 +58,14 @@ is a fact, not a failure, unless --strict.`),
 }
 
 func (o *auditOptions) bind(c *cobra.Command) {
-	o.mode = "audit"
-	o.options.bind(c)
 	f := c.Flags()
+	o.selectionFlags.bind(c, ids(catalogue()))
+	o.networkFlags.bind(f, "0")
+	o.maxTotal = 1 << 30 // every document of a registry, not of one pull request
+	o.outputFlags.bind(f)
+	o.bindWorkflow(f)
+	o.unmade = func() *verdict.Report { return unmade("audit", &o.selectionFlags, &o.networkFlags) }
+	bindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
 	f.BoolVar(&o.requireSigned, "require-signed", false, "every commit must carry a good signature")
@@ -89,25 +95,42 @@ func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) (err error) {
 }
 
 func (o *auditOptions) check() error {
-	if err := o.options.check(); err != nil {
-		return err
+	files := []output{{"--record", o.record}}
+	if o.moves() {
+		files = append(files, output{"--checkpoint", o.checkpoint})
 	}
-	if slices.Contains(o.peers, "") {
-		return usagef("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+	return inOrder(
+		func() error { return o.selectionFlags.check(o.offline) },
+		o.networkFlags.check,
+		o.outputFlags.check,
+		func() error {
+			if slices.Contains(o.peers, "") {
+				return usagef("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+			}
+			return nil
+		},
+		func() (err error) { o.part, err = parseShard(o.shard); return err },
+		func() error {
+			if o.checkpoint == "" && (o.signKey != "" || o.verifyKey != "") {
+				return usagef("name the checkpoint with --checkpoint FILE",
+					"--sign-key and --verify-key are for a checkpoint, and none is named")
+			}
+			return nil
+		},
+		func() error { return o.place(files, o.folders()) },
+	)
+}
+
+// parseShard reads I/N; an empty one is all.
+func parseShard(shard string) (part [2]int, err error) {
+	if shard == "" {
+		return part, nil
 	}
-	if o.shard != "" {
-		if n, err := fmt.Sscanf(o.shard, "%d/%d", &o.part[0], &o.part[1]); n != 2 || err != nil || o.part[0] < 1 || o.part[0] > o.part[1] ||
-			o.shard != fmt.Sprintf("%d/%d", o.part[0], o.part[1]) {
-			return usagef("write I/N, such as 1/4", "--shard %q is no part of a whole", o.shard)
-		}
+	n, err := fmt.Sscanf(shard, "%d/%d", &part[0], &part[1])
+	if n != 2 || err != nil || part[0] < 1 || part[0] > part[1] || shard != fmt.Sprintf("%d/%d", part[0], part[1]) {
+		return part, usagef("write I/N, such as 1/4", "--shard %q is no part of a whole", shard)
 	}
-	switch {
-	case o.checkpoint == "" && (o.signKey != "" || o.verifyKey != ""):
-		return usagef("name the checkpoint with --checkpoint FILE", "--sign-key and --verify-key are for a checkpoint, and none is named")
-	case o.moves():
-		return o.placeOutputs(output{"--record", o.record}, output{"--checkpoint", o.checkpoint})
-	}
-	return nil
+	return part, nil
 }
 
 func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error) {
@@ -139,10 +162,15 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		return nil, err
 	}
 	peers, apart := o.comparePeers(ctx, repo, head)
-	cfg := o.config(repo, keys, src.Now())
-	cfg.Config = gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)), Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected,
-		Offline: o.offline, Assumed: o.assumed()}
-	cfg.Peers, cfg.Verified, cfg.VerifiedSize, cfg.Consistency = peers, state.tip, state.size, slices.Concat(state.findings, old, apart)
+	cfg := gate.AuditConfig{
+		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
+			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
+			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
+		Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1],
+		RequireSigned: o.requireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, src.Now()),
+		Peers: peers, Verified: state.tip, VerifiedSize: state.size,
+		Consistency: slices.Concat(state.findings, old, apart),
+	}
 	if state.last != nil {
 		cfg.Checkpoint = state.last.Tip
 	}
@@ -152,19 +180,9 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	}
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		b, err := o.auditBundle(cfg, head, src)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.WriteFile(o.record); err != nil {
+		if err := o.auditBundle(cfg, head, src).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}
 	}
 	return rep, o.move(ctx, repo, state, rep)
-}
-
-// config is what the flags alone say of an audit.
-func (o *auditOptions) config(repo *registry.Repository, keys *commitsig.Verifier, now time.Time) gate.AuditConfig {
-	return gate.AuditConfig{Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1], RequireSigned: o.requireSigned,
-		Keys: keys != nil, Signatures: commitSignature(repo, keys, now)}
 }

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -14,14 +12,45 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// checkOptions are the flags of check.
+type checkOptions struct {
+	spanFlags
+	selectionFlags
+	networkFlags
+	outputFlags
+	governance string
+}
+
+func (o *checkOptions) bind(c *cobra.Command) {
+	f := c.Flags()
+	o.spanFlags.bind(c)
+	o.selectionFlags.bind(c, ids(checks.All))
+	o.networkFlags.bind(f, "5m")
+	o.outputFlags.bind(f)
+	o.bindWorkflow(f)
+	f.StringVar(&o.governance, "governance", "review",
+		"what governance files alone get: review (a warning) or deny (a failure)")
+	o.unmade = func() *verdict.Report { return unmade("check", &o.selectionFlags, &o.networkFlags) }
+}
+
+// check refuses what no run could use.
+func (o *checkOptions) check() error {
+	return inOrder(
+		func() error { return o.selectionFlags.check(o.offline) },
+		o.networkFlags.check,
+		func() error { return oneOf("--governance", o.governance, "review", "deny") },
+		o.spanFlags.check,
+		o.outputFlags.check,
+		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
+	)
+}
+
 func newCheck(sys IO) *cobra.Command {
-	o := options{mode: "check"}
+	var o checkOptions
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "gate a pull request: base..head of a registry clone",
@@ -47,28 +76,13 @@ witnesses and policy are read from it, never from what is proposed.`),
 
 // runCheck runs the gate and tells the verdict everywhere it was asked to. A run that could not be made
 // still writes its reports.
-func runCheck(ctx context.Context, sys IO, o *options) (err error) {
+func runCheck(ctx context.Context, sys IO, o *checkOptions) (err error) {
 	defer o.crash(sys, &err)
 	rep, err := judge(ctx, sys, o)
 	if err != nil {
 		return o.failed(sys, err)
 	}
 	return o.verdict(sys, rep)
-}
-
-// crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
-func (o *options) crash(sys IO, err *error) {
-	if r := recover(); r != nil {
-		*err = o.failed(sys, crashed(r))
-	}
-}
-
-// verdict tells a report and gives its exit status.
-func (o *options) verdict(sys IO, rep *verdict.Report) error {
-	if err := o.tell(sys, rep); err != nil {
-		return err
-	}
-	return ended(rep.Verdict.ExitStatus())
 }
 
 // originOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
@@ -81,7 +95,7 @@ func originOf(repo *registry.Repository) string {
 	return name
 }
 
-func judge(ctx context.Context, sys IO, o *options) (*verdict.Report, error) {
+func judge(ctx context.Context, sys IO, o *checkOptions) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err
@@ -98,7 +112,7 @@ func judge(ctx context.Context, sys IO, o *options) (*verdict.Report, error) {
 		return nil, err
 	}
 	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Chosen: c.how, Selected: o.selected, Offline: o.offline,
-		DenyGovernance: o.governance == "deny", Assumed: o.assumed(), ChangedFiles: c.changedFiles}
+		DenyGovernance: o.governance == "deny", Assumed: assumed(&o.selectionFlags, &o.networkFlags), ChangedFiles: c.changedFiles}
 	if c.workTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}
@@ -108,7 +122,9 @@ func judge(ctx context.Context, sys IO, o *options) (*verdict.Report, error) {
 	}
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		if err := o.bundle(c, cfg, src, rep.MergeBase).WriteFile(o.record); err != nil {
+		b := o.bundle("check", c, cfg, src)
+		b.MergeBase, b.Flags.Governance = rep.MergeBase, o.governance
+		if err := b.WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}
 	}
@@ -154,129 +170,4 @@ func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src e
 		parent = commit
 	}
 	return gate.Check(ctx, repo, ranges, src, cfg)
-}
-
-func (o *options) source(progress func(done, total int)) (evidence.Source, error) {
-	switch {
-	case o.offline:
-		return evidence.Offline(o.now(), o.budget), nil
-	case o.replay != "":
-		b, err := evidence.ReadBundle(o.replay)
-		if err != nil {
-			return nil, withFix(err, recordAgain)
-		}
-		if o.at != "" {
-			b.Now = o.now()
-		}
-		return evidence.NewRecorded(b), nil
-	}
-	return o.live(progress)
-}
-
-// tellUsage lets the reports tell that the command line itself is wrong.
-func (o *options) tellUsage(c *cobra.Command, sys IO) {
-	valid := c.Args
-	c.Args = func(c *cobra.Command, args []string) error {
-		if err := valid(c, args); err != nil {
-			return o.failed(sys, err)
-		}
-		return nil
-	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		o.reports = nil // the parser stopped where it failed, perhaps before a report was named
-		for i, arg := range sys.args {
-			if r, ok := strings.CutPrefix(arg, "--report="); ok {
-				o.reports = append(o.reports, r)
-			} else if arg == "--report" && i+1 < len(sys.args) {
-				o.reports = append(o.reports, sys.args[i+1])
-			}
-		}
-		return o.failed(sys, flagError(c, err))
-	})
-}
-
-// failed tells that there is no verdict, in the reports too.
-func (o *options) failed(sys IO, cause error) error {
-	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
-	message, fix := describe(cause)
-	rep := gate.NewReport(o.mode, evidence.Offline(o.now(), 0), gate.Config{Tool: version(), Selected: o.selected, Assumed: o.assumed()})
-	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
-	if err := o.write(sys, rep); err != nil {
-		complain(sys, err)
-	}
-	if format := o.stdoutFormat(sys); format == "text" || !slices.Contains(report.Formats, format) {
-		return cause
-	}
-	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
-		return err
-	}
-	if o.stdoutFormat(sys) == "github" { // both streams are one log
-		return status(verdict.Errored.ExitStatus())
-	}
-	return cause
-}
-
-// tell writes the report to every file that was named, and to stdout last: whoever reads that may have gone, which
-// ends the program.
-func (o *options) tell(sys IO, rep *verdict.Report) error {
-	written := o.write(sys, rep)
-	return errors.Join(report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)), written)
-}
-
-// write writes each report, the summary and the outputs, whichever of them fails.
-func (o *options) write(sys IO, rep *verdict.Report) error {
-	opts := o.reportOptions(sys)
-	opts.Color = false
-	first := ""
-	var errs []error
-	note := func(doing string, err error) {
-		if err != nil {
-			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
-		}
-	}
-	for _, r := range o.reports {
-		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
-			continue // the arguments are refused, which says so, or stdout gets it last
-		}
-		if first == "" {
-			first = file
-		}
-		note("writing report "+file, report.WriteFile(file, format, rep, opts))
-	}
-	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
-		note("writing the job summary", report.AppendFile(path, "markdown", rep, opts))
-	}
-	if path := sys.Getenv("GITHUB_OUTPUT"); o.outputs && path != "" {
-		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep, first)))
-	}
-	return errors.Join(errs...)
-}
-
-func (o *options) stdoutFormat(sys IO) string {
-	for _, r := range o.reports {
-		if format, file, _ := strings.Cut(r, "="); file == toStdout && slices.Contains(report.Formats, format) {
-			return format
-		}
-	}
-	switch {
-	case o.format != "":
-		return o.format
-	case sys.Getenv("GITHUB_ACTIONS") == "true":
-		return "github"
-	}
-	return "text"
-}
-
-func (o *options) reportOptions(sys IO) report.Options {
-	color := o.color == "always" || o.color == "auto" && sys.OutTerminal && sys.Getenv("NO_COLOR") == "" && sys.Getenv("TERM") != "dumb"
-	return report.Options{Color: color, MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: o.rules()}
-}
-
-// rules are the catalogue that the command judges by.
-func (o *options) rules() []verdict.Rule {
-	if o.mode == "doctor" || o.mode == "protect" {
-		return doctor.Rules
-	}
-	return checks.Rules()
 }

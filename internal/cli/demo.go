@@ -123,7 +123,7 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 		return nil, err
 	}
 	defer w.Close()
-	o := options{mode: "check"}
+	var o checkOptions
 	flags := &cobra.Command{}
 	o.bind(flags)
 	if err := flags.ParseFlags(slices.Concat(w.Args(), w.RangeArgs())); err != nil {

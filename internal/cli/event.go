@@ -34,7 +34,7 @@ const maxEvent = 32 << 20
 const knownEvents = "pull_request, merge_group, push, and pull_request_target where it is acknowledged; schedule and workflow_dispatch audit"
 
 // choose finds base and head: from the flags, else from the workflow's event, else from the clone.
-func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
+func (o *spanFlags) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
 	if o.base == "" && o.head == "" && !o.worktree && getenv("GITHUB_ACTIONS") == "true" {
 		return o.fromEvent(ctx, repo, getenv("GITHUB_EVENT_NAME"), getenv("GITHUB_EVENT_PATH"))
 	}
@@ -61,7 +61,7 @@ func (o *options) choose(ctx context.Context, repo *registry.Repository, getenv 
 
 // baseOf resolves --base, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
 // the fork's main may hold the proposal. An upstream that was not fetched is an error, since origin then is the fork.
-func (o *options) baseOf(repo *registry.Repository) (commit, how string, err error) {
+func (o *spanFlags) baseOf(repo *registry.Repository) (commit, how string, err error) {
 	if o.base != "" {
 		commit, err = repo.Resolve(o.base)
 		return commit, o.base, err
@@ -83,7 +83,7 @@ func (o *options) baseOf(repo *registry.Repository) (commit, how string, err err
 	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
-func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
+func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
 	if err := o.admit(name); err != nil {
 		return chosen{}, err
 	}
@@ -106,7 +106,7 @@ func (o *options) fromEvent(ctx context.Context, repo *registry.Repository, name
 }
 
 // admit refuses an event that names no range, or whose rights nobody answered for.
-func (o *options) admit(event string) error {
+func (o *spanFlags) admit(event string) error {
 	switch {
 	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" && o.allowTarget:
 		return nil

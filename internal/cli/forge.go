@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,7 +23,8 @@ import (
 
 // forgeOptions say which repository at which forge.
 type forgeOptions struct {
-	repo, repository, api, proxy, caCert string
+	repo, repository, api string
+	routeFlags
 }
 
 func (o *forgeOptions) bind(c *cobra.Command) {
@@ -33,8 +32,7 @@ func (o *forgeOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.repo, "repo", ".", "the clone")
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
-	f.StringVar(&o.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
-	f.StringVar(&o.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+	o.routeFlags.bind(f)
 }
 
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
@@ -57,16 +55,11 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		}
 		opts.Repository = path
 	}
-	if o.proxy != "" {
-		u, err := url.Parse(o.proxy)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, usagef("give an http or https URL", "--proxy %q is no URL", redacted(o.proxy))
-		}
-		opts.Proxy = u
-	}
 	var err error
-	opts.Roots, err = o.roots()
-	if err != nil {
+	if opts.Proxy, err = o.proxyURL(); err != nil {
+		return nil, err
+	}
+	if opts.Roots, err = o.roots(); err != nil {
 		return nil, err
 	}
 	client, err := forge.New(opts)
@@ -87,12 +80,9 @@ func (o *forgeOptions) tree() (string, error) {
 }
 
 func (o *forgeOptions) roots() (*x509.CertPool, error) {
-	var pem []byte
-	if o.caCert != "" {
-		var err error
-		if pem, err = os.ReadFile(o.caCert); err != nil {
-			return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
-		}
+	pem, err := o.authorities()
+	if err != nil {
+		return nil, err
 	}
 	pool, err := evidence.Roots(pem)
 	return pool, withFix(err, "name a PEM file with --ca-cert")
@@ -161,43 +151,39 @@ type inconclusiveError struct{ error }
 
 func (e *inconclusiveError) Unwrap() error { return e.error }
 
-// installation is what doctor and protect are told: the flags of the forge, and of check those that say what becomes of
-// the report.
+// installation is what doctor and protect are told: which forge, and what becomes of the report.
 type installation struct {
 	forgeOptions
-	told options
+	outputFlags
 }
 
-func newInstallation(mode string) *installation {
-	return &installation{told: options{mode: mode, governance: "review", color: "auto", maxAnnotations: 9, jobs: 1, timeout: 1}}
-}
-
-func (o *installation) bind(c *cobra.Command, sys IO) {
+func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
 	o.forgeOptions.bind(c)
-	f := c.Flags()
-	f.StringVar(&o.told.format, "format", "", "what goes to stdout: text, json or github (default text; github in a workflow)")
-	f.StringArrayVar(&o.told.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
-	f.StringVar(&o.told.color, "color", "auto", "auto, always or never")
-	o.told.tellUsage(c, sys)
+	o.outputFlags.bind(c.Flags())
+	o.rules = doctor.Rules
+	o.unmade = func() *verdict.Report {
+		return unmade(mode, &selectionFlags{}, &networkFlags{routeFlags: o.routeFlags})
+	}
+	o.tellUsage(c, sys)
 }
 
 // run tells the report that look makes, or why there is none.
 func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err error) {
-	o.told.proxy, o.told.caCert = o.proxy, o.caCert
-	defer o.told.crash(sys, &err)
-	if err := o.told.check(); err != nil {
-		return o.told.failed(sys, err)
+	defer o.crash(sys, &err)
+	if err := inOrder(o.check, func() error { return o.place(nil, nil) }); err != nil {
+		return o.failed(sys, err)
 	}
 	rep, err := look()
 	if err != nil {
-		return o.told.failed(sys, err)
+		return o.failed(sys, err)
 	}
-	rep.Tool, rep.EvaluatedAt, rep.Assumed = version(), o.told.now(), o.told.assumed()
-	return o.told.verdict(sys, rep)
+	run := o.unmade()
+	rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
+	return o.verdict(sys, rep)
 }
 
 func newDoctor(sys IO) *cobra.Command {
-	o := newInstallation("doctor")
+	var o installation
 	var ask bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -223,13 +209,13 @@ of the default branch, and says what is wrong and how to mend it.`,
 			})
 		},
 	}
-	o.bind(c, sys)
+	o.bind("doctor", c, sys)
 	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
 	return c
 }
 
 func newProtect(sys IO) *cobra.Command {
-	o := newInstallation("protect")
+	var o installation
 	var dry, apply bool
 	c := &cobra.Command{
 		Use:   "protect",
@@ -263,7 +249,7 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 			})
 		},
 	}
-	o.bind(c, sys)
+	o.bind("protect", c, sys)
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
 	return c

@@ -12,7 +12,7 @@ import (
 )
 
 func newMerge(sys IO) *cobra.Command {
-	o := options{mode: "audit", maxAnnotations: 9, governance: "review", color: "auto", jobs: 1, timeout: 1}
+	var o outputFlags
 	c := &cobra.Command{
 		Use:   "merge REPORT…",
 		Short: "join the reports of shards into one",
@@ -21,7 +21,7 @@ shard that is missing and a shard that is there twice are refused.`,
 		Example: "  oap-gate merge shard-*.json --report html=audit.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := inOrder(o.check, func() error { return o.place(nil, nil) }); err != nil {
 				return err
 			}
 			if len(args) == 0 {
@@ -47,9 +47,6 @@ shard that is missing and a shard that is there twice are refused.`,
 			return o.verdict(sys, whole)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	o.bind(c.Flags())
 	return c
 }

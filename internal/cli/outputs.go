@@ -19,7 +19,7 @@ type output struct{ flag, path string }
 // placeReports drops each report that has no place, so that nothing is written there, a refusal neither, and gives
 // the first one's reason. What lies in a data folder or in .git, is another report's file, or cannot be written has
 // no place.
-func (o *options) placeReports() error {
+func (o *outputFlags) placeReports() error {
 	var wrong error
 	var kept []string
 	var taken []output
@@ -48,8 +48,8 @@ func (o *options) placeReports() error {
 	return wrong
 }
 
-// placeOutputs holds the files beside the reports, and the folders that are filled, to the same.
-func (o *options) placeOutputs(files ...output) error {
+// place holds the files beside the reports, and the folders that are filled, to the same.
+func (o *outputFlags) place(files, folders []output) error {
 	var taken []output
 	for _, r := range o.reports {
 		if _, path, _ := strings.Cut(r, "="); path != toStdout {
@@ -65,7 +65,7 @@ func (o *options) placeOutputs(files ...output) error {
 			return err
 		}
 	}
-	for _, f := range []output{{"--cache", o.cache}, {"--archive", o.archive}} {
+	for _, f := range folders {
 		if f.path == "" {
 			continue
 		}

@@ -3,57 +3,61 @@ package cli
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// bundle is what a run saw, and what it was told, so that replay gives the same report.
-func (o *options) bundle(c chosen, cfg gate.Config, src evidence.Source, mergeBase string) *evidence.Bundle {
-	flags := map[string]string{"only": strings.Join(o.only, ","), "skip": strings.Join(o.skip, ","), "governance": o.governance,
-		"sequence": strconv.FormatBool(c.sequence), "rewritten": strconv.FormatBool(c.rewritten), "chosen": c.how, "origin": cfg.Origin,
-		"uncommitted": strings.Join(cfg.Uncommitted, "\x00"), "assumed": strings.Join(cfg.Assumed, "\n"),
-		"version": cfg.Tool.Version, "commit": cfg.Tool.Commit}
-	return &evidence.Bundle{Mode: "check", Base: c.base, Head: c.head, MergeBase: mergeBase, Now: src.Now(), Flags: flags,
+// bundle is what a run saw, and what it was told of the checks to run, so that replay gives the same report.
+func (s *selectionFlags) bundle(mode string, c chosen, cfg gate.Config, src evidence.Source) *evidence.Bundle {
+	return &evidence.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.base, Head: c.head, Now: src.Now(),
+		Flags: evidence.Flags{Only: s.only, Skip: s.skip, Sequence: c.sequence, Rewritten: c.rewritten, Chosen: c.how,
+			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed},
 		Observations: src.Observations(), NotReached: src.NotReached()}
 }
 
-// recall sets what a bundle says that its run was told. A bundle that leaves checks out and does not own up to it was
-// doctored: its report would look like the full verdict.
-func (o *options) recall(b *evidence.Bundle) (chosen, gate.Config, error) {
-	split := func(name, at string) []string {
-		return slices.DeleteFunc(strings.Split(b.Flags[name], at), func(s string) bool { return s == "" })
-	}
-	o.only, o.skip, o.governance = split("only", ","), split("skip", ","), b.Flags["governance"]
+// recall sets the checks to run, and gives what a bundle says that its run was told. A bundle that leaves checks out
+// and does not own up to it was doctored: its report would look like the full verdict.
+func (s *selectionFlags) recall(b *evidence.Bundle) (gate.Config, error) {
+	s.only, s.skip = b.Flags.Only, b.Flags.Skip
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
-	cfg := gate.Config{Tool: verdict.Tool{Version: b.Flags["version"], Commit: b.Flags["commit"]}, Origin: b.Flags["origin"],
-		Chosen: b.Flags["chosen"], Selected: o.selected, DenyGovernance: o.governance == "deny",
-		Uncommitted: split("uncommitted", "\x00"), Assumed: split("assumed", "\n")}
-	for _, name := range []string{"only", "skip"} {
-		if was := strings.Join(split(name, ","), ","); was != "" && !slices.Contains(cfg.Assumed, "--"+name+" "+was) {
-			return chosen{}, cfg, usagef("record it again with oap-gate check --record", "the bundle was recorded with --%s %s, which is not among what it says that its run assumed", name, was)
+	cfg := gate.Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: s.selected,
+		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed}
+	for _, left := range s.assumed() {
+		if !slices.Contains(cfg.Assumed, left) {
+			return cfg, usagef("record it again with oap-gate check --record",
+				"the bundle was recorded with %s, which is not among what it says that its run assumed", left)
 		}
 	}
-	return chosen{base: b.Base, head: b.Head, sequence: b.Flags["sequence"] == "true", rewritten: b.Flags["rewritten"] == "true"}, cfg, nil
+	return cfg, nil
 }
 
 // recordAgain mends a bundle that cannot be read.
 const recordAgain = "record it with oap-gate check --record or oap-gate audit --record"
 
+// replayOptions are the flags of replay, and the checks that the bundle names.
+type replayOptions struct {
+	repo string
+	mode string // of the bundle
+	selectionFlags
+	outputFlags
+}
+
 func newReplay(sys IO) *cobra.Command {
-	o := options{mode: "check", timeout: 1, jobs: 1, maxAnnotations: 9}
+	o := replayOptions{mode: "check", selectionFlags: selectionFlags{known: ids(checks.All)}}
+	o.unmade = func() *verdict.Report { return unmade(o.mode, &o.selectionFlags, &networkFlags{}) }
 	c := &cobra.Command{
-		Use:     "replay BUNDLE",
-		Short:   "run a recorded evidence bundle again",
-		Long:    "replay judges the commits that a bundle names by the evidence, the time and the check selection in it.",
-		Example: "  oap-gate check --record bundle.json\n  oap-gate audit --record bundle.json\n  oap-gate replay bundle.json --repo registry",
+		Use:   "replay BUNDLE",
+		Short: "run a recorded evidence bundle again",
+		Long:  "replay judges the commits that a bundle names by the evidence, the time and the check selection in it.",
+		Example: "  oap-gate check --record bundle.json\n  oap-gate audit --record bundle.json\n" +
+			"  oap-gate replay bundle.json --repo registry",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle, %d arguments were given", len(args))
@@ -61,11 +65,8 @@ func newReplay(sys IO) *cobra.Command {
 			return nil
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
-	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	c.Flags().StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
+	o.outputFlags.bind(c.Flags())
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		defer o.crash(sys, &err)
 		rep, err := o.judgeAgain(cmd.Context(), args[0])
@@ -79,21 +80,19 @@ func newReplay(sys IO) *cobra.Command {
 }
 
 // judgeAgain judges what the bundle names by what it holds.
-func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Report, error) {
+func (o *replayOptions) judgeAgain(ctx context.Context, bundle string) (*verdict.Report, error) {
 	b, err := evidence.ReadBundle(bundle)
 	if err != nil {
 		return nil, withFix(err, recordAgain)
 	}
 	switch b.Mode {
 	case "audit":
-		o.mode = b.Mode
-		rep, err := auditAgain(ctx, *o, b)
-		return rep, withFix(err, recordAgain)
+		o.mode, o.known = b.Mode, ids(catalogue())
 	case "check":
 	default:
 		return nil, usagef(recordAgain, "bundle %s is of the mode %q", bundle, b.Mode)
 	}
-	c, cfg, err := o.recall(b)
+	cfg, err := o.recall(b)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +104,29 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Repor
 		return nil, err
 	}
 	defer repo.Close()
+	if b.Mode == "audit" {
+		rep, err := auditAgain(ctx, repo, b, cfg)
+		return rep, withFix(err, recordAgain)
+	}
+	return checkAgain(ctx, repo, b, cfg)
+}
+
+func (o *replayOptions) check() error {
+	return inOrder(
+		func() error { return o.selectionFlags.check(false) },
+		o.outputFlags.check,
+		func() error { return o.place(nil, nil) },
+	)
+}
+
+// checkAgain judges the range that a bundle names by what it holds.
+func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
+	cfg gate.Config) (*verdict.Report, error) {
+	if err := oneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
+		return nil, err
+	}
 	need := []string{b.Base, b.Head}
-	if c.rewritten {
+	if b.Flags.Rewritten {
 		need = need[1:] // the base is gone, which is what its report says
 	}
 	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
@@ -114,5 +134,6 @@ func (o *options) judgeAgain(ctx context.Context, bundle string) (*verdict.Repor
 			return nil, err
 		}
 	}
+	c := chosen{base: b.Base, head: b.Head, sequence: b.Flags.Sequence, rewritten: b.Flags.Rewritten}
 	return judgeChosen(ctx, repo, c, evidence.NewRecorded(b), cfg)
 }

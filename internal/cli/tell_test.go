@@ -42,12 +42,12 @@ func TestTell(t *testing.T) {
 
 // TestAssumedHoldsNoPassword holds that a report, which anybody may read, names a proxy without its password.
 func TestAssumedHoldsNoPassword(t *testing.T) {
-	o := options{proxy: "http://user:secret@proxy.example:3128", rdapURL: "https://user:secret@rdap.example/"}
+	o := networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:3128"}, rdapURL: "https://user:secret@rdap.example/"}
 	want := []string{"--proxy http://user:xxxxx@proxy.example:3128", "--rdap-url https://user:xxxxx@rdap.example/"}
 	if got := o.assumed(); !slices.Equal(got, want) {
 		t.Errorf("assumed: %q, want %q", got, want)
 	}
-	o = options{proxy: "http://user:secret@proxy.example:port"}
+	o = networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:port"}}
 	if got := o.assumed(); strings.Contains(strings.Join(got, " "), "secret") {
 		t.Errorf("assumed: %q", got)
 	}

@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +18,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// BundleVersion is the version of the bundle's format.
-const BundleVersion = 1
+// BundleVersion is the version of the bundle's format that is written. Version 1 is read, too.
+const BundleVersion = 2
 
 // Caps of a bundle in bytes: the document, and one body in it after base64.
 const (
@@ -30,29 +33,64 @@ const (
 // Bundle is all that a run learned and chose beside the registry's commits: with it and the same commits
 // the run can be had again, byte for byte.
 type Bundle struct {
-	Mode      string    // "check" or "audit"
-	Base      string    // commit; empty where the mode has none
-	Head      string    // commit; empty for the files on disk
-	MergeBase string    // commit
-	Now       time.Time // by which dates were judged, UTC
-	// Flags are those that bear on the verdict, by their name without dashes; what a value means is the
-	// command line's business.
-	Flags        map[string]string
+	Tool         verdict.Tool // the build that recorded it
+	Mode         string       // "check" or "audit"
+	Base         string       // commit; empty where the mode has none
+	Head         string       // commit; empty for the files on disk
+	MergeBase    string       // commit
+	Now          time.Time    // by which dates were judged, UTC
+	Flags        Flags
+	Compared     *Compared // nil for a check
 	Observations []Observation
 	// NotReached are the checks, sorted, by which the run's budget left no time to judge, by subject: COMMIT:PATH, or a
 	// commit of the history.
 	NotReached map[string][]string
 }
 
+// Flags are what a run was told that bears on its report, and what follows from that and its surroundings. What a value
+// means is the command line's business.
+type Flags struct {
+	Only        []string `json:"only,omitempty"`        // ids of checks
+	Skip        []string `json:"skip,omitempty"`        // ids of checks
+	Governance  string   `json:"governance,omitempty"`  // what governance files get: "review" or "deny"
+	Sequence    bool     `json:"sequence,omitempty"`    // each first-parent commit was judged as a pull request of its own
+	Rewritten   bool     `json:"rewritten,omitempty"`   // the base was no longer in the history of the head
+	Chosen      string   `json:"chosen,omitempty"`      // how base and head came to be chosen
+	Origin      string   `json:"origin,omitempty"`      // name of the registry
+	Uncommitted []string `json:"uncommitted,omitempty"` // paths of records on disk that were not judged
+	Assumed     []string `json:"assumed,omitempty"`     // as the report says it
+
+	// Of an audit.
+	Strict        bool   `json:"strict,omitempty"`
+	RequireSigned bool   `json:"require_signed,omitempty"`
+	Archive       bool   `json:"archive,omitempty"` // an archive was at hand
+	Shard         string `json:"shard,omitempty"`   // I/N; empty: all
+	// What the files of keys that may sign commits hold; nil where none was named, which an empty file is not.
+	Keyring        []byte `json:"keyring,omitzero"`
+	AllowedSigners []byte `json:"allowed_signers,omitzero"`
+}
+
+// Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,
+// so that a replay believes what it says of them.
+type Compared struct {
+	Verified   string            `json:"verified"`   // commit from which history needed judging; empty: from its root
+	Size       int               `json:"size"`       // first-parent commits up to it
+	Checkpoint string            `json:"checkpoint"` // the last verified tip
+	Findings   []verdict.Finding `json:"findings,omitempty"`
+	Peers      []verdict.Peer    `json:"peers,omitempty"`
+}
+
 // bundleJSON and observationJSON spell a bundle. Members stand in this order.
 type bundleJSON struct {
-	Version      int               `json:"version"`
+	Version      int               `json:"version" jsonschema:"enum=2"`
+	Tool         verdict.Tool      `json:"tool"`
 	Mode         string            `json:"mode"`
 	Base         string            `json:"base"`
 	Head         string            `json:"head"`
 	MergeBase    string            `json:"merge_base"`
 	Now          string            `json:"now"`
-	Flags        map[string]string `json:"flags"`
+	Flags        Flags             `json:"flags"`
+	Compared     *Compared         `json:"compared,omitempty"`
 	Observations []observationJSON `json:"observations"`
 
 	NotReached map[string][]string `json:"not_reached,omitempty"`
@@ -78,11 +116,8 @@ type observationJSON struct {
 
 // Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
-	out := bundleJSON{BundleVersion, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
-		maps.Clone(b.Flags), make([]observationJSON, 0, len(b.Observations)), b.NotReached}
-	if out.Flags == nil {
-		out.Flags = map[string]string{}
-	}
+	out := bundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
+		b.Flags, b.Compared, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
 			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
@@ -97,7 +132,7 @@ func (b *Bundle) Encode() []byte {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
 	if err := encoder.Encode(out); err != nil {
-		panic(err) // strings and integers alone
+		panic(err) // strings, integers, and times of four-digit years
 	}
 	return text.Bytes()
 }
@@ -189,26 +224,65 @@ func (r *bundleReader) time(object map[string]any, pointer, name string) time.Ti
 	return t
 }
 
-func (r *bundleReader) bundle() *Bundle {
-	object := r.members(r.doc.Root, "", "version", "mode", "base", "head", "merge_base", "now", "flags", "observations", "not_reached")
-	if r.err != nil {
-		return nil
+// decode reads a value into what to points at, whose JSON it must be in that very spelling: encoding/json takes other
+// letter cases and other base64, and fills what is not there.
+func (r *bundleReader) decode(v any, pointer, what string, to any) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = decodeKnown(text, to)
 	}
-	if r.number(object, "", "version", 1<<31) != BundleVersion {
-		r.fail("/version", "expected %d", BundleVersion)
+	var again any
+	if err == nil {
+		written, _ := json.Marshal(to)
+		d := json.NewDecoder(bytes.NewReader(written))
+		d.UseNumber()
+		err = d.Decode(&again)
+	}
+	if err == nil && !reflect.DeepEqual(v, again) {
+		err = errors.New("some member is missing, or spelled otherwise than it is written")
+	}
+	if err != nil {
+		r.fail(pointer, "%s: %v", what, err)
+	}
+}
+
+// decodeKnown decodes JSON whose members are all known.
+func decodeKnown(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+func (r *bundleReader) bundle() *Bundle {
+	names := []string{"version", "mode", "base", "head", "merge_base", "now", "flags", "observations", "not_reached"}
+	root, _ := r.doc.Root.(map[string]any)
+	version := root["version"]
+	if version == json.Number("2") {
+		names = append(names, "tool", "compared")
+	}
+	object := r.members(r.doc.Root, "", names...)
+	if r.err != nil {
 		return nil
 	}
 	b := &Bundle{
 		Mode: r.text(object, "", "mode"), Base: r.text(object, "", "base"), Head: r.text(object, "", "head"),
 		MergeBase: r.text(object, "", "merge_base"), Now: r.time(object, "", "now"),
 	}
-	flags, ok := object["flags"].(map[string]any)
-	if !ok {
-		r.fail("/flags", "expected an object")
+	switch version {
+	case json.Number("1"):
+		r.version1(object["flags"], b)
+	case json.Number("2"):
+		r.decode(object["tool"], "/tool", "the build that recorded it", &b.Tool)
+		r.decode(object["flags"], "/flags", "what the run was told", &b.Flags)
+		if v, there := object["compared"]; there {
+			b.Compared = &Compared{}
+			r.decode(v, "/compared", "what was compared", b.Compared)
+		}
+	default:
+		r.fail("/version", "expected %d, or 1", BundleVersion)
 	}
-	b.Flags = make(map[string]string, len(flags))
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		b.Flags[name] = r.text(flags, "/flags", name)
+	if r.err != nil {
+		return nil
 	}
 	if v, there := object["not_reached"]; there {
 		b.NotReached = r.notReached(v)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
@@ -28,7 +29,9 @@ func testBundle() *Bundle {
 	domain.CachedAt = testNow.Add(-time.Hour)
 	return &Bundle{
 		Mode: "check", Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), MergeBase: strings.Repeat("a", 40),
-		Now: testNow.Add(time.Millisecond), Flags: map[string]string{"only": "layout,schema", "governance": "review"},
+		Now: testNow.Add(time.Millisecond), Tool: verdict.Tool{Version: "v1", Commit: "c0ffee"},
+		Flags:    Flags{Only: []string{"domain-age", "reissue"}, Governance: "review", Sequence: true, Keyring: []byte{}},
+		Compared: &Compared{Size: 7, Findings: []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind"}}},
 		Observations: []Observation{
 			domain,
 			refuse(Absent, CodeHTTPStatus, "answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").observation(get("https://a.example/", 100)),
@@ -72,14 +75,24 @@ func TestBundleRefuses(t *testing.T) {
 	tests := map[string]func(string) string{
 		"nothing":               func(string) string { return "" },
 		"an array":              func(string) string { return "[]" },
-		"another version":       replace(`"version": 1`, `"version": 2`),
-		"no version":            replace(` "version": 1,`, ``),
+		"another version":       replace(`"version": 2`, `"version": 3`),
+		"the version before":    replace(`"version": 2`, `"version": 1`),
+		"a version spelled so":  replace(`"version": 2`, `"version": 2.0`),
+		"no version":            replace(` "version": 2,`, ``),
 		"an unknown member":     replace(`"mode"`, `"more": 1, "mode"`),
 		"another letter case":   replace(`"mode"`, `"Mode"`),
 		"a duplicate member":    replace(`"mode"`, `"mode": "check", "mode"`),
 		"no time":               replace(`"now": "2026`, `"now": "x2026`),
 		"a local time":          replace(`12:00:00.001Z`, `14:00:00.001+02:00`),
-		"flags of other types":  replace(`"layout,schema"`, `7`),
+		"flags of other types":  replace(`"domain-age"`, `7`),
+		"a flag not known":      replace(`"governance"`, `"shards": "1/2", "governance"`),
+		"a flag's letter case":  replace(`"governance"`, `"Governance"`),
+		"a flag of no effect":   replace(`"sequence": true`, `"sequence": false`),
+		"no tool":               replace("\"tool\": {\n  \"version\": \"v1\",\n  \"commit\": \"c0ffee\"\n },", ""),
+		"half a tool":           replace("\"v1\",\n  \"commit\": \"c0ffee\"", `"v1"`),
+		"keys in other base64":  replace(`"keyring": ""`, `"keyring": "QR=="`),
+		"another severity":      replace(`"severity": "notice"`, `"severity": "fatal"`),
+		"no severity":           replace(`"severity": "notice",`, ``),
 		"no observations":       replace(`"observations": [`, `"observations": {}, "x": [`),
 		"an unknown protocol":   replace(`"protocol": "https"`, `"protocol": "ftp"`),
 		"another spelling":      replace(`https://a.example/`, `https://A.example/`),
@@ -124,6 +137,35 @@ func TestBundleRefuses(t *testing.T) {
 	}
 	if _, err := ReadBundle(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there gives %v", err)
+	}
+}
+
+// TestBundleVersion1 holds what the recordings in testdata do not: what is refused in a bundle of the version before.
+func TestBundleVersion1(t *testing.T) {
+	text := `{"version": 1, "mode": "audit", "base": "", "head": "", "merge_base": "", "now": "2026-05-04T12:00:00Z",
+		"flags": {"only": "reissue,domain-age", "keyring": "QQ==", "assumed": "--offline\nx", "later": "is not known",
+		"compared": "{\"findings\": [{\"severity\": \"notice\"}]}"}, "observations": []}`
+	b, err := DecodeBundle("bundle.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Flags{Only: []string{"reissue", "domain-age"}, Keyring: []byte("A"), Assumed: []string{"--offline", "x"}}
+	if diff := cmp.Diff(want, b.Flags); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, edit := range map[string]func(string) string{
+		"a member of version 2":  replace(`"mode"`, `"tool": {"version": "", "commit": ""}, "mode"`),
+		"flags that are a list":  replace(`"flags": {`, `"flags": [], "x": {`),
+		"a flag that is no text": replace(`"reissue,domain-age"`, `["reissue"]`),
+		"base64 of other bits":   replace(`QQ==`, `QR==`),
+		"nothing compared":       replace(`"compared"`, `"nothing"`),
+		"a comparison's member":  replace(`{\"findings`, `{\"more\": 1, \"findings`),
+		"another severity":       replace(`notice`, `fatal`),
+	} {
+		changed := edit(text)
+		if b, err := DecodeBundle("bundle.json", []byte(changed)); err == nil || changed == text {
+			t.Errorf("%s: is read as %+v", name, b)
+		}
 	}
 }
 
@@ -198,7 +240,9 @@ func TestDigest(t *testing.T) {
 func FuzzDecodeBundle(f *testing.F) {
 	f.Add(testBundle().Encode())
 	f.Add((&Bundle{}).Encode())
-	f.Add([]byte(`{"version":1,"observations":[{}]}`))
+	f.Add([]byte(`{"version":2,"observations":[{}]}`))
+	f.Add([]byte(`{"version":1,"mode":"audit","now":"2026-05-04T12:00:00Z","flags":{"only":"a,b","compared":"{}"},` +
+		`"observations":[]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		b, err := DecodeBundle("bundle.json", text)
 		if err != nil {

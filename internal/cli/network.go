@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"net"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// routeFlags say how hosts are reached, and whom to trust there.
+type routeFlags struct{ proxy, caCert string }
+
+func (r *routeFlags) bind(f *pflag.FlagSet) {
+	f.StringVar(&r.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
+	f.StringVar(&r.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+}
+
+// proxyURL is nil where there is no proxy.
+func (r *routeFlags) proxyURL() (*url.URL, error) { return httpURL("--proxy", r.proxy) }
+
+// authorities is the PEM text of --ca-cert, nil where there is none.
+func (r *routeFlags) authorities() ([]byte, error) {
+	if r.caCert == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(r.caCert)
+	if err != nil {
+		return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
+	}
+	return pem, nil
+}
+
+// httpURL is the URL of a flag, nil where that is empty.
+func httpURL(flag, text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("give an http or https URL", "%s %q is no URL", flag, redacted(text))
+	}
+	return u, nil
+}
+
+// redacted is a URL without its password: what a report assumes is public.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(no URL)"
+	}
+	if _, secret := u.User.Password(); !secret {
+		return text
+	}
+	return u.Redacted()
+}
+
+// networkFlags say where evidence and the clock come from.
+type networkFlags struct {
+	routeFlags
+	at              string
+	offline         bool
+	record, replay  string
+	timeout, budget time.Duration
+	retryWait       time.Duration
+	jobs            int
+	archive, cache  string
+	connectTo       []string
+	rdapURL         string
+	whoisServer     string
+	maxTotal        int64 // bytes of all documents; 0: what evidence allows for a pull request
+}
+
+// bind defines the flags; budget is the default of --budget.
+func (n *networkFlags) bind(f *pflag.FlagSet, budget string) {
+	n.routeFlags.bind(f)
+	f.StringVar(&n.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+	f.BoolVar(&n.offline, "offline", false, "no network: checks that need it are skipped")
+	f.StringVar(&n.record, "record", "", "save the evidence bundle in this file")
+	f.StringVar(&n.replay, "replay", "", "use this evidence bundle in place of the network")
+	durationVar(f, &n.timeout, "timeout", "10s", "per request, with its redirects and body")
+	durationVar(f, &n.budget, "budget", budget,
+		"for the whole run, judging included; what it does not reach is inconclusive; 0: no end")
+	durationVar(f, &n.retryWait, "retry-wait", "1s",
+		"before the second attempt of a request; three times as long before the third")
+	f.IntVar(&n.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
+	f.StringVar(&n.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
+	f.StringArrayVar(&n.connectTo, "connect-to", nil,
+		"dial ADDR (ip:port) for HOST, `HOST=ADDR`; '*' is every public DNS name; repeatable")
+	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
+	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
+}
+
+func (n *networkFlags) inputs() []input {
+	return []input{{"offline", boolean("offline", &n.offline)}, {"timeout", duration("timeout", &n.timeout)},
+		{"budget", duration("budget", &n.budget)}}
+}
+
+func (n *networkFlags) check() error {
+	if _, ok := strict.Time(n.at); n.at != "" && !ok {
+		return usagef("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
+	}
+	switch {
+	case n.timeout == 0:
+		return usagef("give a duration such as 10s", "--timeout 0 leaves no time")
+	case n.jobs < 1 || n.jobs > 1024:
+		return usagef("give a number from 1 to 1024", "--jobs %d is out of range", n.jobs)
+	case n.offline && (n.record != "" || n.replay != ""):
+		return usagef("give one of them", "--offline excludes --record and --replay")
+	case n.replay != "" && (n.record != "" || n.cache != ""):
+		return usagef("give one of them", "--replay excludes --record and --cache")
+	}
+	for _, c := range n.connectTo {
+		if _, err := evidence.ParseConnectTo(c); err != nil {
+			return usagef("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
+		}
+	}
+	if _, err := httpURL("--rdap-url", n.rdapURL); err != nil {
+		return err
+	}
+	if _, err := n.proxyURL(); err != nil {
+		return err
+	}
+	if _, _, err := net.SplitHostPort(n.whoisServer); n.whoisServer != "" && err != nil {
+		return usagef("give host:port, such as whois.example:43", "--whois-server %q is not host:port", n.whoisServer)
+	}
+	return nil
+}
+
+// folders are those that a run fills.
+func (n *networkFlags) folders() []output {
+	return []output{{"--cache", n.cache}, {"--archive", n.archive}}
+}
+
+// assumed names the flags in effect that replace network, clock or trust root.
+func (n *networkFlags) assumed() []string {
+	var out []string
+	add := func(name string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				out = append(out, name+" "+v)
+			}
+		}
+	}
+	add("--archive", n.archive)
+	add("--at", n.at)
+	add("--ca-cert", n.caCert)
+	add("--connect-to", n.connectTo...)
+	if n.offline {
+		out = append(out, "--offline")
+	}
+	add("--proxy", redacted(n.proxy))
+	add("--rdap-url", redacted(n.rdapURL))
+	add("--replay", n.replay)
+	add("--whois-server", n.whoisServer)
+	return out
+}
+
+// now is the time by which dates are judged.
+func (n *networkFlags) now() time.Time {
+	if n.at != "" {
+		t, _ := strict.Time(n.at)
+		return t
+	}
+	return time.Now().UTC().Truncate(time.Millisecond)
+}
+
+// source is nobody, a bundle, or the world.
+func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, error) {
+	switch {
+	case n.offline:
+		return evidence.Offline(n.now(), n.budget), nil
+	case n.replay != "":
+		b, err := evidence.ReadBundle(n.replay)
+		if err != nil {
+			return nil, withFix(err, recordAgain)
+		}
+		if n.at != "" {
+			b.Now = n.now()
+		}
+		return evidence.NewRecorded(b), nil
+	}
+	return n.live(progress)
+}
+
+// live is the source that asks the world.
+func (n *networkFlags) live(progress func(done, total int)) (evidence.Source, error) {
+	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
+		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
+		RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err != nil {
+			return nil, err
+		}
+		live.ConnectTo = append(live.ConnectTo, to)
+	}
+	var err error
+	if live.CACert, err = n.authorities(); err != nil {
+		return nil, err
+	}
+	source, err := evidence.NewLive(live)
+	return source, withFix(err,
+		"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+}
