@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,22 +13,35 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 )
 
-// archive keeps every document that was obtained, by its SHA-256, so that a Receipt is still verifiable by
+// archive is the layer that knows every document by its SHA-256 and keeps it, so that a Receipt is still verifiable by
 // its pin once its origin is gone. What it holds is believed for its hash alone, so it may come from anybody.
-// The methods of a nil archive find and keep nothing.
 type archive struct {
-	dir   string
+	dir   string // empty: nothing is kept or found
 	files atomicfile.Unsynced
+	below layer
 }
 
-func openArchive(dir string) (*archive, error) {
+func (a *archive) Observe(ctx context.Context, r Request) Observation {
+	if r.Protocol == Archive {
+		return a.find(r)
+	}
+	o := a.below.Observe(ctx, r)
+	if o.State == Obtained {
+		sum := sha256.Sum256(o.Body)
+		o.SHA256 = hex.EncodeToString(sum[:])
+		a.keep(o)
+	}
+	return o
+}
+
+func openArchive(dir string, below layer) (*archive, error) {
 	if dir == "" {
-		return nil, nil
+		return &archive{below: below}, nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making archive: %w", err)
 	}
-	return &archive{dir: dir}, nil
+	return &archive{dir: dir, below: below}, nil
 }
 
 // path is sharded by the first two digits: a folder of a million files is slow to list.
@@ -36,7 +50,7 @@ func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2],
 // keep stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
 // written is let go: the run has its answer.
 func (a *archive) keep(o Observation) {
-	if a == nil || o.Protocol != HTTPS || o.State != Obtained {
+	if a.dir == "" || o.Protocol != HTTPS {
 		return
 	}
 	path := a.path(o.SHA256)
@@ -50,12 +64,12 @@ func (a *archive) keep(o Observation) {
 
 // find observes the document of a hash. A file that has another hash counts for nothing.
 func (a *archive) find(r Request) Observation {
-	if a == nil || !isSHA256(r.Target) {
+	if a.dir == "" || !isSHA256(r.Target) {
 		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
 	}
 	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)
 	if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != r.Target {
 		return refuse(Absent, CodeNotArchived, "the archive does not hold sha256 %s", r.Target).observation(r)
 	}
-	return Observation{Request: r, State: Obtained, Body: body, FinalURL: r.Target}
+	return Observation{Request: r, State: Obtained, Body: body, FinalURL: r.Target, SHA256: r.Target}
 }

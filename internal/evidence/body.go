@@ -16,7 +16,7 @@ import (
 
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
 // cap. What is sent may not exceed limit either: identity is what was asked for.
-func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *refusal) {
+func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *refusal) {
 	if resp.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
@@ -24,21 +24,21 @@ func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]by
 	if refused != nil {
 		return nil, refused
 	}
-	wire := &wire{from: resp.Body, left: limit}
-	body, err := capped.ReadAll(newDecoder(encoding, wire), limit)
+	sent := &wire{from: resp.Body, left: limit}
+	body, err := capped.ReadAll(newDecoder(encoding, sent), limit)
 	switch {
-	case errors.Is(err, capped.ErrTooLarge), errors.Is(wire.err, capped.ErrTooLarge):
+	case errors.Is(err, capped.ErrTooLarge), errors.Is(sent.err, capped.ErrTooLarge):
 		return nil, tooLarge(limit)
-	case err == nil && !l.quota.take(int64(len(body))):
+	case err == nil && !w.quota.take(int64(len(body))):
 		return nil, totalTooLarge()
 	case err == nil:
 		return body, nil
-	case wire.err == nil:
+	case sent.err == nil:
 		return nil, refuse(Invalid, CodeEncoding, "the body is not %s, as its Content-Encoding says", encoding)
-	case errors.Is(wire.err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
+	case errors.Is(sent.err, io.ErrUnexpectedEOF) && ctx.Err() == nil:
 		return nil, refuse(Unavailable, CodeConnect, "the connection ended before the body did")
 	}
-	refused, _ = classify(ctx, wire.err)
+	refused, _ = classify(ctx, sent.err)
 	return nil, refused
 }
 

@@ -1,9 +1,17 @@
 package evidence
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
+)
+
+// The causes that end the context of a request.
+var (
+	errTimeout = errors.New("the time of one request is over")
+	errBudget  = errors.New("the run's budget is spent")
 )
 
 // budget is the time that a whole run has, and what it did not reach in it.
@@ -19,6 +27,21 @@ func newBudget(d time.Duration) budget {
 		return budget{}
 	}
 	return budget{deadline: time.Now().Add(d)}
+}
+
+// budgeted is the layer that ends a request with the run's budget.
+type budgeted struct {
+	*budget
+	below layer
+}
+
+func (b budgeted) Observe(ctx context.Context, r Request) Observation {
+	if !b.deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, b.deadline, errBudget)
+		defer cancel()
+	}
+	return b.below.Observe(ctx, r)
 }
 
 // Reaches reports whether there is time left to judge a subject by a check, and keeps in mind where there is not.

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,11 +15,12 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 )
 
-// fresh is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
+// maxAge is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
 // not asked for again.
-const fresh = 7 * 24 * time.Hour
+const maxAge = 7 * 24 * time.Hour
 
 // cache keeps answers on disk between runs: bodies by their SHA-256 in documents/, and in requests/ what
 // gave them. A document is asked for again with its entity tag, a registration date and IANA's list of RDAP
@@ -31,14 +33,14 @@ const fresh = 7 * 24 * time.Hour
 // requests. What does not read back, or has another hash, is asked for anew; what cannot be written is let
 // go, since the run has its answer.
 type cache struct {
-	dir, world string
-	files      atomicfile.Unsynced
+	dir, overrides string
+	files          atomicfile.Unsynced
 }
 
 // cached is an answer of an earlier run.
 type cached struct {
 	Request   Request   `json:"request"`
-	World     string    `json:"world"`
+	Overrides string    `json:"world"`
 	URL       string    `json:"url"`       // that served it
 	ETag      string    `json:"etag"`      // strong, or empty
 	SHA256    string    `json:"sha256"`    // of the body
@@ -57,11 +59,11 @@ func openCache(o LiveOptions) (*cache, error) {
 			return nil, fmt.Errorf("making cache: %w", err)
 		}
 	}
-	return &cache{dir: dir, world: world(o)}, nil
+	return &cache{dir: dir, overrides: overrideDigest(o)}, nil
 }
 
-// world stands for what takes the place of the public web, empty where nothing does.
-func world(o LiveOptions) string {
+// overrideDigest is the SHA-256 of the options that take the place of the public web, empty where none does.
+func overrideDigest(o LiveOptions) string {
 	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
 		return ""
 	}
@@ -72,7 +74,7 @@ func world(o LiveOptions) string {
 func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
 
 func (c *cache) requestPath(r Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", c.world, r.Protocol, r.MaxBytes, r.Target))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target))
 	return filepath.Join(c.dir, "requests", hex.EncodeToString(sum[:])+".json")
 }
 
@@ -86,7 +88,8 @@ func (c *cache) document(r Request) *cached {
 		return nil
 	}
 	var found cached
-	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || found.World != c.world || !isSHA256(found.SHA256) {
+	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || found.Overrides != c.overrides ||
+		!isSHA256(found.SHA256) {
 		return nil
 	}
 	found.body, err = capped.ReadFile(c.documentPath(found.SHA256), r.MaxBytes)
@@ -128,7 +131,7 @@ func (c *cache) store(r Request, o Observation) {
 
 func (c *cache) write(answer cached) {
 	sum := sha256.Sum256(answer.body)
-	answer.World = c.world
+	answer.Overrides = c.overrides
 	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
 	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
@@ -142,12 +145,12 @@ func (a *cached) fresh() bool {
 		return false
 	}
 	age := time.Since(a.Confirmed)
-	return age >= 0 && age < fresh
+	return age >= 0 && age < maxAge
 }
 
 // recall makes an observation of a cached answer.
-func (l *Live) recall(r Request, a *cached) Observation {
-	if !l.quota.take(int64(len(a.body))) {
+func (a *cached) recall(r Request, q *quota) Observation {
+	if !q.take(int64(len(a.body))) {
 		return totalTooLarge().observation(r)
 	}
 	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body, CachedAt: a.Confirmed}
@@ -157,14 +160,49 @@ func (l *Live) recall(r Request, a *cached) Observation {
 	return o
 }
 
+// cacheFirst is the layer that answers from the cache what need not be asked for again yet, and stores the replies that
+// gave a registration date; documents are stored with their entity tags where they are got.
+type cacheFirst struct {
+	*cache
+	quota *quota
+	below layer
+}
+
+func (f *cacheFirst) Observe(ctx context.Context, r Request) Observation {
+	if r.Protocol == RDAP || r.Protocol == WHOIS || r.Target == bootstrapURL {
+		if cached := f.document(r); cached.fresh() {
+			return cached.recall(r, f.quota)
+		}
+	}
+	o := f.below.Observe(ctx, r)
+	if o.State == Obtained && givesDate(o) {
+		f.store(r, o)
+	}
+	return o
+}
+
+func givesDate(o Observation) bool {
+	var err error
+	switch o.Protocol {
+	case RDAP:
+		defer enter()()
+		_, err = domainage.FromRDAP(o.Target, o.Body)
+	case WHOIS:
+		_, err = domainage.FromWHOIS(o.Target, o.Body)
+	default:
+		return false
+	}
+	return err == nil
+}
+
 // confirmed is an attempt that found the cached answer still valid: by RFC 9111 section 4.3.3 the answer is
 // then the stored one, with its status.
-func (l *Live) confirmed(a attempt, r Request, q query) attempt {
-	o := l.recall(r, q.cached)
+func (w *web) confirmed(a attempt, r Request, q query) attempt {
+	o := q.cached.recall(r, &w.quota)
 	o.Address, o.Milliseconds = a.observation.Address, a.observation.Milliseconds
 	if o.State == Obtained {
 		o.CachedAt = time.Now().UTC().Truncate(time.Second)
-		l.cache.write(*q.cached)
+		w.cache.write(*q.cached)
 	}
 	a.observation = o
 	return a

@@ -81,7 +81,7 @@ func TestCacheOfDomains(t *testing.T) {
 	w.SetDomain("nodate.example", webtest.Domain{})
 	dir := t.TempDir()
 	cached := func(o *LiveOptions) { o.CacheDir = dir }
-	c := onWeb(t, w, cached).cache
+	c := onWeb(t, w, cached).web.cache
 	for _, protocol := range []Protocol{RDAP, WHOIS} {
 		r := Request{protocol, "example.com", MaxWHOIS}
 		for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
@@ -112,7 +112,7 @@ func TestCacheOfBootstrap(t *testing.T) {
 	for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
 		l := onWeb(t, w, func(o *LiveOptions) { o.CacheDir, o.RDAPURL = dir, "" })
 		if age > 0 {
-			aged(t, l.cache, r, age)
+			aged(t, l.web.cache, r, age)
 		}
 		o := l.Observe(t.Context(), r)
 		if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache {

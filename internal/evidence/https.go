@@ -116,6 +116,31 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
 	return r.proxied, nil
 }
 
+// web gets documents.
+type web struct {
+	*limits
+	*backoff
+	agent  string
+	routes *routes
+	cache  *cache // nil: none
+}
+
+// https is the protocol of documents.
+type https struct{ *web }
+
+func (h https) Observe(ctx context.Context, r Request) Observation {
+	u, refused := documentURL(r.Target)
+	if refused != nil {
+		return refused.observation(r)
+	}
+	return h.get(query{url: u, accept: acceptJSON, revalidate: true}).Observe(ctx, r)
+}
+
+// get is the layer that gets what a query names.
+func (w *web) get(q query) retry {
+	return retry{w.backoff, func(ctx context.Context, r Request) attempt { return w.document(ctx, r, q) }}
+}
+
 // query is one document to GET.
 type query struct {
 	url    *url.URL
@@ -128,31 +153,31 @@ type query struct {
 
 // document gets a document, following redirects itself: each hop takes its places anew, and no header of
 // an earlier hop goes to a later one. Time in queues does not count against the timeout.
-func (l *Live) document(ctx context.Context, r Request, q query) attempt {
-	left := l.timeout
+func (w *web) document(ctx context.Context, r Request, q query) attempt {
+	left := w.timeout
 	var a attempt
 	if r.MaxBytes > largeDocument {
-		if err := place(ctx, l.large); err != nil {
+		if err := place(ctx, w.large); err != nil {
 			return a.failed(classify(ctx, err))
 		}
-		defer func() { <-l.large }()
+		defer func() { <-w.large }()
 	}
 	for hop := 0; ; hop++ {
 		a.observation.FinalURL = q.url.String()
 		if a.observation.FinalURL == r.Target {
 			a.observation.FinalURL = ""
 		}
-		leave, err := l.slots.enter(ctx, q.url.Hostname())
+		leave, err := w.slots.enter(ctx, q.url.Hostname())
 		if err != nil {
 			return a.failed(classify(ctx, err))
 		}
 		if hop == 0 && q.revalidate {
-			q.cached = l.cache.document(r)
+			q.cached = w.cache.document(r)
 		}
 		start := time.Now()
 		within, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
 		var next *url.URL
-		a, next = l.hop(within, a, r, q)
+		a, next = w.hop(within, a, r, q)
 		cancel()
 		took := time.Since(start)
 		leave()
@@ -164,13 +189,13 @@ func (l *Live) document(ctx context.Context, r Request, q query) attempt {
 		if hop == maxRedirects {
 			return a.failed(refuse(Invalid, CodeRedirects, "redirected more than %d times, to %q", maxRedirects, next), false)
 		}
-		q.url, q.named = next, q.named && l.routes.isNamed(next)
+		q.url, q.named = next, q.named && w.routes.isNamed(next)
 	}
 }
 
 // hop sends one request. It gives the URL of a redirect, which is checked, or a finished attempt.
-func (l *Live) hop(ctx context.Context, a attempt, r Request, q query) (attempt, *url.URL) {
-	route, refused := l.routes.to(q.url, q.named)
+func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, *url.URL) {
+	route, refused := w.routes.to(q.url, q.named)
 	if refused != nil {
 		return a.failed(refused, false), nil
 	}
@@ -181,7 +206,7 @@ func (l *Live) hop(ctx context.Context, a attempt, r Request, q query) (attempt,
 	if err != nil {
 		return a.failed(refuse(Invalid, CodeURL, "%q cannot be requested", q.url), false), nil
 	}
-	req.Header.Set("User-Agent", l.agent)
+	req.Header.Set("User-Agent", w.agent)
 	req.Header.Set("Accept", q.accept)
 	req.Header.Set("Accept-Encoding", "identity")
 	conditional := q.cached != nil && q.cached.ETag != "" && q.cached.URL == q.url.String()
@@ -198,24 +223,24 @@ func (l *Live) hop(ctx context.Context, a attempt, r Request, q query) (attempt,
 	}
 	a.observation.Status = resp.StatusCode
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
-		next, refused := l.redirect(q, location)
+		next, refused := w.redirect(q, location)
 		if refused != nil {
 			return a.failed(refused, false), nil
 		}
 		return a, next
 	}
 	if conditional && resp.StatusCode == http.StatusNotModified {
-		return l.confirmed(a, r, q), nil
+		return w.confirmed(a, r, q), nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return a.failed(status(resp)).asked(resp), nil
+		return a.failed(status(resp)).withRetryAfter(resp), nil
 	}
-	body, refused := l.body(ctx, resp, r.MaxBytes)
+	body, refused := w.body(ctx, resp, r.MaxBytes)
 	if refused != nil {
 		return a.failed(refused, refused.code == CodeConnect), nil
 	}
 	a.observation.State, a.observation.Body = Obtained, body
-	l.cache.keep(r, q.url, resp.Header.Get("ETag"), a.observation.Body)
+	w.cache.keep(r, q.url, resp.Header.Get("ETag"), a.observation.Body)
 	return a, nil
 }
 
@@ -228,12 +253,12 @@ func redirects(status int) bool {
 	return false
 }
 
-func (l *Live) redirect(q query, location string) (*url.URL, *refusal) {
+func (w *web) redirect(q query, location string) (*url.URL, *refusal) {
 	next, err := q.url.Parse(location)
 	if err != nil {
 		return nil, refuse(Invalid, CodeURL, "redirected to %q, which is no URL", location)
 	}
-	if q.named && l.routes.isNamed(next) {
+	if q.named && w.routes.isNamed(next) {
 		return next, nil
 	}
 	next, refused := usable(next)
@@ -258,15 +283,4 @@ func status(resp *http.Response) (*refusal, bool) {
 		again = true
 	}
 	return refuse(state, CodeHTTPStatus, "answered %s, expected 200", text), again
-}
-
-// asked notes for how long a server wants to be left alone.
-func (a attempt) asked(resp *http.Response) attempt {
-	text := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		a.after = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		a.after = time.Until(at)
-	}
-	return a
 }

@@ -3,14 +3,9 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -49,43 +44,39 @@ type LiveOptions struct {
 	Wait func(context.Context, time.Duration) error
 }
 
-// The causes that end the context of a request.
-var (
-	errTimeout = errors.New("the time of one request is over")
-	errBudget  = errors.New("the run's budget is spent")
-)
-
 // Live is the source that asks the world: documents over HTTPS, registration dates over RDAP and WHOIS.
 // Each connection goes to a public address or to one that the operator named; each answer ends within its
 // time and its cap. It starts no goroutine that outlives a request by more than Timeout.
 //
+// A request is observed once in a run, through layers: budget, archive, cache, and the protocol, which retries.
+//
 // net/http prints with package log what a server sends unasked; a program whose output is read by machines
 // must give that package another output.
 type Live struct {
-	now     time.Time
-	timeout time.Duration
+	now time.Time
 	budget
-	agent string
-	wait  func(context.Context, time.Duration) error
-	waits []time.Duration // before the second and the third attempt, without jitter, so that runs are alike
-
-	dialer      *dialer
-	routes      *routes
-	slots       *slots
-	large       chan struct{} // documents over largeDocument in flight
-	quota       quota
-	cache       *cache   // nil: none
-	archive     *archive // nil: none
-	rdapURL     *url.URL
-	whoisServer *whoisServer
-	bootstrap   bootstrapFile
+	layers   layer
+	web      *web // one of them
+	progress progress
 
 	mu      sync.Mutex
 	entries map[Request]*entry
+}
 
-	progress    func(done, total int)
-	progressing sync.Mutex
-	done, total int
+// layer makes the observation of a canonical request, most by asking the layer below.
+type layer interface {
+	Observe(context.Context, Request) Observation
+}
+
+// byProtocol is the lowest layer but for the protocols.
+type byProtocol map[Protocol]layer
+
+func (p byProtocol) Observe(ctx context.Context, r Request) Observation {
+	below, ok := p[r.Protocol]
+	if !ok {
+		return refuse(Invalid, CodeURL, "protocol %q is not known", r.Protocol).observation(r)
+	}
+	return below.Observe(ctx, r)
 }
 
 // entry is one request of the run; done is closed when its observation is made.
@@ -98,41 +89,47 @@ type entry struct {
 // nothing is sent before the first request.
 func NewLive(o LiveOptions) (*Live, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 32), cmp.Or(o.PerHost, 4)
-	d, err := newDialer(o)
+	dialer, err := newDialer(o)
 	if err != nil {
 		return nil, err
 	}
-	l := &Live{
-		now: o.Now.UTC(), timeout: o.Timeout, budget: newBudget(o.Budget), agent: cmp.Or(o.UserAgent, "oap-gate"), wait: o.Wait,
-		dialer: d, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2),
-		entries: make(map[Request]*entry), progress: o.Progress,
-	}
-	retry := cmp.Or(o.RetryWait, time.Second)
-	l.waits = []time.Duration{retry, 3 * retry}
-	l.quota.left.Store(cmp.Or(o.MaxTotal, 64<<20))
-	if l.wait == nil {
-		l.wait = sleep
-	}
-	if l.rdapURL, err = operatorURL(o.RDAPURL, "http", "https"); err != nil {
+	rdapURL, err := operatorURL(o.RDAPURL, "http", "https")
+	if err != nil {
 		return nil, fmt.Errorf("reading RDAP URL: %w", err)
 	}
-	if l.whoisServer, err = operatorWHOIS(o.WHOISServer); err != nil {
+	server, err := operatorWHOIS(o.WHOISServer)
+	if err != nil {
 		return nil, fmt.Errorf("reading WHOIS server: %w", err)
 	}
-	if l.routes, err = newRoutes(o, d, l.rdapURL); err != nil {
+	routes, err := newRoutes(o, dialer, rdapURL)
+	if err != nil {
 		return nil, err
 	}
-	if l.cache, err = openCache(o); err != nil {
+	store, err := openCache(o)
+	if err != nil {
 		return nil, err
 	}
-	if l.archive, err = openArchive(o.ArchiveDir); err != nil {
+	limits, retries := newLimits(o), newBackoff(o)
+	l := &Live{now: o.Now.UTC(), budget: newBudget(o.Budget), progress: progress{tell: o.Progress},
+		entries: make(map[Request]*entry)}
+	l.web = &web{limits: limits, backoff: retries, agent: cmp.Or(o.UserAgent, "oap-gate"), routes: routes, cache: store}
+	var below layer = byProtocol{
+		HTTPS: https{l.web},
+		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
+		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: dialer, named: server},
+	}
+	if store != nil {
+		below = &cacheFirst{store, &limits.quota, below}
+	}
+	if below, err = openArchive(o.ArchiveDir, below); err != nil {
 		return nil, err
 	}
+	l.layers = budgeted{&l.budget, below}
 	return l, nil
 }
 
 // Close ends the connections that are kept for further requests.
-func (l *Live) Close() { l.routes.close() }
+func (l *Live) Close() { l.web.routes.close() }
 
 // Now is the time by which dates are judged.
 func (l *Live) Now() time.Time { return l.now }
@@ -148,10 +145,10 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	}
 	l.mu.Unlock()
 	if !known {
-		l.count(0, 1)
-		e.observation = l.observe(ctx, r)
+		l.progress.add(0, 1)
+		e.observation = l.layers.Observe(ctx, r)
 		close(e.done)
-		l.count(1, 0)
+		l.progress.add(1, 0)
 		return e.observation
 	}
 	select {
@@ -161,16 +158,6 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 		refused, _ := classify(ctx, ctx.Err())
 		return refused.observation(r)
 	}
-}
-
-func (l *Live) count(done, total int) {
-	if l.progress == nil {
-		return
-	}
-	l.progressing.Lock()
-	defer l.progressing.Unlock()
-	l.done, l.total = l.done+done, l.total+total
-	l.progress(l.done, l.total)
 }
 
 // Observations are all that were made so far, sorted by request.
@@ -188,153 +175,20 @@ func (l *Live) Observations() []Observation {
 	return sorted(all)
 }
 
-func (l *Live) observe(ctx context.Context, r Request) Observation {
-	if !l.deadline.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, l.deadline, errBudget)
-		defer cancel()
-	}
-	var o Observation
-	switch r.Protocol {
-	case HTTPS:
-		o = l.https(ctx, r)
-	case RDAP:
-		o = l.rdap(ctx, r)
-	case WHOIS:
-		o = l.whois(ctx, r)
-	case Archive:
-		o = l.archive.find(r)
-	default:
-		o = refuse(Invalid, CodeURL, "protocol %q is not known", r.Protocol).observation(r)
-	}
-	if o.State == Obtained {
-		sum := sha256.Sum256(o.Body)
-		o.SHA256 = hex.EncodeToString(sum[:])
-		l.archive.keep(o)
-	}
-	return o
+// progress tells of requests begun and done.
+type progress struct {
+	tell func(done, total int)
+
+	mu          sync.Mutex
+	done, total int
 }
 
-func (l *Live) https(ctx context.Context, r Request) Observation {
-	u, refused := documentURL(r.Target)
-	if refused != nil {
-		return refused.observation(r)
+func (p *progress) add(done, total int) {
+	if p.tell == nil {
+		return
 	}
-	if r.Target == bootstrapURL {
-		if cached := l.cache.document(r); cached.fresh() {
-			return l.recall(r, cached)
-		}
-	}
-	q := query{url: u, accept: acceptJSON, revalidate: true}
-	return l.persist(ctx, r, func() attempt { return l.document(ctx, r, q) })
-}
-
-// attempt is one try to answer a request.
-type attempt struct {
-	observation Observation
-	again       bool          // another try may help
-	after       time.Duration // as the server asked for; 0 where it did not
-}
-
-func (a attempt) failed(r *refusal, again bool) attempt {
-	a.observation.State, a.observation.Code, a.observation.Message = r.state, r.code, r.message
-	a.again = again
-	return a
-}
-
-// maxRetryAfter caps what a server may ask for by Retry-After.
-const maxRetryAfter = 30 * time.Second
-
-// persist tries until there is an answer that another try cannot change, at most three times, and not
-// where the wait would outlast the budget.
-func (l *Live) persist(ctx context.Context, r Request, try func() attempt) Observation {
-	var spent int64
-	for n := 1; ; n++ {
-		a := try()
-		spent += a.observation.Milliseconds
-		o := a.observation
-		o.Request, o.Attempts, o.Milliseconds = r, n, spent
-		if !a.again || n > len(l.waits) {
-			return o
-		}
-		wait := max(l.waits[n-1], min(a.after, maxRetryAfter))
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
-			return o
-		}
-		if l.wait(ctx, wait) != nil {
-			return o
-		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// slots bound the requests in flight, to each host and in all. A place at the host is taken first: who
-// waits for a slow host holds no place that another could use. Nobody who holds a place in all waits for a
-// host, so that they cannot wait for each other.
-type slots struct {
-	perHost int
-	all     chan struct{}
-
-	mu    sync.Mutex
-	hosts map[string]chan struct{}
-}
-
-func newSlots(all, perHost int) *slots {
-	return &slots{perHost: perHost, all: make(chan struct{}, all), hosts: make(map[string]chan struct{})}
-}
-
-// enter waits for both places; leave gives them back.
-func (s *slots) enter(ctx context.Context, host string) (leave func(), err error) {
-	s.mu.Lock()
-	one, ok := s.hosts[host]
-	if !ok {
-		one = make(chan struct{}, s.perHost)
-		s.hosts[host] = one
-	}
-	s.mu.Unlock()
-	if err := place(ctx, one); err != nil {
-		return nil, err
-	}
-	if err := place(ctx, s.all); err != nil {
-		<-one
-		return nil, err
-	}
-	return func() { <-s.all; <-one }, nil
-}
-
-func place(ctx context.Context, places chan struct{}) error {
-	if ctx.Err() != nil { // of two ready cases select takes any
-		return ctx.Err()
-	}
-	select {
-	case places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// largeDocument is the cap from which on few documents are in flight at once: so many of them that hosts fill
-// to the cap must not fill the memory.
-const largeDocument = 4 << 20
-
-// quota is what is left of MaxTotal.
-type quota struct{ left atomic.Int64 }
-
-func (q *quota) take(n int64) bool {
-	if q.left.Add(-n) >= 0 {
-		return true
-	}
-	q.left.Add(n)
-	return false
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total = p.done+done, p.total+total
+	p.tell(p.done, p.total)
 }

@@ -25,22 +25,26 @@ const maxServers = 3
 // rdap asks the RDAP server of a domain's suffix (RFC 9082 section 3.1.3). The body is the raw reply. That
 // the domain or a server is not there is Absent; where the bootstrap cannot be had, whatever is wrong with
 // it, nothing is known about the domain: Unavailable.
-func (l *Live) rdap(ctx context.Context, r Request) Observation {
+type rdap struct {
+	*web
+	run       layer    // observes IANA's list
+	named     *url.URL // asked in place of the servers of that list; nil: none
+	bootstrap bootstrapFile
+}
+
+func (p *rdap) Observe(ctx context.Context, r Request) Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
 		return refuse(Invalid, CodeURL, "%v", err).observation(r)
 	}
-	if cached := l.cache.document(r); cached.fresh() {
-		return l.recall(r, cached)
-	}
-	servers, refused := l.rdapServers(ctx, domain)
+	servers, refused := p.servers(ctx, domain)
 	if refused != nil {
 		return refused.observation(r)
 	}
 	var o Observation
 	for _, server := range servers {
-		q := query{url: server.JoinPath("domain", domain), accept: acceptRDAP, named: l.rdapURL != nil}
-		o = l.persist(ctx, r, func() attempt { return l.document(ctx, r, q) })
+		q := query{url: server.JoinPath("domain", domain), accept: acceptRDAP, named: p.named != nil}
+		o = p.get(q).Observe(ctx, r)
 		if o.State != Unavailable {
 			break
 		}
@@ -48,26 +52,19 @@ func (l *Live) rdap(ctx context.Context, r Request) Observation {
 	if o.State == Absent && o.Status == http.StatusNotFound {
 		o.Code, o.Message = CodeNoRegistration, "the RDAP server knows no such domain"
 	}
-	if l.cache == nil {
-		return o
-	}
-	defer enter()()
-	if _, err := domainage.FromRDAP(domain, o.Body); err == nil {
-		l.cache.store(r, o)
-	}
 	return o
 }
 
-// rdapServers are the base URLs of the servers for a domain, at most maxServers.
-func (l *Live) rdapServers(ctx context.Context, domain string) ([]*url.URL, *refusal) {
-	if l.rdapURL != nil {
-		return []*url.URL{l.rdapURL}, nil
+// servers are the base URLs of the servers for a domain, at most maxServers.
+func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *refusal) {
+	if p.named != nil {
+		return []*url.URL{p.named}, nil
 	}
-	list := l.Observe(ctx, Request{HTTPS, bootstrapURL, MaxBootstrap})
+	list := p.run.Observe(ctx, Request{HTTPS, bootstrapURL, MaxBootstrap})
 	if list.State != Obtained {
 		return nil, refuse(Unavailable, list.Code, "no list of RDAP servers: %s", list.Message)
 	}
-	registry, err := l.bootstrap.parse(list.Body)
+	registry, err := p.bootstrap.parse(list.Body)
 	if err != nil {
 		return nil, refuse(Unavailable, CodeProtocol, "no list of RDAP servers: %v", err)
 	}

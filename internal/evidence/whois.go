@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
-	"github.com/likexian/whois"
+	whoisclient "github.com/likexian/whois"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
@@ -38,34 +38,36 @@ func operatorWHOIS(text string) (*whoisServer, error) {
 // whois asks the WHOIS server of a domain's suffix, which IANA's server names; that referral is an
 // observation of its own, of the suffix. The body is the reply without white space around it. That IANA
 // names no server is Absent.
-func (l *Live) whois(ctx context.Context, r Request) Observation {
+type whois struct {
+	*limits
+	*backoff
+	run    layer // observes IANA's referral
+	dialer *dialer
+	named  *whoisServer // asked in place of the server of that referral; nil: none
+}
+
+func (p *whois) Observe(ctx context.Context, r Request) Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
 		return refuse(Invalid, CodeURL, "%v", err).observation(r)
 	}
-	if cached := l.cache.document(r); cached.fresh() {
-		return l.recall(r, cached)
-	}
-	server, refused := l.whoisServerOf(ctx, domain)
+	server, refused := p.server(ctx, domain)
 	if refused != nil {
 		return refused.observation(r)
 	}
-	o := l.persist(ctx, r, func() attempt { return l.ask(ctx, r, domain, server) })
-	if _, err := domainage.FromWHOIS(domain, o.Body); err == nil {
-		l.cache.store(r, o)
-	}
-	return o
+	ask := func(ctx context.Context, r Request) attempt { return p.ask(ctx, r, domain, server) }
+	return retry{p.backoff, ask}.Observe(ctx, r)
 }
 
-func (l *Live) whoisServerOf(ctx context.Context, domain string) (*whoisServer, *refusal) {
-	if l.whoisServer != nil {
-		return l.whoisServer, nil
+func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refusal) {
+	if p.named != nil {
+		return p.named, nil
 	}
 	suffix := domain[strings.LastIndexByte(domain, '.')+1:]
 	if suffix == domain {
 		return &whoisServer{ianaWHOIS, "43", whoisGuard}, nil
 	}
-	referral := l.Observe(ctx, Request{WHOIS, suffix, MaxWHOIS})
+	referral := p.run.Observe(ctx, Request{WHOIS, suffix, MaxWHOIS})
 	if referral.State != Obtained {
 		return nil, refuse(Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix, referral.Message)
 	}
@@ -85,19 +87,19 @@ func (l *Live) whoisServerOf(ctx context.Context, domain string) (*whoisServer, 
 }
 
 // ask sends one query.
-func (l *Live) ask(ctx context.Context, r Request, domain string, server *whoisServer) attempt {
+func (p *whois) ask(ctx context.Context, r Request, domain string, server *whoisServer) attempt {
 	var a attempt
 	a.observation.FinalURL = "whois://" + server.host + "/" + domain
-	leave, err := l.slots.enter(ctx, server.host)
+	leave, err := p.slots.enter(ctx, server.host)
 	if err != nil {
 		return a.failed(classify(ctx, err))
 	}
 	defer leave()
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
 	defer cancel()
-	line := &whoisLine{ctx: ctx, live: l, server: server, limit: min(r.MaxBytes, MaxWHOIS)}
-	reply, err := query43(line, domain, l.timeout)
+	line := &whoisLine{ctx: ctx, dialer: p.dialer, server: server, limit: min(r.MaxBytes, MaxWHOIS)}
+	reply, err := query43(line, domain, p.timeout)
 	a.observation.Milliseconds = time.Since(start).Milliseconds()
 	a.observation.Address = line.address
 	switch {
@@ -108,7 +110,7 @@ func (l *Live) ask(ctx context.Context, r Request, domain string, server *whoisS
 	case reply == "":
 		// A server that turns a client away often closes the connection without a word.
 		return a.failed(refuse(Unavailable, CodeConnect, "the WHOIS server sent an empty reply"), true)
-	case !l.quota.take(int64(len(reply))):
+	case !p.quota.take(int64(len(reply))):
 		return a.failed(totalTooLarge(), false)
 	}
 	a.observation.State, a.observation.Body = Obtained, []byte(reply)
@@ -123,14 +125,14 @@ func query43(line *whoisLine, domain string, timeout time.Duration) (reply strin
 			reply, err = "", fmt.Errorf("reading WHOIS reply: %v", p)
 		}
 	}()
-	client := whois.NewClient().SetDialer(line).SetTimeout(timeout).SetDisableStats(true).SetDisableReferral(true)
+	client := whoisclient.NewClient().SetDialer(line).SetTimeout(timeout).SetDisableStats(true).SetDisableReferral(true)
 	return client.Whois(domain, line.server.host)
 }
 
 // whoisLine is the client's way out: to one server, within one context, up to limit bytes.
 type whoisLine struct {
 	ctx     context.Context
-	live    *Live
+	dialer  *dialer
 	server  *whoisServer
 	limit   int64
 	address string
@@ -138,7 +140,7 @@ type whoisLine struct {
 
 // Dial connects to the server, whatever address the client asks for.
 func (w *whoisLine) Dial(string, string) (net.Conn, error) {
-	conn, err := w.live.dialer.dial(w.ctx, w.server.guard, w.server.host, w.server.port)
+	conn, err := w.dialer.dial(w.ctx, w.server.guard, w.server.host, w.server.port)
 	if err != nil {
 		return nil, err
 	}

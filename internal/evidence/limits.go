@@ -1,0 +1,84 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// limits are what all requests of a run share.
+type limits struct {
+	timeout time.Duration // of one request, time in queues apart
+	slots   *slots
+	large   chan struct{} // documents over largeDocument in flight
+	quota   quota
+}
+
+func newLimits(o LiveOptions) *limits {
+	l := &limits{timeout: o.Timeout, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2)}
+	l.quota.left.Store(cmp.Or(o.MaxTotal, 64<<20))
+	return l
+}
+
+// slots bound the requests in flight, to each host and in all. A place at the host is taken first: who
+// waits for a slow host holds no place that another could use. Nobody who holds a place in all waits for a
+// host, so that they cannot wait for each other.
+type slots struct {
+	perHost int
+	all     chan struct{}
+
+	mu    sync.Mutex
+	hosts map[string]chan struct{}
+}
+
+func newSlots(all, perHost int) *slots {
+	return &slots{perHost: perHost, all: make(chan struct{}, all), hosts: make(map[string]chan struct{})}
+}
+
+// enter waits for both places; leave gives them back.
+func (s *slots) enter(ctx context.Context, host string) (leave func(), err error) {
+	s.mu.Lock()
+	one, ok := s.hosts[host]
+	if !ok {
+		one = make(chan struct{}, s.perHost)
+		s.hosts[host] = one
+	}
+	s.mu.Unlock()
+	if err := place(ctx, one); err != nil {
+		return nil, err
+	}
+	if err := place(ctx, s.all); err != nil {
+		<-one
+		return nil, err
+	}
+	return func() { <-s.all; <-one }, nil
+}
+
+func place(ctx context.Context, places chan struct{}) error {
+	if ctx.Err() != nil { // of two ready cases select takes any
+		return ctx.Err()
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// largeDocument is the cap from which on few documents are in flight at once: so many of them that hosts fill
+// to the cap must not fill the memory.
+const largeDocument = 4 << 20
+
+// quota is what is left of MaxTotal.
+type quota struct{ left atomic.Int64 }
+
+func (q *quota) take(n int64) bool {
+	if q.left.Add(-n) >= 0 {
+		return true
+	}
+	q.left.Add(n)
+	return false
+}

@@ -1,0 +1,89 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// attempt is one try to answer a request.
+type attempt struct {
+	observation Observation
+	again       bool          // another try may help
+	after       time.Duration // as the server asked for; 0 where it did not
+}
+
+func (a attempt) failed(r *refusal, again bool) attempt {
+	a.observation.State, a.observation.Code, a.observation.Message = r.state, r.code, r.message
+	a.again = again
+	return a
+}
+
+// withRetryAfter notes for how long a server wants to be left alone.
+func (a attempt) withRetryAfter(resp *http.Response) attempt {
+	text := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		a.after = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		a.after = time.Until(at)
+	}
+	return a
+}
+
+// maxRetryAfter caps what a server may ask for by Retry-After.
+const maxRetryAfter = 30 * time.Second
+
+// backoff is the waits before the second and the third attempt, without jitter, so that runs are alike.
+type backoff struct {
+	waits []time.Duration
+	wait  func(context.Context, time.Duration) error
+}
+
+func newBackoff(o LiveOptions) *backoff {
+	first := cmp.Or(o.RetryWait, time.Second)
+	b := &backoff{waits: []time.Duration{first, 3 * first}, wait: o.Wait}
+	if b.wait == nil {
+		b.wait = sleep
+	}
+	return b
+}
+
+// retry is the layer that tries until there is an answer that another try cannot change, at most three times, and not
+// where the wait would outlast the budget.
+type retry struct {
+	*backoff
+	try func(context.Context, Request) attempt
+}
+
+func (t retry) Observe(ctx context.Context, r Request) Observation {
+	var spent int64
+	for n := 1; ; n++ {
+		a := t.try(ctx, r)
+		spent += a.observation.Milliseconds
+		o := a.observation
+		o.Request, o.Attempts, o.Milliseconds = r, n, spent
+		if !a.again || n > len(t.waits) {
+			return o
+		}
+		wait := max(t.waits[n-1], min(a.after, maxRetryAfter))
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+			return o
+		}
+		if t.wait(ctx, wait) != nil {
+			return o
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
