@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -23,7 +24,11 @@ func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]by
 		return nil, refused
 	}
 	wire := &wire{from: resp.Body, left: limit}
-	body, err := io.ReadAll(io.LimitReader(newDecoder(encoding, wire), limit+1))
+	size := resp.ContentLength
+	if encoding != "" {
+		size = -1
+	}
+	body, err := readAll(io.LimitReader(newDecoder(encoding, wire), limit+1), size, limit)
 	switch {
 	case int64(len(body)) > limit, errors.Is(wire.err, errTooLarge):
 		return nil, tooLarge(limit)
@@ -38,6 +43,17 @@ func (l *Live) body(ctx context.Context, resp *http.Response, limit int64) ([]by
 	}
 	refused, _ = classify(ctx, wire.err)
 	return nil, refused
+}
+
+// readAll reads to the end, where size bytes are expected, -1 for unknown: into one piece of memory, where pieces that
+// are put together take twice as much. What is expected beyond limit is read as if unknown.
+func readAll(from io.Reader, size, limit int64) ([]byte, error) {
+	if size < 0 || size > limit {
+		return io.ReadAll(from)
+	}
+	whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // with room to find the end
+	_, err := whole.ReadFrom(from)
+	return whole.Bytes(), err
 }
 
 // wire reads what is sent, up to left bytes, and keeps the error that is not its end: decoders wrap it.

@@ -97,7 +97,11 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	data, err := readAll(io.LimitReader(f, limit+1), size, limit)
 	if err == nil && int64(len(data)) > limit {
 		err = errTooLarge
 	}
