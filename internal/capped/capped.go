@@ -2,6 +2,7 @@
 package capped
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -29,5 +30,17 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, limit)
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+		return ReadAll(f, limit)
+	}
+	// One piece of memory of the size that the file has: pieces that are put together take twice as much.
+	whole := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // with room to find the end
+	if _, err := whole.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(whole.Len()) > limit { // it grew meanwhile
+		return whole.Bytes(), ErrTooLarge
+	}
+	return whole.Bytes(), nil
 }
