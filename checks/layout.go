@@ -366,14 +366,14 @@ const maxTwins = 100
 
 func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
 	var out verdict.Outcome
-	stood := make(map[twin]bool, len(standing))
+	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
 	for _, t := range standing {
-		stood[t] = true
+		stood[t.path], stood[t.other] = true, true
 	}
 	hidden := map[verdict.Severity]int{}
 	for _, t := range twins {
 		sev := verdict.Error
-		if stood[t] {
+		if stood[t.path] && stood[t.other] {
 			sev = verdict.Warning
 		}
 		if len(out.Findings) >= maxTwins {
