@@ -151,7 +151,7 @@ func (r *Run) move(from, to string) string {
 		force = "-f "
 	}
 	if !shellSafe.MatchString(from) {
-		from = fmt.Sprintf("-- %q", from)
+		from = "-- " + shellWord(from)
 	}
 	return "git mv " + force + from + " " + to
 }
