@@ -157,7 +157,7 @@ func move(r *Run, from, to string) (string, error) {
 		force = "-f "
 	}
 	if !shellSafe.MatchString(from) {
-		from = fmt.Sprintf("-- %q", from)
+		from = "-- " + shellWord(from)
 	}
 	return "git mv " + force + from + " " + to, nil
 }
