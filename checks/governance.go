@@ -3,7 +3,6 @@ package checks
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -146,9 +145,8 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 	return 0, "", nil
 }
 
-var shellSafe = regexp.MustCompile(`^[0-9A-Za-z_./][0-9A-Za-z_./-]*$`)
-
-// move is the command that makes a record of a file that stands elsewhere.
+// move is the command that makes a record of a file that stands elsewhere. Git moves only what it tracks, which a file on
+// disk need not be.
 func move(r *Run, from, to string) (string, error) {
 	force := ""
 	if e, err := r.Range.Result.Leaf(to); err != nil {
@@ -156,8 +154,12 @@ func move(r *Run, from, to string) (string, error) {
 	} else if e != nil {
 		force = "-f "
 	}
-	if !shellSafe.MatchString(from) {
+	track := ""
+	if !plainWord.MatchString(from) {
 		from = "-- " + shellWord(from)
 	}
-	return "git mv " + force + from + " " + to, nil
+	if r.Range.Head.Commit() == "" {
+		track = "git add " + from + " && "
+	}
+	return track + "git mv " + force + from + " " + to, nil
 }

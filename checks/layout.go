@@ -83,7 +83,8 @@ func place(s *Subject, right string) []verdict.Finding {
 		}
 		f := out.Errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
-		f.WithFix("name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -", form)
+		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -",
+			s.Kind.Folder(), form)
 		if right != "" {
 			f.WithFix("name it %s", right)
 		}

@@ -61,6 +61,9 @@ func (o *outputFlags) place(files, folders []output) error {
 		if f.path == "" {
 			continue
 		}
+		if f.path == toStdout {
+			return usagef("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
+		}
 		if taken, err = claim(taken, f); err != nil {
 			return err
 		}
