@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

@@ -8,13 +8,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

@@ -3,9 +3,8 @@ package checks
 import (
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

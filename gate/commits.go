@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

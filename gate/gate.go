@@ -10,14 +10,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

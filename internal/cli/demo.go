@@ -11,13 +11,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // demoBase is the registry of the demonstration: listings at L1, L4 and L5, and witnesses for them.

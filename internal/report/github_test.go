@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 // faulty has n findings of each severity, notices first.

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // validity is the longest life of a listing, in days: the line that its days left are drawn on.

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"golang.org/x/net/html"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // audited is an audit that says something in each part of its page.

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // MaxRead is the size of a report that Read takes, in bytes.

@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Options is what a writer may be told. Each writer ignores what it has no use for.

@@ -8,11 +8,10 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 func main() {
