@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -69,7 +70,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
-	level(&out, s, r)
+	claimedLevel(&out, s, r)
 	// The schema refuses what is missing, negative or no integer.
 	if r.Failed > 0 {
 		out.Errorf(s, at, "tests-failed", "results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
@@ -107,8 +108,8 @@ func isPlaceholder(v jsonschema.Violation) bool {
 	return v.Keyword == "not" && (strings.HasPrefix(v.Pointer, "/signatures/") || strings.HasPrefix(v.Pointer, "/peer_witnesses/"))
 }
 
-// level holds the listing's level against the levels that the Receipt claims (RFC 0025 section 3).
-func level(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
+// claimedLevel holds the listing's level against the levels that the Receipt claims (RFC 0025 section 3).
+func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_level"
 	l := s.Listing
 	if l.Level.Base() < 0 {
@@ -148,11 +149,11 @@ func level(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 
 // claims reports whether a level is among those that a Receipt claims. L5 stands for its tiers, since the receipt schema
 // knows none.
-func claims(claimed []registry.Level, l registry.Level) bool {
+func claims(claimed []level.Level, l level.Level) bool {
 	return slices.Contains(claimed, l) || (l == "L5-FINANCE" || l == "L5-ORG") && slices.Contains(claimed, "L5")
 }
 
-func levelList(levels []registry.Level) string {
+func levelList(levels []level.Level) string {
 	if len(levels) == 0 {
 		return "none"
 	}

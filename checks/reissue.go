@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -229,7 +230,7 @@ func shown(m map[string]any, name string) string {
 
 // signedLevel holds that the level is the one that the new Receipt leaves to the merged listing: whoever proposes a
 // re-issue has no choice among what the owner signed.
-func signedLevel(o *verdict.Outcome, s *Subject, claimed []registry.Level) {
+func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	const at = "/conformance_level"
 	now, then := s.Listing.Level, s.BaseListing.Level
 	want := kept(claimed, then)
@@ -246,14 +247,14 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []registry.Level) {
 
 // kept is the highest level that a Receipt claims, with the suffix of the merged listing where it claims that, else
 // without one where it claims that, else the first of them.
-func kept(claimed []registry.Level, then registry.Level) registry.Level {
+func kept(claimed []level.Level, then level.Level) level.Level {
 	top := highest(claimed)
 	if top.Base() < 0 {
 		return top
 	}
-	plain := registry.Level(fmt.Sprintf("L%d", top.Base()))
+	plain := level.Level(fmt.Sprintf("L%d", top.Base()))
 	if _, suffix, found := strings.Cut(string(then), "-"); found && then.Base() >= 0 {
-		if same := plain + "-" + registry.Level(suffix); same.Base() >= 0 && claims(claimed, same) {
+		if same := plain + "-" + level.Level(suffix); same.Base() >= 0 && claims(claimed, same) {
 			return same
 		}
 	}
@@ -264,8 +265,8 @@ func kept(claimed []registry.Level, then registry.Level) registry.Level {
 }
 
 // highest is the highest Conformance Level among those that a Receipt claims; of equals the first.
-func highest(claimed []registry.Level) registry.Level {
-	var top registry.Level
+func highest(claimed []level.Level) level.Level {
+	var top level.Level
 	for _, l := range claimed {
 		if l.Base() > top.Base() {
 			top = l

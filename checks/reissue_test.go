@@ -3,25 +3,25 @@ package checks
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 )
 
 // The receipt schema knows no tier yet, so that no listing can show a Receipt that names one.
 func TestKeptLevel(t *testing.T) {
 	for _, c := range []struct {
-		then    registry.Level
-		claimed []registry.Level
-		want    registry.Level
+		then    level.Level
+		claimed []level.Level
+		want    level.Level
 	}{
-		{"L5-FINANCE", []registry.Level{"L5-ORG"}, "L5-ORG"},
-		{"L5-FINANCE", []registry.Level{"L5-ORG", "L5"}, "L5-FINANCE"},
-		{"L5-FINANCE", []registry.Level{"L5-ORG", "L5-FINANCE"}, "L5-FINANCE"},
-		{"L5", []registry.Level{"L5-ORG", "L5-FINANCE"}, "L5-ORG"},
-		{"L5", []registry.Level{"L5-ORG", "L5"}, "L5"},
-		{"L3-NC", []registry.Level{"L5"}, "L5"}, // there is no L5-NC
-		{"L3-NC", []registry.Level{"L1", "L1-NC"}, "L1-NC"},
-		{"L9-NC", []registry.Level{"L3-NC", "L3"}, "L3"}, // no level, no suffix
-		{"L3", []registry.Level{"L9"}, ""},
+		{"L5-FINANCE", []level.Level{"L5-ORG"}, "L5-ORG"},
+		{"L5-FINANCE", []level.Level{"L5-ORG", "L5"}, "L5-FINANCE"},
+		{"L5-FINANCE", []level.Level{"L5-ORG", "L5-FINANCE"}, "L5-FINANCE"},
+		{"L5", []level.Level{"L5-ORG", "L5-FINANCE"}, "L5-ORG"},
+		{"L5", []level.Level{"L5-ORG", "L5"}, "L5"},
+		{"L3-NC", []level.Level{"L5"}, "L5"}, // there is no L5-NC
+		{"L3-NC", []level.Level{"L1", "L1-NC"}, "L1-NC"},
+		{"L9-NC", []level.Level{"L3-NC", "L3"}, "L3"}, // no level, no suffix
+		{"L3", []level.Level{"L9"}, ""},
 		{"L3", nil, ""},
 	} {
 		if got := kept(c.claimed, c.then); got != c.want {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -37,7 +38,7 @@ type Standing struct {
 // Listed is what is kept of one listing.
 type Listed struct {
 	Path, Slug, Name, ToolDID, ReceiptSHA256 string
-	Level                                    registry.Level
+	Level                                    level.Level
 	Expires                                  time.Time
 	Provisional                              bool
 }
@@ -178,7 +179,7 @@ func condense(path string, l *registry.Listing) *Listed {
 		return part
 	}
 	return &Listed{Path: path, Slug: cut(l.Slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID), ReceiptSHA256: cut(l.ReceiptSHA256),
-		Level: registry.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
+		Level: level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
 }
 
 // keep makes what one file gives count.

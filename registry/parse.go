@@ -1,6 +1,9 @@
 package registry
 
-import "github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
 
 // root is the value of the record's document, nil where it has none.
 func (r *Record) root() any {
@@ -18,7 +21,7 @@ func ParseListing(r *Record) *Listing {
 		Name:          strict.String(root, "name"),
 		ToolDID:       strict.String(root, "tool_did"),
 		ManifestURI:   strict.String(root, "manifest_uri"),
-		Level:         Level(strict.String(root, "conformance_level")),
+		Level:         level.Level(strict.String(root, "conformance_level")),
 		ReceiptURI:    strict.String(root, "conformance_receipt_uri"),
 		ReceiptSHA256: strict.String(root, "conformance_receipt_sha256"),
 		IssuedAt:      strict.String(root, "issued_at"),

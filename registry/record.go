@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -75,7 +76,7 @@ type Listing struct {
 	Name            string
 	ToolDID         string
 	ManifestURI     string
-	Level           Level
+	Level           level.Level
 	ReceiptURI      string
 	ReceiptSHA256   string
 	IssuedAt        string

@@ -9,12 +9,19 @@ import (
 
 // TestImports holds which of the program's own packages a package rests on, others' imports included.
 func TestImports(t *testing.T) {
+	noGit := []string{"registry", "internal/gitstore"}
 	const module = "github.com/openagentprotocol-OAP/oap-gate/"
 	for _, of := range []struct {
 		name       string
 		only, none []string // nil only: any
 	}{
 		{name: "internal/verdict", only: []string{"internal/strict"}},
+		{name: "internal/did", none: noGit},
+		{name: "internal/receipt", none: noGit},
+		{name: "internal/manifest", none: noGit},
+		{name: "internal/domainage", none: noGit},
+		{name: "internal/level", none: noGit},
+		{name: "internal/signature", none: noGit},
 		{name: "internal/doctor", none: []string{"gate", "checks", "registry", "internal/report"}},
 		{name: "internal/forge", none: []string{"gate", "checks", "registry", "internal/report", "internal/verdict"}},
 	} {

@@ -11,6 +11,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -26,6 +27,10 @@ import (
 
 // IO is what the program knows of its surroundings.
 type IO struct {
+	// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of garbage
+	// be, which is more than the check of a small registry makes.
+	floor []byte
+
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	OutTerminal    bool // stdout is a terminal
@@ -40,14 +45,9 @@ func System() IO {
 	log.SetOutput(io.Discard)
 	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
 	debug.SetGCPercent(50)
-	floor = make([]byte, 32<<20)
-	return IO{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+	return IO{floor: make([]byte, 32<<20), Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
-
-// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of garbage
-// be, which is more than the check of a small registry makes.
-var floor []byte
 
 // fixedError is an error with the command or the value that would do.
 type fixedError struct {
@@ -85,6 +85,7 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 // Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,
 // 3 inconclusive.
 func Main(args []string, sys IO) (code int) {
+	defer runtime.KeepAlive(sys.floor)
 	defer func() {
 		if r := recover(); r != nil {
 			complain(sys, crashed(r))

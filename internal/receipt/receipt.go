@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // MaxBytes is how large a Receipt may be.
@@ -42,7 +42,7 @@ type Receipt struct {
 	ImplementationDID  string
 	ImplementationName string
 	TargetURI          string
-	ClaimedLevels      []registry.Level // as written, levels that do not exist included
+	ClaimedLevels      []level.Level // as written, levels that do not exist included
 	Profile            string
 	RevenueSource      string
 
@@ -151,7 +151,7 @@ func (r *Receipt) entries(root map[string]any) {
 	levels, _ := root["claimed_levels"].([]any)
 	for _, l := range levels {
 		if s, ok := l.(string); ok {
-			r.ClaimedLevels = append(r.ClaimedLevels, registry.Level(strings.Clone(s)))
+			r.ClaimedLevels = append(r.ClaimedLevels, level.Level(strings.Clone(s)))
 		}
 	}
 	// Entries without any of their members decide nothing. Kept, they would take many times the memory of their text.

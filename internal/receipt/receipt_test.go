@@ -17,10 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 const tool = "did:web:tool.example"
@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 	want := &Receipt{
 		url: "u", text: encode(t, o),
 		ImplementationDID: tool, ImplementationName: "Tool", TargetURI: "https://tool.example/",
-		ClaimedLevels: []registry.Level{"L4", "L3-NC", "W1"}, Profile: "non-commercial", RevenueSource: "byok",
+		ClaimedLevels: []level.Level{"L4", "L3-NC", "W1"}, Profile: "non-commercial", RevenueSource: "byok",
 		Passed: 41, Failed: 1, HasPassed: true,
 		NotBefore:  Time{time.Date(2026, 5, 4, 10, 34, 47, 660e6, time.UTC), "2026-05-04T10:34:47.660Z"},
 		NotAfter:   Time{time.Date(2026, 8, 2, 10, 34, 47, 0, time.UTC), "2026-08-02T12:34:47+02:00"},

@@ -1,4 +1,5 @@
-package registry
+// Package level holds the Conformance Levels of RFC 0019 and the profiles that later RFCs add.
+package level
 
 import "strings"
 
