@@ -1,0 +1,7 @@
+//go:build !linux
+
+package signing
+
+import "errors"
+
+func unnamed(string, string, []byte) error { return errors.ErrUnsupported }
