@@ -48,7 +48,9 @@ type refusedError struct{ error }
 func (e *refusedError) Unwrap() error { return e.error }
 
 // refusef says why nothing is written, and what would be.
-func refusef(fix, format string, args ...any) error { return &refusedError{usagef(fix, format, args...)} }
+func refusef(fix, format string, args ...any) error {
+	return &refusedError{usagef(fix, format, args...)}
+}
 
 // workspace is a clone that a record is written into, and what the world says of it.
 type workspace struct {
