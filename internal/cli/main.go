@@ -113,6 +113,9 @@ func Main(args []string, sys IO) (code int) {
 	if _, ok := errors.AsType[*inconclusiveError](err); ok {
 		return verdict.Inconclusive.ExitStatus()
 	}
+	if _, ok := errors.AsType[*refusedError](err); ok {
+		return verdict.Failed.ExitStatus()
+	}
 	return verdict.Errored.ExitStatus()
 }
 
