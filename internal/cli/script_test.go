@@ -34,6 +34,10 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
 //	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
+//	keyfile NAME FILE     write the private key of that name, which implementations of the world have
+//	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
+//	[!] unchanged NAME    the files of $REGISTRY are what they were when NAME was told before
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -70,6 +74,11 @@ func TestScript(t *testing.T) {
 			"asked":    asked,
 			"commit":   commitID,
 			"event":    event,
+
+			"run":       runCommand,
+			"keyfile":   keyFile,
+			"unseen":    unseen,
+			"unchanged": unchanged,
 		},
 	})
 }
@@ -79,6 +88,10 @@ type script struct {
 	world  *fixture.World
 	worlds int
 	flags  []string
+
+	secrets [][]byte // private keys that the script has written, and their files
+	keys    []string
+	trees   map[string][]byte // see unchanged
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }

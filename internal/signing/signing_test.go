@@ -281,20 +281,6 @@ func TestWriteFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "key.pem")
-	for name, write := range map[string]func(dir, name string, text []byte) error{"linked": named, "unnamed": unnamed} {
-		file := name + ".pem"
-		err := write(dir, file, k.pem())
-		if errors.Is(err, errors.ErrUnsupported) {
-			t.Logf("%s: not supported here", name)
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := write(dir, file, k.pem()); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: written over: %v", name, err)
-		}
-	}
 	if err := k.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}

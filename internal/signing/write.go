@@ -2,13 +2,13 @@ package signing
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 )
 
 // pkcs8 is what stands before the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
@@ -31,16 +31,17 @@ func (k *Key) WriteFile(path string) error {
 		return refused("name a file outside of it",
 			"%s lies in the Git work tree %s, and a key that is committed is known to all", path, tree)
 	}
-	// For a better message alone: link refuses it too.
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("writing the key: %w", &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("writing the key: %w", err)
 	}
+	defer root.Close()
 	text := k.pem()
 	defer clear(text)
-	if err := unnamed(dir, filepath.Base(path), text); !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if err := atomicfile.Create(root, filepath.Base(path), text, 0o600); err != nil {
+		return fmt.Errorf("writing the key: %w", err)
 	}
-	return named(dir, filepath.Base(path), text)
+	return nil
 }
 
 // pem is one line of base64 in its frame. The encoder of encoding/pem would leave copies behind.
@@ -64,21 +65,4 @@ func workTree(dir string) string {
 		}
 		dir = up
 	}
-}
-
-// named writes beside the new file and links it to its name, where no file can be without one.
-func named(dir, name string, text []byte) error {
-	f, err := os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+".oap-gate.tmp"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("writing the key: %w", err)
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), filepath.Join(dir, name))
-	}
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		return fmt.Errorf("writing the key: %w", err)
-	}
-	return nil
 }
