@@ -129,12 +129,16 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: run STATUS COMMAND [ARGUMENT…]")
 	}
 	w := state(ts).world
-	flags := w.Args()
-	if args[1] == "key" {
-		flags = flags[2:] // there is no --repo
+	flags := append(w.Args(), "--retry-wait", "1ms")
+	words := 2
+	switch args[1] {
+	case "key": // has no --repo
+		flags, words = flags[2:], 3
+	case "list": // asks nobody
+		flags = flags[:4]
 	}
 	got := "0"
-	if err := ts.Exec("oap-gate", slices.Concat(args[1:], []string{"--retry-wait", "1ms"}, flags)...); err != nil {
+	if err := ts.Exec("oap-gate", slices.Concat(args[1:words], flags, args[words:])...); err != nil {
 		got = strings.TrimPrefix(err.Error(), "exit status ")
 	}
 	if got != args[0] {
