@@ -1,11 +1,13 @@
 package listing
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -27,10 +29,7 @@ func TestDraftLayout(t *testing.T) {
 	f := from(t, served)
 	f.Level, f.Provisional = "L1-NC", true
 	f.More = map[string]any{"license": "MIT", "jurisdictions": []any{"DE", "FR"}, "categories": []any{}}
-	rec, err := Draft(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := Draft(f)
 	const want = `{
   "slug": "tool",
   "name": "To\u202eol \"1\"",
@@ -56,6 +55,9 @@ func TestDraftLayout(t *testing.T) {
 	}
 	if rec.Path != "implementations/tool.json" {
 		t.Errorf("the path is %q", rec.Path)
+	}
+	if doc, err := strict.Parse(rec.Path, rec.Document.Data, strict.RegistryFile); err != nil || !reflect.DeepEqual(doc.Root, rec.Document.Root) {
+		t.Errorf("the text reads as %v, %v", doc, err)
 	}
 	if v := schema.Builtin("listing").Validate(rec.Document.Root); len(v) > 0 {
 		t.Errorf("the draft violates the schema: %v", v)
