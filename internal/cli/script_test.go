@@ -34,6 +34,8 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
 //	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
+//	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -70,6 +72,10 @@ func TestScript(t *testing.T) {
 			"asked":    asked,
 			"commit":   commitID,
 			"event":    event,
+
+			"record":    record,
+			"snapshot":  snapshot,
+			"unchanged": unchanged,
 		},
 	})
 }
@@ -79,6 +85,7 @@ type script struct {
 	world  *fixture.World
 	worlds int
 	flags  []string
+	files  map[string]string // see snapshot
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
