@@ -176,12 +176,26 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 
 // judgeFile judges one file on disk as if it alone were committed on top of the base.
 func (o *recordFlags) judgeFile(ctx context.Context, w *workspace, path string) (*verdict.Report, error) {
+	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
+		return repo.FileRange(ctx, w.base, path)
+	})
+}
+
+// judgeText judges a text as if it were committed so on top of the base, before it is written.
+func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, text []byte) (*verdict.Report, error) {
+	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
+		return repo.TextRange(ctx, w.base, path, text)
+	})
+}
+
+func (o *recordFlags) judge(ctx context.Context, w *workspace,
+	read func(*registry.Repository) (*registry.Range, error)) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
 	if err != nil {
 		return nil, err
 	}
 	defer repo.Close()
-	rng, err := repo.FileRange(ctx, w.base, path)
+	rng, err := read(repo)
 	if err != nil {
 		return nil, err
 	}

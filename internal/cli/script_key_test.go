@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
@@ -86,41 +84,6 @@ func shows(text string, secret []byte) string {
 		}
 	}
 	return ""
-}
-
-// unchanged remembers, with a name, what all files under the registry's work tree hold; told the name again it holds that
-// nothing has changed, the Git directory included.
-func unchanged(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 1 {
-		ts.Fatalf("usage: [!] unchanged NAME")
-	}
-	s := state(ts)
-	sum := sha256.New()
-	ts.Check(filepath.WalkDir(s.world.Repo.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "%s %s\n", path, info.Mode())
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		fmt.Fprintf(sum, "%d %x\n", len(text), sha256.Sum256(text))
-		return err
-	}))
-	now := sum.Sum(nil)
-	before, known := s.trees[args[0]]
-	if s.trees == nil {
-		s.trees = map[string][]byte{}
-	}
-	s.trees[args[0]] = now
-	if known && bytes.Equal(before, now) == neg {
-		ts.Fatalf("the files of the registry have changed: %v", !neg)
-	}
 }
 
 // runCommand runs a command with the flags of the script's world, for which it must end with the status.

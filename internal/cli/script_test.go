@@ -37,7 +37,8 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
 //	keyfile NAME FILE     write the private key of that name, which implementations of the world have
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
-//	[!] unchanged NAME    the files of $REGISTRY are what they were when NAME was told before
+//	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
+//	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -78,6 +79,8 @@ func TestScript(t *testing.T) {
 			"run":       runCommand,
 			"keyfile":   keyFile,
 			"unseen":    unseen,
+			"record":    record,
+			"snapshot":  snapshot,
 			"unchanged": unchanged,
 		},
 	})
@@ -91,7 +94,7 @@ type script struct {
 
 	secrets [][]byte // private keys that the script has written, and their files
 	keys    []string
-	trees   map[string][]byte // see unchanged
+	files   map[string]string // see snapshot
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }

@@ -40,7 +40,7 @@ func (r *refusal) observation(of Request) Observation {
 // canonical gives a request the one spelling under which it is observed, recorded and looked up. A target
 // that is not usable stays as it is, but for bytes that are not UTF-8.
 func (r Request) canonical() Request {
-	if r.Protocol == Archive {
+	if r.Protocol == Archive || r.Protocol == File {
 		return r
 	}
 	if r.Protocol == HTTPS {

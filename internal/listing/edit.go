@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -82,30 +79,11 @@ func Append(text []byte, name string, element []byte) ([]byte, error) {
 	return splice(text, at, at, added), nil
 }
 
-// Quote is a text as a JSON string. What does not show as itself, or changes what stands beside it, is an escape: control,
-// bidirectional and default-ignorable characters, and every blank but U+0020.
+// Quote is a text, which must be UTF-8, as a JSON string: as Text writes it.
 func Quote(text string) []byte {
-	out := []byte{'"'}
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			out = append(out, '\\', byte(r))
-		case !shows(r):
-			for _, unit := range utf16.Encode([]rune{r}) {
-				out = fmt.Appendf(out, `\u%04x`, unit)
-			}
-		default:
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return append(out, '"')
-}
-
-// shows reports whether a character shows as itself.
-func shows(r rune) bool {
-	const brailleBlank = '\u2800'
-	return unicode.IsPrint(r) && r != brailleBlank &&
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	var b bytes.Buffer
+	quote(&b, text)
+	return b.Bytes()
 }
 
 // span is where a member or an element stands in a text: offsets in bytes. Of an element name is value.

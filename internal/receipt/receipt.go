@@ -39,9 +39,12 @@ type Receipt struct {
 	memo *memo.Memo        // nil: each call works anew
 	sum  [sha256.Size]byte // of text, where there is a memo
 
+	ID                 string // receipt_id
 	ImplementationDID  string
 	ImplementationName string
 	TargetURI          string
+	SuiteName          string
+	SuiteVersion       string
 	ClaimedLevels      []level.Level // as written, levels that do not exist included
 	Profile            string
 	RevenueSource      string
@@ -57,6 +60,8 @@ type Receipt struct {
 
 	ExternalAudit  ExternalAudit
 	RegistryAnchor bool // the member registry_anchor is there, whatever is in it
+	// AnchorCommit and AnchorPath are what registry_anchor names.
+	AnchorCommit, AnchorPath string
 
 	// Rounded is the JSON Pointer of the first number that an IEEE 754 double rounds; see signature.Rounded.
 	Rounded string
@@ -94,14 +99,19 @@ func Parse(url string, data []byte) (*Receipt, error) {
 	r := &Receipt{
 		url:                url,
 		text:               data,
+		ID:                 member(root, "receipt_id"),
 		ImplementationDID:  member(root, "implementation", "did"),
 		ImplementationName: member(root, "implementation", "name"),
 		TargetURI:          member(root, "target", "uri"),
+		SuiteName:          member(root, "suite", "name"),
+		SuiteVersion:       member(root, "suite", "version"),
 		Profile:            member(root, "profile"),
 		RevenueSource:      member(root, "revenue", "source"),
 		NotBefore:          timeOf(member(root, "validity", "not_before")),
 		NotAfter:           timeOf(member(root, "validity", "not_after")),
 		ExternalAudit:      auditOf(root["external_audit"]),
+		AnchorCommit:       member(root, "registry_anchor", "commit_sha"),
+		AnchorPath:         member(root, "registry_anchor", "file_path"),
 		Rounded:            signature.Rounded(root),
 	}
 	_, r.RegistryAnchor = root["registry_anchor"]
