@@ -18,6 +18,7 @@ import (
 type Check struct {
 	ID, Title, Cite, Why, Fix string
 
+	Row   string          // of [Section6], which the check holds together with the others of that row
 	Kinds []registry.Kind // of the records that it judges
 	Owns  evidence.Kind   // this check reports that it is missing; 0: none
 
