@@ -1,5 +1,3 @@
-// Package checks holds one requirement of the registry's gate per file. A check is pure: its outcome depends
-// on the registry, the evidence and the clock in its Subject alone.
 package checks
 
 import (
