@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"runtime"
 	"sync"
@@ -51,6 +52,9 @@ type Wanted struct {
 	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
 	// of a workflow anchor; empty where nothing hangs on it.
 	Declarations []*registry.Anchor
+	// MaxDocuments is how many documents one record may lead to, its own included; those of witnesses and maintainers beyond
+	// it are not sought. 0: any number.
+	MaxDocuments int
 	// Memo holds what this run has decoded; nil: each document is decoded for each record that leads to it.
 	Memo *memo.Memo
 }
@@ -114,10 +118,17 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 
 // vouchers seeks the documents of those whose signatures a Receipt carries beside the implementation's own.
 func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
-	f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, independence)
+	left := math.MaxInt
+	if w.MaxDocuments > 0 {
+		left = w.MaxDocuments - 2 - resolutions("did:web:a.example:b") // the record's own
+	}
 	f.Maintainers = make(map[string]Result[*did.Document], len(w.Maintainers))
 	var mu sync.Mutex
 	for _, d := range w.Maintainers {
+		if left -= resolutions(d); left < 0 {
+			left = 0
+			continue
+		}
 		c.start(func() {
 			doc, _ := c.didDocument(d, w.Judged)
 			mu.Lock()
@@ -125,6 +136,15 @@ func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
 			f.Maintainers[d] = doc
 		})
 	}
+	f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, independence, left)
+}
+
+// resolutions is how many documents are asked for at most to resolve a DID.
+func resolutions(text string) int {
+	if d, err := did.Parse(text); err == nil && d.HasPath() {
+		return 2
+	}
+	return 1
 }
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
@@ -135,29 +155,46 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	for _, p := range r.Witnesses {
 		dids = append(dids, p.WitnessDID)
 	}
-	f.Witnesses = c.witnesses(dids, w, true)
+	f.Witnesses = c.witnesses(dids, w, true, math.MaxInt)
 }
 
-// witnesses seeks the documents of the listed among dids. Where independence matters that includes their
-// Manifests, and the reference server's own witnesses.
-func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[string]*Witness {
+// witnesses seeks the documents of the listed among dids, as long as they are at most so many. Where independence matters
+// that includes their Manifests, and the reference server's own witnesses.
+func (c *collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
 	found := make(map[string]*Witness)
 	if len(dids) > MaxWitnesses {
 		return found
 	}
+	listed := make(map[string]*registry.Listing)
+	servers := 0
 	for _, d := range dids {
 		l := w.Listed(d)
 		if l == nil || found[d] != nil {
 			continue
 		}
-		known := &Witness{}
-		found[d] = known
+		cost := 1 + resolutions(l.ToolDID)
+		if independence {
+			cost++
+		}
+		if cost > documents {
+			continue
+		}
+		documents -= cost
+		if found[d], listed[d] = (&Witness{}), l; independence && documents < math.MaxInt/2 && w.ReferenceServer(d) {
+			servers++
+		}
+	}
+	if servers > 0 {
+		documents /= servers
+	}
+	for d, known := range found {
+		l := listed[d]
 		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID, w.Judged) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
 			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 && w.ReferenceServer(d) {
-				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
+				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false, documents)
 			}
 		})
 	}

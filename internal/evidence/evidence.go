@@ -5,6 +5,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -12,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Protocol says how a request is made.
@@ -81,6 +83,26 @@ type Observation struct {
 	Attempts     int
 	Milliseconds int64
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
+}
+
+// Evidence is the observation as a report has it: without the body, and without the port of the address.
+func (o Observation) Evidence() verdict.Evidence {
+	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
+		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
+	if at, err := netip.ParseAddrPort(o.Address); err == nil {
+		e.Address = at.Addr().String()
+	}
+	if o.FinalURL != o.Target {
+		e.FinalURL = o.FinalURL
+	}
+	if o.State == Obtained {
+		e.SHA256 = o.SHA256
+	}
+	if !o.CachedAt.IsZero() {
+		at := o.CachedAt.UTC()
+		e.CachedAt = &at
+	}
+	return e
 }
 
 // Codes of observations that are not Obtained.
