@@ -64,6 +64,7 @@ type row struct {
 var rows = []row{
 	{"small", (*bench).small},
 	{"flat", (*bench).flat},
+	{"list", (*bench).list},
 	{"schema", (*bench).schema},
 	{"witnesses", (*bench).witnesses},
 	{"online", (*bench).online},

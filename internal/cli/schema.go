@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 )
 
-var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config"}
+var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config", "listings"}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
@@ -43,6 +44,8 @@ func schemaText(name string) []byte {
 		return evidence.BundleSchema()
 	case "repo-config":
 		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json", "protections of an OAP registry")
+	case "listings":
+		return listing.RowsSchema(schemaBase + "listings.v1.json")
 	}
 	return jsonschema.Text(name)
 }

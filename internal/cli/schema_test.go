@@ -24,7 +24,12 @@ func TestPrintedSchemas(t *testing.T) {
 	} {
 		Main(args, IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
 	}
-	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle"}, "report": {"check.report", "audit.report", "error.report"}}
+	var listed bytes.Buffer
+	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), IO{Stdout: &listed, Stderr: io.Discard, Getenv: none})
+	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	written := map[string][]string{"listings": {"listings"}, "bundle": {"check.bundle", "audit.bundle"}, "report": {"check.report", "audit.report", "error.report"}}
 	for _, name := range schemaNames {
 		var out bytes.Buffer
 		if code := Main([]string{"schema", name}, IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
 //	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
+//	keyfile NAME FILE     write the private key of that name, which implementations of the world have
+//	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
 //	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
@@ -73,6 +76,9 @@ func TestScript(t *testing.T) {
 			"commit":   commitID,
 			"event":    event,
 
+			"run":       runCommand,
+			"keyfile":   keyFile,
+			"unseen":    unseen,
 			"record":    record,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
@@ -85,7 +91,10 @@ type script struct {
 	world  *fixture.World
 	worlds int
 	flags  []string
-	files  map[string]string // see snapshot
+
+	secrets [][]byte // private keys that the script has written, and their files
+	keys    []string
+	files   map[string]string // see snapshot
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }

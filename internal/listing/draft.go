@@ -90,9 +90,23 @@ func Highest(claimed []level.Level) level.Level {
 
 // orders are the members of each kind of record, in the order of the registry's schemas.
 var orders = map[registry.Kind][]string{
-	registry.KindListing: {"slug", "name", "tool_did", "manifest_uri", "conformance_level", "conformance_receipt_uri",
-		"conformance_receipt_sha256", "issued_at", "expires_at", "open_source", "license", "non_commercial", "provisional",
-		"contact", "categories", "jurisdictions"},
+	registry.KindListing:     ofListing,
+	registry.KindPeerWitness: ofListing,
+	registry.KindRevocation: {"slug", "revoked_receipt_sha256", "reason", "evidence_uri", "revoked_at", "revoked_by_did",
+		"signature", "peer_witness_signatures"},
+	registry.KindWorkflowAnchor: {"slug", "workflow_id", "workflow_manifest_id", "workflow_type", "coordinator_did",
+		"failover_coordinator_did", "cross_match_receipt_uri", "cross_match_receipt_sha256", "anchored_at", "merkle_root",
+		"consistency_proof_to_prev", "jurisdictions", "is_high_stakes"},
+}
+
+var ofListing = []string{"slug", "name", "tool_did", "manifest_uri", "conformance_level", "conformance_receipt_uri",
+	"conformance_receipt_sha256", "issued_at", "expires_at", "open_source", "license", "non_commercial", "provisional",
+	"contact", "categories", "jurisdictions"}
+
+// inner are the members of the objects that a member of a record holds.
+var inner = map[string][]string{
+	"signature":               {"alg", "value", "by"},
+	"peer_witness_signatures": {"witness_did", "alg", "value", "by"},
 }
 
 // Text writes a record in its one layout: members in the order of the registry's schema, others after them by their names,
@@ -105,7 +119,8 @@ func Text(k registry.Kind, root map[string]any) []byte {
 	return b.Bytes()
 }
 
-// write writes a value. order is that of an object's members as far as it is known; indent begins each line.
+// write writes a value. order is that of the members of an object, or of an array's objects, as far as it is known; indent
+// begins each line.
 func write(b *bytes.Buffer, v any, order []string, indent string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -125,14 +140,14 @@ func write(b *bytes.Buffer, v any, order []string, indent string) {
 			begin(b, i, indent)
 			quote(b, name)
 			b.WriteString(": ")
-			write(b, v[name], nil, indent+"  ")
+			write(b, v[name], inner[name], indent+"  ")
 		}
 		end(b, len(names), indent, '}')
 	case []any:
 		b.WriteByte('[')
 		for i, e := range v {
 			begin(b, i, indent)
-			write(b, e, nil, indent+"  ")
+			write(b, e, order, indent+"  ")
 		}
 		end(b, len(v), indent, ']')
 	case string:
