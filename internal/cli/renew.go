@@ -153,7 +153,7 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err := refusal(rep, path, "the listing is not renewed"); err != nil {
 		return err
 	}
-	if l.Provisional && has(rep, path, checks.ProvisionalNotNeeded) {
+	if l.Provisional && findingOf(rep, path, checks.ProvisionalNotNeeded) != nil {
 		fmt.Fprintln(sys.Stderr, "provisional is dropped: the domain is old enough")
 		if now, err = listing.Drop(now, "provisional"); err != nil {
 			return err
@@ -235,11 +235,16 @@ func refusal(rep *verdict.Report, path, what string) error {
 	return unsure
 }
 
-// has reports whether a report holds a finding of that code on a subject.
-func has(rep *verdict.Report, path, code string) bool {
-	return slices.ContainsFunc(rep.Results, func(r verdict.Result) bool {
-		return r.Subject == path && slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return f.Code == code })
-	})
+// findingOf is the first finding on a subject that has one of the codes, nil where none has.
+func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Finding {
+	for _, r := range rep.Results {
+		for _, f := range r.Findings {
+			if r.Subject == path && slices.Contains(codes, f.Code) {
+				return &f
+			}
+		}
+	}
+	return nil
 }
 
 // lines makes each line of a text safe for a terminal.

@@ -280,15 +280,15 @@ func keyIDs(doc *did.Document) string {
 	return strings.Join(ids, ", ")
 }
 
-// unsigned are the codes of what a revocation lacks that not all have signed who must.
-var unsigned = []string{"not-authorised", "owner-open", "witness-open"}
+// unfinished are the codes of what a revocation lacks that not all have signed who must.
+var unfinished = []string{"not-authorised", "owner-open", "witness-open"}
 
 // passes refuses a revocation that the check would not let pass, but for witnesses who are to sign yet.
 func (o *revokeOptions) passes(ctx context.Context, w *workspace, v revocation, text []byte) error {
 	if !o.forced {
 		return o.judgeRevocation(ctx, w, v.path, text, "", nil)
 	}
-	return o.judgeRevocation(ctx, w, v.path, text, "/peer_witness_signatures/0", unsigned)
+	return o.judgeRevocation(ctx, w, v.path, text, "/peer_witness_signatures/0", unfinished)
 }
 
 // judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts however
@@ -323,7 +323,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 	}
 	// It is judged with a signature that verifies nowhere in the place of the one that it lacks.
 	v.add(base64.RawURLEncoding.EncodeToString(make([]byte, 64)), v.by, false)
-	if err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unsigned); err != nil {
+	if err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
 		return err
 	}
 	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {

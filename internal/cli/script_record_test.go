@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,7 +13,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gowebpki/jcs"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // record runs a command of the program that writes records, on the world's registry and web.
@@ -25,6 +32,61 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// deploy publishes an implementation whose owner has the key in a file: the DID Document holds its public half, and it
+// signs the Receipt.
+func deploy(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: deploy KEYFILE SLUG LEVEL")
+	}
+	block, _ := pem.Decode([]byte(ts.ReadFile(args[0])))
+	if block == nil {
+		ts.Fatalf("%s holds no PEM", args[0])
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	ts.Check(err)
+	ts.Check(publishBy(state(ts).world, parsed.(ed25519.PrivateKey), fixture.Implementation{Slug: args[1], Level: args[2]}))
+}
+
+// publishBy is World.Publish for a key that no name has.
+func publishBy(w *fixture.World, key ed25519.PrivateKey, i fixture.Implementation) error {
+	w.Add(i)
+	d, err := w.Publish(i.Slug)
+	if err != nil {
+		return err
+	}
+	if i, err = w.Implementation(i.Slug); err != nil {
+		return err
+	}
+	document, err := fixture.ParseDoc(d.DIDDocument)
+	if err != nil {
+		return err
+	}
+	public := base64.RawURLEncoding.EncodeToString(key.Public().(ed25519.PublicKey))
+	text, err := document.Set("/verificationMethod/0/publicKeyJwk/x", public).Bytes()
+	if err != nil {
+		return err
+	}
+	w.Web.Page(i.DIDDocumentURL(), text)
+	receipt, err := fixture.ParseDoc(d.Receipt)
+	if err != nil {
+		return err
+	}
+	if text, err = receipt.Delete("/signatures").Bytes(); err != nil {
+		return err
+	}
+	signed, err := jcs.Transform(text)
+	if err != nil {
+		return err
+	}
+	text, err = receipt.Set("/signatures", []map[string]string{{"by": i.DID + "#key-1", "alg": "EdDSA",
+		"value": base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, signed))}}).Bytes()
+	if err != nil {
+		return err
+	}
+	w.Web.Page(i.ReceiptURL(), text)
+	return nil
 }
 
 // snapshot notes what stands in the world's work tree and in the script's own folder.

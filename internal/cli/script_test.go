@@ -39,6 +39,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	sign VAR NAME         put the signature of the second line of stdout by the key of that name into the environment
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
+//	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
 //	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
@@ -82,6 +83,7 @@ func TestScript(t *testing.T) {
 			"sign":      sign,
 			"unseen":    unseen,
 			"record":    record,
+			"deploy":    deploy,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
 		},
