@@ -64,6 +64,24 @@ type workspace struct {
 
 // open opens the clone, which must hold a registry and have a work tree, and the source of evidence.
 func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error) {
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	if dir := w.repo.Worktree(); dir == "" {
+		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
+	} else {
+		w.tree, err = listing.OpenTree(dir)
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// look opens the clone, which must hold a registry, and the source of evidence.
+func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error) {
 	w := &workspace{progress: newProgress(sys)}
 	defer func() {
 		if err != nil {
@@ -72,10 +90,6 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	}()
 	if w.repo, err = registry.Open(o.repo); err != nil {
 		return nil, err
-	}
-	dir := w.repo.Worktree()
-	if dir == "" {
-		return nil, usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
 	}
 	if w.base, w.how, err = o.baseOf(w.repo); err != nil {
 		return nil, err
@@ -86,9 +100,6 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	}
 	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/", gate.ErrNoRegistry, short(w.base), w.how))
-	}
-	if w.tree, err = listing.OpenTree(dir); err != nil {
-		return nil, err
 	}
 	w.src, err = o.source(w.progress.set)
 	return w, err
