@@ -402,7 +402,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *re
 		case f.Code == "witness-open", f.Severity == verdict.Doubt:
 			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]", f.Message, f.Code)}
 		default:
-			return refusef(f.Fix, "the signature would not count: %s [%s]", f.Message, f.Code)
+			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code, "the signature would not count: %s [%s]", f.Message, f.Code)
 		}
 	}
 	return nil
