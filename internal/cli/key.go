@@ -182,6 +182,11 @@ func methodOf(ctx context.Context, src evidence.Source, id string, k *signing.Ke
 	if err != nil {
 		return "", err
 	}
+	return methodIn(doc, id, k)
+}
+
+// methodIn is the same for a document that was had.
+func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	for _, known := range doc.Keys {
 		if known.Public.Equal(k.Public()) {
 			return known.ID, nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
@@ -107,4 +108,17 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// sign puts into the environment what somebody whose key lives elsewhere would give back: the signature, by the key of a
+// name, of the second line of stdout.
+func sign(ts *testscript.TestScript, neg bool, args []string) {
+	lines := strings.Split(ts.ReadFile("stdout"), "\n")
+	if neg || len(args) != 2 || len(lines) != 4 {
+		ts.Fatalf("usage: sign VAR NAME, after what prints a path, the bytes to sign and their SHA-256")
+	}
+	if sum := sha256.Sum256([]byte(lines[1])); hex.EncodeToString(sum[:]) != lines[2] {
+		ts.Fatalf("the SHA-256 of the bytes is not %s", lines[2])
+	}
+	ts.Setenv(args[0], base64.StdEncoding.EncodeToString(ed25519.Sign(fixture.Key(args[1]), []byte(lines[1]))))
 }

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
 //	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
 //	keyfile NAME FILE     write the private key of that name, which implementations of the world have
+//	sign VAR NAME         put the signature of the second line of stdout by the key of that name into the environment
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
 //	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
@@ -79,6 +80,7 @@ func TestScript(t *testing.T) {
 
 			"run":       runCommand,
 			"keyfile":   keyFile,
+			"sign":      sign,
 			"unseen":    unseen,
 			"record":    record,
 			"deploy":    deploy,
