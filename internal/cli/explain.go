@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 func newExplain(sys IO) *cobra.Command {
@@ -89,6 +90,7 @@ type subject struct {
 // subjects are all of them: explain and the test of the codes read nothing else.
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+	{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()},
 }
 
 func (s subject) network(r verdict.Rule) string {

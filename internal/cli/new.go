@@ -53,13 +53,17 @@ signature of its own that verifies; a slug or a DID that is listed.`),
 		},
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), sys, args[0], args[1]) },
 	}
+	o.bindAll(c)
+	return c
+}
+
+func (o *newOptions) bindAll(c *cobra.Command) {
 	o.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.receipt, "receipt", "", "where the Receipt is (default: where the Manifest says)")
 	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims)")
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
 	f.StringArrayVar(&o.set, "set", nil, "a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
-	return c
 }
 
 // unsigned are the members of a listing that no document says.
@@ -134,7 +138,7 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 	if st.BySlug(slug) != nil {
 		return refusef(renew, "%s is listed", slug)
 	}
-	if _, err := w.tree.Read(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.read(ctx, path); !errors.Is(err, fs.ErrNotExist) {
 		return unwritten(cmp.Or(err, fmt.Errorf("%q: %w", path, fs.ErrExist)), renew)
 	}
 	found, err := verify.Verify(ctx, w.src, target, &verify.Config{Tool: version(), Standing: st,

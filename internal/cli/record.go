@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -55,23 +56,23 @@ func refusef(fix, format string, args ...any) error {
 // workspace is a clone that a record is written into, and what the world says of it.
 type workspace struct {
 	repo     *registry.Repository
-	tree     *listing.Tree
-	base     string // commit that the record would land on
-	how      string // it was chosen
+	tree     *listing.Tree // nil of a bare clone, which a dry run may have
+	base     string        // commit that the record would land on
+	how      string        // it was chosen
 	src      evidence.Source
 	progress *progress
 }
 
-// open opens the clone, which must hold a registry and have a work tree, and the source of evidence.
+// open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of evidence.
 func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error) {
 	w, err := o.look(ctx, sys)
 	if err != nil {
 		return nil, err
 	}
-	if dir := w.repo.Worktree(); dir == "" {
-		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
-	} else {
+	if dir := w.repo.Worktree(); dir != "" {
 		w.tree, err = listing.OpenTree(dir)
+	} else if !o.dryRun {
+		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
 	}
 	if err != nil {
 		w.close()
@@ -113,6 +114,22 @@ func (w *workspace) close() {
 	if w.repo != nil {
 		w.repo.Close()
 	}
+}
+
+// read reads a record: of the work tree, of the base where there is none. The error is as that of [listing.Tree.Read].
+func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
+	if w.tree != nil {
+		return w.tree.Read(path)
+	}
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	text, err := base.File(ctx, path, int64(strict.RegistryFile.Bytes))
+	if err == nil && text == nil {
+		err = fs.ErrNotExist
+	}
+	return text, err
 }
 
 // standing is what the base tree holds.

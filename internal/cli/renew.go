@@ -113,7 +113,7 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err != nil {
 		return unwritten(err, "")
 	}
-	was, err := w.tree.Read(path)
+	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("list it: oap-gate new "+slug+" TARGET", "%s is not there", path)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gowebpki/jcs"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
@@ -46,47 +44,9 @@ func deploy(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	ts.Check(err)
-	ts.Check(publishBy(state(ts).world, parsed.(ed25519.PrivateKey), fixture.Implementation{Slug: args[1], Level: args[2]}))
-}
-
-// publishBy is World.Publish for a key that no name has.
-func publishBy(w *fixture.World, key ed25519.PrivateKey, i fixture.Implementation) error {
-	w.Add(i)
-	d, err := w.Publish(i.Slug)
-	if err != nil {
-		return err
-	}
-	if i, err = w.Implementation(i.Slug); err != nil {
-		return err
-	}
-	document, err := fixture.ParseDoc(d.DIDDocument)
-	if err != nil {
-		return err
-	}
-	public := base64.RawURLEncoding.EncodeToString(key.Public().(ed25519.PublicKey))
-	text, err := document.Set("/verificationMethod/0/publicKeyJwk/x", public).Bytes()
-	if err != nil {
-		return err
-	}
-	w.Web.Page(i.DIDDocumentURL(), text)
-	receipt, err := fixture.ParseDoc(d.Receipt)
-	if err != nil {
-		return err
-	}
-	if text, err = receipt.Delete("/signatures").Bytes(); err != nil {
-		return err
-	}
-	signed, err := jcs.Transform(text)
-	if err != nil {
-		return err
-	}
-	text, err = receipt.Set("/signatures", []map[string]string{{"by": i.DID + "#key-1", "alg": "EdDSA",
-		"value": base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, signed))}}).Bytes()
-	if err != nil {
-		return err
-	}
-	w.Web.Page(i.ReceiptURL(), text)
-	return nil
+	w := state(ts).world
+	w.Add(fixture.Implementation{Slug: args[1], Level: args[2]})
+	ts.Check(w.PublishBy(parsed.(ed25519.PrivateKey), args[1]))
 }
 
 // snapshot notes what stands in the world's work tree and in the script's own folder.
