@@ -143,7 +143,9 @@ type comparison struct {
 	left          int // steps
 	told          []Difference
 	index         map[told]int
+	more          map[int]int // differences beside the one told, by its index
 	walked        map[pair]bool
+	patterns      map[string]func(string) bool
 }
 
 type told struct {
@@ -157,7 +159,7 @@ type pair struct {
 }
 
 func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps}
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
 		if f := old.files[oldOf[p]]; f != nil && f.root != nil {
@@ -178,15 +180,18 @@ func (c *comparison) spend(steps int) bool {
 }
 
 func (c *comparison) schema(oldPath, newPath string) []Difference {
-	c.told, c.index, c.walked = nil, map[told]int{}, map[pair]bool{}
+	c.told, c.index, c.more, c.walked = nil, map[told]int{}, map[int]int{}, map[pair]bool{}
 	o, n := c.old.files[oldPath], c.new.files[newPath]
 	switch {
 	case o == nil || o.root == nil:
-		c.tell(nil, positive, Changed, false, "%s", unread("old", oldPath, o))
+		c.add(Difference{Class: Changed, Message: unread("old", oldPath, o)})
 	case n == nil || n.root == nil:
-		c.tell(nil, positive, Changed, false, "%s", unread("new", newPath, n))
+		c.add(Difference{Class: Changed, Message: unread("new", newPath, n)})
 	default:
-		c.walk(o.root, n.root, spot{}, positive)
+		c.walk(o.root, n.root, spot{}, positive, nil)
+	}
+	for i, n := range c.more {
+		c.told[i].Message += fmt.Sprintf(" (and %d more)", n)
 	}
 	if c.left < 0 {
 		c.told = append(c.told, Difference{Class: Changed, Message: fmt.Sprintf(
@@ -249,6 +254,8 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 type spot struct {
 	old, new *step
 	followed bool // the place is that of the reference
+	gone     bool // which the new schema has no more
+	standIn  bool // one of the two is what the reference leads to, the other has none
 }
 
 type step struct {
