@@ -249,14 +249,15 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	return false
 }
 
-// spot is where differences are told: the place of the schemas in the file that is compared or, once a reference was
-// followed, the place of that reference.
+// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which a
+// reference was followed it is the place of that reference.
 type spot struct {
-	old, new *step
-	followed bool // the place is that of the reference
-	gone     bool // which the new schema has no more
-	standIn  bool // one of the two is what the reference leads to, the other has none
+	old, new       *step
+	oldRef, newRef bool // a reference was followed
+	standIn        bool // one of the two is what a reference leads to, where the other has none
 }
+
+func (s spot) followed() bool { return s.oldRef || s.newRef }
 
 type step struct {
 	above *step
@@ -272,11 +273,22 @@ func (s *step) pointer() string {
 	return strings.Join(tokens, "")
 }
 
-func (s spot) below(tokens ...string) spot {
-	if !s.followed {
-		for _, token := range tokens {
-			s.old, s.new = &step{s.old, token}, &step{s.new, token}
-		}
+func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
+
+// branch is the spot below where the pointers differ.
+func (s spot) branch(old, new []string) spot {
+	if !s.oldRef {
+		s.old = s.old.below(old)
+	}
+	if !s.newRef {
+		s.new = s.new.below(new)
+	}
+	return s
+}
+
+func (s *step) below(tokens []string) *step {
+	for _, token := range tokens {
+		s = &step{s, token}
 	}
 	return s
 }

@@ -367,11 +367,7 @@ func (v *visit) branches(keyword string, isOld, isNew bool) {
 	}
 	paired := map[*schema]bool{}
 	walk := func(o, n *schema) {
-		at := v.at
-		if !at.followed {
-			at.old = &step{&step{at.old, keyword}, o.name}
-			at.new = &step{&step{at.new, keyword}, n.name}
-		}
+		at := v.at.branch([]string{keyword, o.name}, []string{keyword, n.name})
 		v.sub(o, n, at, nil)
 	}
 	var more []*schema

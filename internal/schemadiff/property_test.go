@@ -362,6 +362,9 @@ func claim(d []Difference) Class {
 	set := map[Class]bool{}
 	for _, d := range d {
 		set[d.Class] = true
+		if d.Class == Additive && !strings.HasSuffix(d.Pointer[:strings.LastIndex(d.Pointer, "/")], "/properties") {
+			return "" // told at a reference, so that the name is not known
+		}
 	}
 	delete(set, Note)
 	switch {

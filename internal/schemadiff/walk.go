@@ -33,7 +33,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if !c.spend(1 + (len(o.object())+len(n.object()))/4) {
 		return
 	}
-	if !at.followed {
+	if !at.followed() {
 		in |= c.before.settings[o] | c.after.settings[n]
 	}
 	if in&undirected == 0 {
@@ -97,13 +97,19 @@ func (v *visit) tell(class Class, gone bool, keyword, message string, names ...s
 		tokens = append([]string{keyword}, names...)
 	}
 	at := v.at.below(tokens...)
-	step, side := at.new, v.n
-	if gone {
-		step, side = at.old, v.o
+	d := Difference{Class: v.in.class(class), Gone: gone && !at.newRef, Message: message}
+	if d.Gone {
+		d.Pointer = at.old.pointer()
+	} else {
+		d.Pointer = at.new.pointer()
 	}
-	d := Difference{Class: v.in.class(class), Pointer: step.pointer(), Gone: gone && !v.at.followed || v.at.gone, Message: message}
-	if v.at.followed && side.file != nil {
-		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(side.place()+(&spot{}).below(tokens...).new.pointer()), message)
+	side, followed := v.n, at.newRef
+	if gone || side == absent {
+		side, followed = v.o, at.oldRef
+	}
+	if followed {
+		place := side.place() + (*step)(nil).below(tokens).pointer()
+		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(place), message)
 	}
 	if !v.spend(1 + (len(d.Pointer)+len(d.Message))/32) {
 		return
@@ -187,7 +193,7 @@ func (v *visit) marks() {
 		is, isNew := v.n.object()[keyword]
 		switch {
 		case keyword == "$defs":
-			if !v.at.followed {
+			if !v.at.followed() {
 				v.definitions()
 			}
 		case asserting[keyword], isOld == isNew && v.same(was, is):
@@ -320,36 +326,29 @@ func (v *visit) standIn() bool {
 			v.tell(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
 			return true
 		}
-		v.follow(keyword, to, target, true)
+		at := v.at.branch([]string{keyword}, nil)
+		at.oldRef, at.standIn = true, true
+		v.follow(to, target, at)
 	}
 	for keyword, to := range n {
 		if to == nil {
 			v.tell(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
 			return true
 		}
-		v.follow(keyword, target, to, false)
+		at := v.at.branch(nil, []string{keyword})
+		at.newRef, at.standIn = true, true
+		v.follow(target, to, at)
 	}
 	return true
 }
 
-// follow walks what a reference leads to, each pair once. Of two that refer gone is false.
-func (v *visit) follow(keyword string, o, n *schema, gone bool) {
+// follow walks a pair of which one is at the end of a reference, once.
+func (v *visit) follow(o, n *schema, at spot) {
 	key := pair{o, n, v.in}
-	if v.walked[key] {
-		return
+	if !v.walked[key] {
+		v.walked[key] = true
+		v.walk(o, n, at, v.in, nil)
 	}
-	v.walked[key] = true
-	at := v.at.below(keyword)
-	if !at.followed {
-		at.followed, at.gone = true, gone
-		if gone {
-			at.new = at.old
-		} else {
-			at.old = at.new
-		}
-	}
-	at.standIn = len(v.old.references(v.o))+len(v.new.references(v.n)) == 1
-	v.walk(o, n, at, v.in, nil)
 }
 
 // reference compares what a reference leads to, where both sides have it.
@@ -368,7 +367,9 @@ func (v *visit) reference(keyword string) {
 	case o.resource.id != n.resource.id && !v.atOwnPlace(o.resource, n.resource):
 		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id), quote(o.resource.id)))
 	}
-	v.follow(keyword, o, n, false)
+	at := v.at.below(keyword)
+	at.oldRef, at.newRef, at.standIn = true, true, false
+	v.follow(o, n, at)
 }
 
 // dynamical reports whether s is one of several subschemas with its dynamic anchor.
