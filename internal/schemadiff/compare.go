@@ -69,7 +69,7 @@ func (x setting) of(holder, sub *schema) setting {
 // seesEvaluated reports whether s has a keyword that depends on what others evaluate.
 func (s *schema) seesEvaluated() bool {
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if sub := s.at(keyword, ""); sub != nil && sub.value != true {
+		if sub := s.at(keyword, ""); sub != nil && !sub.bare() {
 			return true
 		}
 	}
