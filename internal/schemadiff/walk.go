@@ -354,10 +354,15 @@ func (v *visit) standIn() bool {
 // follow walks a pair of which one is at the end of a reference, once.
 func (v *visit) follow(o, n *schema, at spot) {
 	key := pair{o, n, v.in}
-	if !v.walked[key] {
-		v.walked[key] = true
-		v.walk(o, n, at, v.in, nil)
+	if v.walked[key] {
+		return
 	}
+	v.walked[key] = true
+	if v.depth++; v.depth > maxDepth {
+		v.left = -1
+	}
+	v.walk(o, n, at, v.in, nil)
+	v.depth--
 }
 
 // reference compares what a reference leads to, where both sides have it.
