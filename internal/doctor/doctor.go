@@ -131,7 +131,7 @@ func (v *visit) read(name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
-const exampleFix = "copy docs/repo-config.example.yml of oap-gate to .github/repo-config.yml and run oap-gate protect --dry-run"
+const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate protect --dry-run"
 
 func (v *visit) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
@@ -147,6 +147,10 @@ func (v *visit) readConfig() {
 	}
 	v.examined = append(v.examined, repoconfig.Path)
 	f, err := repoconfig.Parse(data)
+	if errors.Is(err, repoconfig.ErrProse) {
+		v.add(verdict.Error, "repo-config", pos, repoconfig.ProseFix, "%v", err)
+		return
+	}
 	if err != nil {
 		v.fault(verdict.Error, "repo-config", err, "see oap-gate schema repo-config")
 		return
