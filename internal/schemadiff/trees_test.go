@@ -72,6 +72,25 @@ func TestTrees(t *testing.T) {
 	}
 }
 
+// A reference leads to another $id also where the schema that it leads to stands at its place; one within the file does
+// not, whatever the file is called now.
+func TestReferenceToAnotherIdentifier(t *testing.T) {
+	version := func(host string) map[string]string {
+		return map[string]string{
+			"schemas/v1.0/a.json": `{"$id":"https://` + host + `/v1.0/a.json","items":{"$ref":"https://` + host + `/v1.0/b.json"},
+				"not":{"$ref":"#/$defs/t"},"contains":{"$ref":"b.json"},"$defs":{"t":{"type":"null"}}}`,
+			"schemas/v1.0/b.json": `{"$id":"https://` + host + `/v1.0/b.json"}`,
+		}
+	}
+	var got []string
+	for _, d := range Trees(tree(version("x.example")), tree(version("y.example")), published).Schema("schemas/v1.0/a.json") {
+		got = append(got, string(d.Class)+" "+d.Pointer)
+	}
+	if want := []string{"identity /$id", "identity /items/$ref"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A schema that another file's $id is taken from leads to nothing that is known.
 func TestReferenceTakenOver(t *testing.T) {
 	base := map[string]string{"schemas/v1.0/a.json": `{"items":{"$ref":"https://x.example/b.json"}}`,

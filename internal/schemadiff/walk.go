@@ -376,10 +376,14 @@ func (v *visit) reference(keyword string) {
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
 		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and where it leads depends on the way to it")
 		return
-	case v.atOwnPlace(o, n):
-		return
-	case o.resource.id != n.resource.id && !v.atOwnPlace(o.resource, n.resource):
+	}
+	own := v.atOwnPlace(o, n)
+	if within := o.resource == v.o.resource && n.resource == v.n.resource; o.resource.id != n.resource.id && !within &&
+		(!own || was != is) {
 		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id), quote(o.resource.id)))
+	}
+	if own {
+		return
 	}
 	at := v.at.below(keyword)
 	at.oldRef, at.newRef, at.standIn = true, true, false
