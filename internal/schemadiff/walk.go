@@ -176,8 +176,8 @@ var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": t
 
 // asserting are the keywords by which a schema can refuse a document.
 var asserting = func() map[string]bool {
-	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true, "multipleOf": true,
-		"pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
+	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true,
+		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
 		"dependencies": true}
 	for keyword := range forms {
 		all[keyword] = keyword != "$defs"
