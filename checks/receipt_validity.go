@@ -15,6 +15,7 @@ var receiptValidity = &Check{
 	ID:    "receipt-validity",
 	Title: "the listing is in date, for at most 90 days, and its dates are the signed ones",
 	Cite:  "RFC 0026 section 6, RFC 0019 section 7.2",
+	Row:   "Receipt validity window",
 	Why:   "a claim that is never renewed outlives what it claims",
 	Fix:   "copy issued_at and expires_at from the Receipt's validity, at most 90 days apart",
 	Kinds: []registry.Kind{registry.KindListing},
@@ -52,7 +53,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	if !now.Before(l.Expires) {
 		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
-			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now))
+			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now)).Rests(verdict.Lapsed)
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).

@@ -28,12 +28,18 @@ func newExplain(sys IO) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return slices.Concat(ids(catalogue()), codeIDs()), cobra.ShellCompDirectiveNoFileComp
+			return slices.Concat(ruleIDs(), codeIDs()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				for _, c := range catalogue() {
 					fmt.Fprintf(sys.Stdout, "%-22s %s\n", c.ID, c.Title)
+				}
+				for _, s := range subjects {
+					fmt.Fprintf(sys.Stdout, "\n(%s)\n", s.judges)
+					for _, r := range s.rules {
+						fmt.Fprintf(sys.Stdout, "%-22s %s\n", r.ID, r.Title)
+					}
 				}
 				return nil
 			}
@@ -41,11 +47,15 @@ func newExplain(sys IO) *cobra.Command {
 			if check != nil {
 				explainCheck(sys.Stdout, check)
 			}
-			rule := slices.IndexFunc(doctor.Rules, func(r verdict.Rule) bool { return r.ID == args[0] })
-			if rule >= 0 {
-				explainRule(sys.Stdout, doctor.Rules[rule], "the installation, in doctor and protect", "needed for protections")
+			known := check != nil
+			for _, s := range subjects {
+				for _, rule := range s.rules {
+					if rule.ID == args[0] {
+						explainRule(sys.Stdout, rule, s.judges, s.network(rule))
+						known = true
+					}
+				}
 			}
-			known := check != nil || rule >= 0
 			for _, c := range codes() {
 				switch {
 				case c.ID != args[0]:
@@ -60,12 +70,35 @@ func newExplain(sys IO) *cobra.Command {
 				fmt.Fprintf(sys.Stdout, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID, strings.Join(c.of, ", "), c.Meaning, c.Fix)
 			}
 			if !known {
-				fix := "the checks are " + strings.Join(ids(catalogue()), ", ")
-				return usagef(didYouMean(args[0], slices.Concat(ids(catalogue()), codeIDs()), fix), "no check and no code is called %q", args[0])
+				fix := "the checks are " + strings.Join(ids(catalogue()), ", ") + "; all that there is to explain: oap-gate explain"
+				return usagef(didYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix), "no check and no code is called %q", args[0])
 			}
 			return nil
 		},
 	}
+}
+
+// subject is what is judged beside a registry, with the catalogue that it is judged by.
+type subject struct {
+	judges     string // what the rules are about
+	reportedBy string // who is said to report the codes; empty: each rule for itself
+	rules      []verdict.Rule
+	online     string // what the network is needed for; empty: as the method of each rule says
+}
+
+// subjects are all of them: explain and the test of the codes read nothing else.
+var subjects = []subject{
+	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+}
+
+func (s subject) network(r verdict.Rule) string {
+	switch {
+	case s.online != "":
+		return s.online
+	case r.Method == verdict.Live:
+		return "needed"
+	}
+	return "not needed"
 }
 
 func explainCheck(w io.Writer, c *checks.Check) {
@@ -111,8 +144,10 @@ func codes() []code {
 		add(c.ID, c.Codes)
 	}
 	add("every check", report.Codes)
-	for _, rule := range doctor.Rules {
-		add("doctor", rule.Codes)
+	for _, s := range subjects {
+		for _, rule := range s.rules {
+			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)
+		}
 	}
 	return out
 }
@@ -137,6 +172,17 @@ func network(c *checks.Check) string {
 
 // catalogue is every check, in the order of a report.
 func catalogue() []*checks.Check { return slices.Concat(checks.Audit, checks.All) }
+
+// ruleIDs are the ids of all that explain knows.
+func ruleIDs() []string {
+	all := ids(catalogue())
+	for _, s := range subjects {
+		for _, r := range s.rules {
+			all = append(all, r.ID)
+		}
+	}
+	return all
+}
 
 func ids(of []*checks.Check) []string {
 	var out []string

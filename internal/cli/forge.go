@@ -181,6 +181,15 @@ func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err er
 	return o.verdict(sys, rep)
 }
 
+// section6 are the rows of the table in RFC 0026 section 6, with the checks that hold each.
+func section6() []repoconfig.Row {
+	var rows []repoconfig.Row
+	for _, name := range checks.Section6 {
+		rows = append(rows, repoconfig.Row{Name: name, Checks: checks.InRow(name)})
+	}
+	return rows
+}
+
 func newDoctor(sys IO) *cobra.Command {
 	var o installation
 	var ask bool
@@ -197,7 +206,7 @@ of the default branch, and says what is wrong and how to mend it.`,
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: dir}
+				opts := doctor.Options{Dir: dir, Section6: section6()}
 				if ask {
 					if opts.Forge, err = o.client(sys); err != nil {
 						return nil, err

@@ -30,6 +30,8 @@ const workflowFolder = ".github/workflows"
 type Options struct {
 	Dir   string        // root of the clone's work tree
 	Forge *forge.Client // nil: the clone alone
+
+	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
 }
 
 // Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer is a
@@ -40,7 +42,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &visit{tree: root.FS(), branch: "main"}
+	v := &visit{tree: root.FS(), branch: "main", section6: o.Section6}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
@@ -59,6 +61,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 
 // visit is one look at one installation.
 type visit struct {
+	section6   []repoconfig.Row
 	tree       fs.FS
 	branch     string
 	forge      string

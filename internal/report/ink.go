@@ -49,4 +49,5 @@ var shades = map[verdict.Verdict][]color.Attribute{
 	verdict.Inconclusive: {color.FgMagenta},
 	verdict.Warned:       {color.FgYellow},
 	verdict.Skipped:      {color.Faint},
+	verdict.Manual:       {color.FgCyan},
 }

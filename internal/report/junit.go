@@ -96,7 +96,7 @@ func junitResult(result verdict.Result) junitCase {
 	switch result.Verdict {
 	case verdict.Passed, verdict.Warned:
 		c.Out = told
-	case verdict.Skipped:
+	case verdict.Skipped, verdict.Manual:
 		c.Skipped = &junitOutcome{Message: line(result.Reason)}
 	case verdict.Inconclusive:
 		c.Error = junitBlock(result, told)

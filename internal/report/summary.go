@@ -23,21 +23,35 @@ func verdictLine(r *verdict.Report) string {
 	if found := outcomes(r); found != "" {
 		s += "; " + found
 	}
+	if r.Counts.Manual > 0 {
+		s += "; " + attested(r.Counts.Manual)
+	}
 	if assumed := assumptions(r); assumed != "" {
 		s += "; " + assumed
 	}
 	return s
 }
 
+// attested says that nothing was decided of n requirements.
+func attested(n int) string {
+	if n == 1 {
+		return "1 requirement is for people to attest"
+	}
+	return count(n, "requirement") + " are for people to attest"
+}
+
 func examined(r *verdict.Report) string {
 	ran := map[string]bool{}
 	for _, result := range r.Results {
-		if result.Verdict != verdict.Skipped {
+		if result.Verdict != verdict.Skipped && result.Verdict != verdict.Manual {
 			ran[result.Check] = true
 		}
 	}
-	if r.Installation != nil {
+	switch {
+	case r.Installation != nil:
 		return examinedInstallation(r.Installation, len(ran))
+	case slices.Contains(noRegistry, r.Mode):
+		return count(len(ran), "check") + " on " + subjects(r)
 	}
 	obtained := 0
 	for _, e := range r.Evidence {
@@ -57,6 +71,18 @@ func examined(r *verdict.Report) string {
 		s += "; no record was judged"
 	}
 	return s
+}
+
+// noRegistry are the modes that judge neither records of a registry nor the installation.
+var noRegistry = []string{"governance", "conformance", "verify"}
+
+// subjects names the subject of the results, or says how many there are.
+func subjects(r *verdict.Report) string {
+	groups := bySubject(r)
+	if len(groups) == 1 {
+		return line(groups[0][0].Subject)
+	}
+	return count(len(groups), "subject")
 }
 
 func examinedInstallation(i *verdict.Installation, rules int) string {

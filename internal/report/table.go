@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -56,8 +57,14 @@ func writeMatrix(b *bytes.Buffer, groups [][]verdict.Result, checks []string, in
 		}
 		fmt.Fprintf(b, "  %s  %s\n", strings.Join(row, " "), line(results[0].Subject))
 	}
-	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))
+	legend := "✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"
+	if slices.ContainsFunc(groups, func(results []verdict.Result) bool { return slices.ContainsFunc(results, isManual) }) {
+		legend += "  m manual"
+	}
+	fmt.Fprintf(b, "  %s\n", ink.faint(legend))
 }
+
+func isManual(r verdict.Result) bool { return r.Verdict == verdict.Manual }
 
 func mark(v verdict.Verdict) string {
 	switch v {
@@ -71,6 +78,8 @@ func mark(v verdict.Verdict) string {
 		return "!"
 	case verdict.Skipped:
 		return "-"
+	case verdict.Manual:
+		return "m"
 	}
 	return "~" // no verdict of ours
 }

@@ -39,7 +39,9 @@ func (v Verdict) ExitStatus() int {
 type Report struct {
 	Version        int        `json:"version" jsonschema:"enum=1"`
 	Tool           Tool       `json:"tool"`
-	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect"`
+	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
+	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
+	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
@@ -97,19 +99,22 @@ type Counts struct {
 	Inconclusive int `json:"inconclusive"`
 	Warn         int `json:"warn"`
 	Skip         int `json:"skip"`
+	Manual       int `json:"manual,omitempty" jsonschema:"description=requirements that people attest\\, since nobody can see them from outside"`
 }
 
 // The verdicts of one Result, beside Passed, Failed and Inconclusive.
 const (
 	Warned  Verdict = "warn"
 	Skipped Verdict = "skip"
+	// Manual is for people to attest: it is neither pass nor failure, and changes no verdict of a run.
+	Manual Verdict = "manual"
 )
 
 // Result is what one check found on one subject: a path, or "registry".
 type Result struct {
 	Check    string    `json:"check"`
 	Subject  string    `json:"subject"`
-	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip"`
+	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip,enum=manual"`
 	Reason   string    `json:"reason,omitempty"`
 	Findings []Finding `json:"findings"`
 }
@@ -201,7 +206,7 @@ func (r *Result) Join(o Result) {
 
 // Worse reports whether v weighs more than o where both are verdicts of one check on one subject.
 func (v Verdict) Worse(o Verdict) bool {
-	ranks := []Verdict{Skipped, Passed, Warned, Inconclusive, Failed}
+	ranks := []Verdict{Manual, Skipped, Passed, Warned, Inconclusive, Failed}
 	return slices.Index(ranks, v) > slices.Index(ranks, o)
 }
 
@@ -238,6 +243,8 @@ func (r *Report) Settle(catalogue []Rule) {
 			r.Counts.Warn++
 		case Skipped:
 			r.Counts.Skip++
+		case Manual:
+			r.Counts.Manual++
 		}
 	}
 }
