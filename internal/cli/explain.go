@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -89,6 +90,7 @@ type subject struct {
 // subjects are all of them: explain and the test of the codes read nothing else.
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
 }
 
 func (s subject) network(r verdict.Rule) string {

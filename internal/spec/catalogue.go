@@ -8,7 +8,7 @@ import (
 // Check is one gate.
 type Check struct {
 	verdict.Rule
-	judge func(*Proposal) (verdict.Outcome, error)
+	judge func(*Proposal, *Judgement) (verdict.Outcome, error)
 }
 
 // All are the gates, in the order of the report.

@@ -12,7 +12,7 @@ import (
 
 // changelog warns of a normative change that the change log does not tell. It is policy of the specification's
 // repository, and no gate of the RFC.
-func (p *Proposal) changelog() (verdict.Outcome, error) {
+func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	reason := "no normative artifact is touched"
 	for _, v := range p.Views {

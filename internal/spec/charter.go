@@ -34,7 +34,7 @@ func isCharterPath(path string) bool {
 }
 
 // charterReview holds a change that touches a user's right to the stricter quorum: RFC 0019 section 5.
-func (p *Proposal) charterReview() (verdict.Outcome, error) {
+func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	at, why, err := p.touchesRights(&out)
 	if err != nil {
@@ -44,6 +44,7 @@ func (p *Proposal) charterReview() (verdict.Outcome, error) {
 		out.Verified = "no user right is touched"
 		return out.OrPass(), nil
 	}
+	j.Charter = true
 	text, err := readOptional(p.Base, maintainersPath)
 	if err != nil {
 		return out, err
@@ -236,5 +237,5 @@ func (t count) missing(roster []maintainer) string {
 	return "; the roster has no others"
 }
 
-// fold is an organisation's name as it is compared.
+// organisation is an organisation's name as it is compared.
 func organisation(name string) string { return strings.Join(strings.Fields(fold.Text(name)), " ") }

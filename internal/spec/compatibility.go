@@ -21,7 +21,7 @@ import (
 const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
 
 // backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
-func (p *Proposal) backwardCompatibility() (verdict.Outcome, error) {
+func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) {
 	g := compatibility{Proposal: p}
 	for _, v := range p.Views {
 		if err := g.view(v); err != nil {

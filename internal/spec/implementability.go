@@ -21,7 +21,7 @@ const (
 )
 
 // implementability holds that a normative change comes with code that was tried: RFC 0019 section 3.
-func (p *Proposal) implementability() (verdict.Outcome, error) {
+func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	var bare []*View // without evidence
 	var lacking []evidence
@@ -60,12 +60,13 @@ func (p *Proposal) implementability() (verdict.Outcome, error) {
 		}
 		why = append(why, more...)
 	}
-	p.withoutEvidence(&out, bare, lacking, why)
+	j.Exception = p.withoutEvidence(&out, bare, lacking, why)
 	return out, nil
 }
 
-// withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative.
-func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking []evidence, why []string) {
+// withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative. It
+// reports whether one is claimed for a change that looks editorial.
+func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking []evidence, why []string) (claimed bool) {
 	at := file(bare[0].normative()[0].Path)
 	editorial := len(why) == 0
 	said, paragraph := noClaim, ""
@@ -76,7 +77,7 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 	case p.Words == nil && editorial:
 		out.Doubtf(at, "", "exception-unknown", "the change looks editorial, and whether an exception is claimed is not "+
 			"known without the pull request's body").WithFix("give the body with --pr FILE or --body FILE")
-		return
+		return false
 	case said == justified && editorial:
 		severity := verdict.Warning
 		if p.DenyException {
@@ -85,11 +86,11 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks editorial; that two "+
 			"thirds of the working group granted it is for the reviewers to see", p.Words.Source, shorten(paragraph)).
 			WithFix("look it up in the working group's records")
-		return
+		return true
 	case said == justified:
 		out.Errorf(at, "", "exception-not-editorial", "%s claims an exception, and the change is normative: %s",
 			p.Words.Source, list(why)).WithFix(bringEvidence)
-		return
+		return false
 	case said == unjustified:
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a paragraph of at least %d words that "+
 			"says why", p.Words.Source, minJustification).WithFix(claimException)
@@ -113,6 +114,7 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, and no schema "+
 			"but in annotations")
 	}
+	return false
 }
 
 // list shows the first few texts, which are quoted already.

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -10,39 +11,50 @@ import (
 // Subject is the subject of the results of a range.
 const Subject = "proposal"
 
-// Judge runs the selected gates on a proposal. An error means that an object could not be read, or a limit was passed.
-func Judge(p *Proposal, selected func(id string) bool) ([]verdict.Result, error) {
-	return p.results(selected, func(c Check) (verdict.Outcome, error) { return c.judge(p) })
+// Judgement is what the gates make of a proposal.
+type Judgement struct {
+	Results   []verdict.Result
+	Exception bool // one is claimed for a change that looks editorial
+	Charter   bool // the change touches user rights
 }
 
-// Root are the results of a root commit, which has nothing to be compared with.
-func Root(commit string, selected func(id string) bool) ([]verdict.Result, error) {
-	return (&Proposal{Commit: commit}).results(selected, func(Check) (verdict.Outcome, error) {
+// Judge runs the selected gates on a proposal. An error means that an object could not be read, or a limit was passed.
+func Judge(p *Proposal, selected func(id string) bool) (Judgement, error) {
+	var j Judgement
+	err := j.add(p.Commit, selected, func(c Check) (verdict.Outcome, error) { return c.judge(p, &j) })
+	return j, err
+}
+
+// Root is the judgement of a root commit, which has nothing to be compared with.
+func Root(commit string, selected func(id string) bool) (Judgement, error) {
+	var j Judgement
+	err := j.add(commit, selected, func(Check) (verdict.Outcome, error) {
 		return verdict.Skip("a root commit has no base"), nil
 	})
+	return j, err
 }
 
-func (p *Proposal) results(selected func(string) bool, judge func(Check) (verdict.Outcome, error)) ([]verdict.Result, error) {
-	var out []verdict.Result
+func (j *Judgement) add(commit string, selected func(string) bool, judge func(Check) (verdict.Outcome, error)) error {
+	subject := cmp.Or(commit, Subject)
 	for _, c := range All {
 		if !selected(c.ID) {
 			continue
 		}
 		outcome, err := judge(c)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("judging %s of %s: %w", c.ID, subject, err)
 		}
 		outcome.Findings = distinct(outcome.Findings)
 		for i := range outcome.Findings {
-			outcome.Findings[i].Commit = p.Commit
+			outcome.Findings[i].Commit = commit
 		}
-		r, err := outcome.Result(c.Rule, cmp.Or(p.Commit, Subject))
+		r, err := outcome.Result(c.Rule, subject)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, r)
+		j.Results = append(j.Results, r)
 	}
-	return out, nil
+	return nil
 }
 
 // distinct drops what several views say alike.

@@ -88,7 +88,7 @@ type Texts struct {
 // NewRange is a proposal of a range.
 func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
-	if err := hasSpecification(r.Base, r.Head); err != nil {
+	if err := HasSpecification(r.Base, r.Head); err != nil {
 		return nil, err
 	}
 	for _, v := range r.Views {
@@ -112,9 +112,6 @@ func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range,
 // NewStep is a proposal of one commit, its first parent being the base.
 func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: s.Base, Commit: s.Commit.ID, Head: s.Commit.ID}
-	if err := hasSpecification(s.Base, s.Result); err != nil {
-		return nil, err
-	}
 	return p, p.view(s.Base, s.Result, s.Changes, texts)
 }
 
@@ -127,8 +124,8 @@ func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, te
 	return nil
 }
 
-// hasSpecification gives ErrNoSpecification where no tree has rfcs/ beside schemas/ or spec/.
-func hasSpecification(trees ...*registry.Tree) error {
+// HasSpecification gives ErrNoSpecification where no tree has rfcs/ beside schemas/ or spec/.
+func HasSpecification(trees ...*registry.Tree) error {
 	for _, t := range trees {
 		has := func(name string) (bool, error) {
 			e, found, err := t.Entry(name)
