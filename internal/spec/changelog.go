@@ -28,7 +28,7 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 			reason = "the change looks editorial"
 			continue
 		}
-		reason = "CHANGELOG.md is changed"
+		reason = ""
 		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
 			out.Warnf(file(normative[0].Path), "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not").
 				WithFix("add an entry under [Unreleased]")
@@ -36,6 +36,9 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 		if err := v.accepted(&out); err != nil {
 			return out, err
 		}
+	}
+	if reason == "" && len(out.Findings) == 0 {
+		reason = "CHANGELOG.md is changed"
 	}
 	out.Verified = reason
 	return out.OrPass(), nil
