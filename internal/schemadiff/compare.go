@@ -143,7 +143,9 @@ type comparison struct {
 	left          int // steps
 	told          []Difference
 	index         map[told]int
+	more          map[int]int // differences beside the one told, by its index
 	walked        map[pair]bool
+	patterns      map[string]func(string) bool
 }
 
 type told struct {
@@ -157,7 +159,7 @@ type pair struct {
 }
 
 func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps}
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
 		if f := old.files[oldOf[p]]; f != nil && f.root != nil {
@@ -178,15 +180,18 @@ func (c *comparison) spend(steps int) bool {
 }
 
 func (c *comparison) schema(oldPath, newPath string) []Difference {
-	c.told, c.index, c.walked = nil, map[told]int{}, map[pair]bool{}
+	c.told, c.index, c.more, c.walked = nil, map[told]int{}, map[int]int{}, map[pair]bool{}
 	o, n := c.old.files[oldPath], c.new.files[newPath]
 	switch {
 	case o == nil || o.root == nil:
-		c.tell(nil, positive, Changed, false, "%s", unread("old", oldPath, o))
+		c.add(Difference{Class: Changed, Message: unread("old", oldPath, o)})
 	case n == nil || n.root == nil:
-		c.tell(nil, positive, Changed, false, "%s", unread("new", newPath, n))
+		c.add(Difference{Class: Changed, Message: unread("new", newPath, n)})
 	default:
-		c.walk(o.root, n.root, spot{}, positive)
+		c.walk(o.root, n.root, spot{}, positive, nil)
+	}
+	for i, n := range c.more {
+		c.told[i].Message += fmt.Sprintf(" (and %d more)", n)
 	}
 	if c.left < 0 {
 		c.told = append(c.told, Difference{Class: Changed, Message: fmt.Sprintf(
@@ -244,12 +249,15 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	return false
 }
 
-// spot is where differences are told: the place of the schemas in the file that is compared or, once a reference was
-// followed, the place of that reference.
+// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which a
+// reference was followed it is the place of that reference.
 type spot struct {
-	old, new *step
-	followed bool // the place is that of the reference
+	old, new       *step
+	oldRef, newRef bool // a reference was followed
+	standIn        bool // one of the two is what a reference leads to, where the other has none
 }
+
+func (s spot) followed() bool { return s.oldRef || s.newRef }
 
 type step struct {
 	above *step
@@ -265,11 +273,22 @@ func (s *step) pointer() string {
 	return strings.Join(tokens, "")
 }
 
-func (s spot) below(tokens ...string) spot {
-	if !s.followed {
-		for _, token := range tokens {
-			s.old, s.new = &step{s.old, token}, &step{s.new, token}
-		}
+func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
+
+// branch is the spot below where the pointers differ.
+func (s spot) branch(old, new []string) spot {
+	if !s.oldRef {
+		s.old = s.old.below(old)
+	}
+	if !s.newRef {
+		s.new = s.new.below(new)
+	}
+	return s
+}
+
+func (s *step) below(tokens []string) *step {
+	for _, token := range tokens {
+		s = &step{s, token}
 	}
 	return s
 }

@@ -151,3 +151,5 @@ func texts(v any) (map[string]bool, bool) {
 	}
 	return set, ok
 }
+
+func sortedNames[V any](set map[string]V) []string { return slices.Sorted(maps.Keys(set)) }
