@@ -194,7 +194,7 @@ func newProtocol(sys IO, p *protocol) *cobra.Command {
 			if err := oneOf("--format", format, "text", "json"); err != nil {
 				return err
 			}
-			_, err := sys.Stdout.Write(listed(p, format))
+			_, err := sys.Stdout.Write(printed(p, format))
 			return err
 		},
 	}
@@ -218,8 +218,8 @@ type requirement struct {
 	Codes    []string       `json:"codes,omitempty"`
 }
 
-// listed is the catalogue of a protocol, as text or JSON.
-func listed(p *protocol, format string) []byte {
+// printed is the catalogue of a protocol, as text or JSON.
+func printed(p *protocol, format string) []byte {
 	rows := []requirement{}
 	for _, r := range p.rules {
 		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title, Method: r.Method}

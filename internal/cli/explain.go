@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -91,6 +92,7 @@ type subject struct {
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
+	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
 }
 
 func (s subject) network(r verdict.Rule) string {
