@@ -28,6 +28,14 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 			return g.out, err
 		}
 	}
+	if !g.out.Has(verdict.Error) {
+		g.declaration()
+	}
+	for _, c := range g.fresh {
+		if err := g.added(c.view, c.Change); err != nil {
+			return g.out, err
+		}
+	}
 	switch {
 	case g.judged == 0:
 		g.out.Verified = "no published schema is touched"
@@ -44,7 +52,21 @@ type compatibility struct {
 	*Proposal
 	out      verdict.Outcome
 	judged   int
+	fields   []fields
+	fresh    []fresh
 	declared string // the sentence that did, where it was needed
+}
+
+// fresh is a schema that a view adds.
+type fresh struct {
+	view *View
+	registry.Change
+}
+
+// fields are the new optional ones of a schema that changes in nothing else but annotations.
+type fields struct {
+	path  string
+	count int
 }
 
 func (g *compatibility) view(v *View) error {
@@ -91,7 +113,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 			return err
 		}
 		if held == nil {
-			return g.added(v, c)
+			g.fresh = append(g.fresh, fresh{v, c})
+			return nil
 		}
 		return g.overwritten(v, c, held)
 	}
@@ -172,36 +195,46 @@ func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Do
 	return document
 }
 
-// tell reports the differences of one published schema. The words are asked for where all that it gains is optional.
+// tell reports the differences of one published schema.
 func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
-	fields, breaks := 0, schemadiff.Breaking(all)
+	added := 0
 	for _, d := range all {
 		switch {
 		case d.Class == schemadiff.Note:
 			g.described(document, d)
 		case d.Class == schemadiff.Additive:
-			fields++
+			added++
 			g.out.Noticef(document, d.Pointer, "additive", "%s", d.Message)
 		default:
 			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", d.Message).WithFix("%s", nextVersion)
 		}
 	}
 	switch {
-	case breaks:
-	case fields == 0 && itself:
+	case schemadiff.Breaking(all):
+	case added > 0:
+		g.fields = append(g.fields, fields{document.Path, added})
+	case itself:
 		g.out.Noticef(file(document.Path), "", "annotations", "only annotations or formatting differ")
-	case fields == 0:
-	case g.Words == nil:
-		g.out.Doubtf(file(document.Path), "", "declaration-unknown", "%s, and whether the pull request's body declares the "+
-			"change additive only is not known", plural(fields, "new optional field")).WithFix("give the body with --pr FILE or --body FILE")
-	default:
-		sentence := g.Words.declaration()
-		if sentence == "" {
-			g.out.Errorf(file(document.Path), "", "additive-undeclared", "%s, and %s does not declare the change additive only",
-				plural(fields, "new optional field"), g.Words.Source).WithFix("write into it: This change is additive only.")
-			return
+	}
+}
+
+// declaration asks the words for new optional fields, where nothing breaks: what does, no declaration helps.
+func (g *compatibility) declaration() {
+	if len(g.fields) == 0 {
+		return
+	}
+	if g.Words != nil {
+		g.declared = g.Words.declaration()
+	}
+	for _, f := range g.fields {
+		switch new := plural(f.count, "new optional field"); {
+		case g.Words == nil:
+			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares the change "+
+				"additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")
+		case g.declared == "":
+			g.out.Errorf(file(f.path), "", "additive-undeclared", "%s, and %s does not declare the change additive only", new,
+				g.Words.Source).WithFix("write into it: This change is additive only.")
 		}
-		g.declared = sentence
 	}
 }
 
