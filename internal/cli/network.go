@@ -72,7 +72,9 @@ type networkFlags struct {
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
-	maxTotal        int64 // bytes of all documents; 0: what evidence allows for a pull request
+	maxTotal        int64  // bytes of all documents; 0: what evidence allows for a pull request
+	server          string // URL of a server that the operator named, which may be plain and private; empty: none
+	tries           int    // attempts at one request; 0: what evidence allows
 }
 
 // bind defines the flags; budget is the default of --budget.
@@ -202,7 +204,7 @@ func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, 
 func (n *networkFlags) live(progress func(done, total int)) (evidence.Source, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
-		RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {
