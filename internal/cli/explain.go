@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -91,6 +92,7 @@ type subject struct {
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
+	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
 }
 
 func (s subject) network(r verdict.Rule) string {
