@@ -23,7 +23,7 @@ const (
 	maxDepth   = 64       // folders within folders
 	maxLinks   = 40       // links that lead to links
 	maxReads   = 20_000   // files that are read, some of them by several links
-	maxSteps   = 200_000  // parts of paths that are resolved
+	maxSteps   = 100_000  // parts of paths that are resolved
 )
 
 // ErrTooLarge means that an agent's folder has more than is read.

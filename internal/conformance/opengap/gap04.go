@@ -169,19 +169,19 @@ func referenced(text string) (names []string) {
 
 // documentation tells which variables the README and the comments of agent.yaml name.
 type documentation struct {
-	mentions
+	*mentions
 	unread []string // why a README was not read
 }
 
 // documented looks for the variables of agent.yaml and of the skills.
 func (a *agent) documented(skills []*skill) (*documentation, error) {
-	d := &documentation{mentions: mentions{}}
+	d := &documentation{mentions: newMentions()}
 	for _, v := range a.variables() {
-		d.mentions[v.text] = ""
+		d.want(v.text)
 	}
 	for _, s := range skills {
 		for _, v := range s.variables {
-			d.mentions[v.text] = ""
+			d.want(v.text)
 		}
 	}
 	d.find(manifestName, a.manifest.comments())
@@ -211,7 +211,7 @@ func (d *documentation) judge(variables []literal, computed []place) verdict.Out
 	var out verdict.Outcome
 	told := map[string]bool{}
 	for _, v := range variables {
-		if d.mentions[v.text] != "" || told[v.text] {
+		if d.files[v.text] != "" || told[v.text] {
 			continue
 		}
 		told[v.text] = true
@@ -356,15 +356,15 @@ func (s *skill) judgeOutside() verdict.Outcome {
 }
 
 // tested looks in the tests for the names of the skills.
-func (a *agent) tested(skills []*skill) (mentions, error) {
-	m := mentions{}
+func (a *agent) tested(skills []*skill) (*mentions, error) {
+	m := newMentions()
 	for _, s := range skills {
-		m[s.module] = ""
+		m.want(s.module)
 		for _, f := range s.functions {
-			m[f.name] = ""
+			m.want(f.name)
 		}
 	}
-	if len(m) == 0 {
+	if len(m.files) == 0 {
 		return m, nil
 	}
 	_, all, err := a.below("tests")
@@ -387,13 +387,13 @@ func (a *agent) tested(skills []*skill) (mentions, error) {
 	return m, nil
 }
 
-func (s *skill) judgeTests(tested mentions, severity verdict.Severity) verdict.Outcome {
+func (s *skill) judgeTests(tested *mentions, severity verdict.Severity) verdict.Outcome {
 	names := []string{s.module}
 	for _, f := range s.functions {
 		names = append(names, f.name)
 	}
 	for _, name := range names {
-		if file := tested[name]; file != "" {
+		if file := tested.files[name]; file != "" {
 			return verdict.Pass("%s names %s; whether it tests it nobody can see", file, name)
 		}
 	}
