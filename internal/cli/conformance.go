@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -33,6 +34,8 @@ type protocol struct {
 var protocols = []protocol{
 	{name: "oasis", short: "the preflight of an evaluation provider", rules: oasis.Rules, declared: true,
 		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider}},
+	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
+		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
 }
 
 // conformance is what a command found.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
@@ -93,6 +94,7 @@ var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
 	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
+	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
 }
 
 func (s subject) network(r verdict.Rule) string {
