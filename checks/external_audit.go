@@ -89,13 +89,6 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// The codes of an auditor whose key is a witness's, and of one of whom that is not known: in an audit both rest on what
-// the witness's document says today.
-const (
-	auditWitnessKey = "audit-witness-key"
-	auditOpen       = "audit-open"
-)
-
 // auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives the
 // key that its DID encodes, if it does.
 func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
@@ -183,11 +176,11 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		}
 		switch doc := known.DIDDocument; {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, auditOpen, "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
-				text, w.DID, located(doc.From, doc.Message)).WithFix("try again")
+			o.Doubtf(s, at, "audit-open", "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
+				text, w.DID, located(doc.From, doc.Message)).WithFix("try again").Rests(verdict.World)
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
-			o.Errorf(s, at, auditWitnessKey, "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
-				WithFix("have somebody audit it who is no witness")
+			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
+				WithFix("have somebody audit it who is no witness").Rests(verdict.World)
 			return verdict.Outcome{}, false
 		}
 	}

@@ -55,7 +55,7 @@ var peerWitnesses = &Check{
 			"have the maintainer serve one"},
 		{"cosignature-missing", "a maintainer who must co-sign did not",
 			"have each of the maintainers sign the Receipt"},
-		{cosignatureStale, "a maintainer's signature no longer verifies; it may have when it was merged",
+		{"cosignature-stale", "a maintainer's signature no longer verifies; it may have when it was merged",
 			"have each of the maintainers sign the Receipt"},
 		{"policy-broken", "the policy file cannot be read, so that it exempts nobody",
 			"mend it; oap-gate schema gate-policy shows what is allowed"},
@@ -121,7 +121,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 			counted++
 			if mine != "" && mine == w.domain.Registrable {
 				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
-					WithFix("have a witness on another domain sign")
+					WithFix("have a witness on another domain sign").Rests(verdict.World)
 			}
 		case unsure:
 			open = w.did + ": " + w.why
@@ -135,7 +135,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case counted > 0:
 		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
 	case open != "" && exempt.Has(verdict.Error):
-		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again")
+		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again").Rests(verdict.World)
 	default:
 		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
 	}
@@ -171,7 +171,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
-		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again")
+		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d", plural(sure, "witness", "witnesses"),
 			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
@@ -193,13 +193,13 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 			o.Errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
 				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
 		case w.weight == unsure:
-			o.Warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).WithFix("try again")
+			o.Warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).WithFix("try again").Rests(verdict.World)
 		case w.weight != counts:
-			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).WithFix("remove the entry, or have a listed witness sign")
+			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).WithFix("have an independent witness sign")
+			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).WithFix("have an independent witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
-			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again")
+			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").Rests(verdict.World)
 		}
 	}
 }
@@ -256,13 +256,11 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		doc := s.Facts.Maintainers[m]
 		switch {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).WithFix("try again")
+			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).WithFix("try again").Rests(verdict.World)
 		case doc.State != evidence.Obtained:
-			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document")
+			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document").Rests(verdict.World)
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
-			o.Errorf(s, at, cosignature(s, m), "the Receipt carries no EdDSA signature of maintainer %s that verifies; "+
-				"section 10 asks for all of them", m).
-				WithFix("have every maintainer sign the bytes that the implementation signs")
+			unsigned(o, s, m).WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
 	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
@@ -270,19 +268,18 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 	}
 }
 
-// cosignatureStale is a maintainer's signature which, in an audit, may have verified under an earlier key.
-const cosignatureStale = "cosignature-stale"
-
-// cosignature is the code for a maintainer's signature that does not verify.
-func cosignature(s *Subject, maintainer string) string {
+// unsigned says that the signature of a maintainer does not verify; in an audit it may have, under an earlier key.
+func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Finding {
 	signed := func(e receipt.Signature) bool {
 		by, _, _ := strings.Cut(e.By, "#")
 		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
 	}
+	code, on := "cosignature-missing", verdict.Text
 	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
-		return cosignatureStale
+		code, on = "cosignature-stale", verdict.World
 	}
-	return "cosignature-missing"
+	return o.Errorf(s, "/conformance_level", code, "the Receipt carries no EdDSA signature of maintainer %s that verifies; "+
+		"section 10 asks for all of them", maintainer).Rests(on)
 }
 
 // ownDomain is the domain of the candidate's did:web; for another DID the host of its Manifest stands in, as

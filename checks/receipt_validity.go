@@ -52,7 +52,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	if !now.Before(l.Expires) {
 		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
-			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now))
+			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now)).Rests(verdict.Lapsed)
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).

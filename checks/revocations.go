@@ -179,22 +179,28 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		name := fmt.Sprintf("witness %q", cutRunes(w.did, 200))
 		switch {
 		case w.weight == unsure:
-			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).WithFix("try again")
+			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).
+				WithFix("try again").Rests(verdict.World)
 		case w.weight != counts:
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).WithFix("have a listed, independent witness sign")
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).
+				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		case w.alone != "":
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).WithFix("have a listed, independent witness sign")
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).
+				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		case w.doubt != "":
-			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).WithFix("try again")
+			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).
+				WithFix("try again").Rests(verdict.World)
 		}
 	}
 	switch {
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
-		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).WithFix("try again")
+		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
+				WithFix("try again").Rests(verdict.World)
 	case possible >= quorum:
-		o.Doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again")
+		o.Doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
+				WithFix("try again").Rests(verdict.World)
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
 			plural(sure, "witness counts", "witnesses count"), quorum)
@@ -204,8 +210,11 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if n := eligible(s.Run, l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
-		o.Errorf(s, at, "not-authorised", "%s", message).
+		f := o.Errorf(s, at, "not-authorised", "%s", message).
 			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
+		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
+			f.Rests(verdict.World) // it may have verified under an earlier key
+		}
 	}
 	return o, nil
 }
@@ -284,7 +293,7 @@ func revokedPin(s *Subject) verdict.Outcome {
 	var out verdict.Outcome
 	if path := s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
 		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
-			WithFix("sign a new Receipt and pin it; a revoked one never comes back")
+			WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
 	} else {
 		out.Verified = "the pinned Receipt is not revoked"
 	}

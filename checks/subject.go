@@ -3,12 +3,9 @@ package checks
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
@@ -176,26 +173,6 @@ func (s *Subject) judged() time.Time {
 		return s.Then.When
 	}
 	return s.Run.Now
-}
-
-// Merged tells whether, in an audit, an error or doubt of a check hangs on what documents say today, which need not be
-// what they said when the record was merged. What the record and its pinned Receipt say themselves is no such
-// thing, nor is a document of a listing itself.
-func (s *Subject) Merged(check, code string, severity verdict.Severity) bool {
-	switch check {
-	case workflowAnchors.ID:
-		text := slices.Contains(anchorWords, code) || code == evidence.CodeScheme && !strings.HasPrefix(s.Anchor.ReceiptURI, "https:")
-		return severity == verdict.Doubt || severity == verdict.Error && !text
-	case externalAudit.ID:
-		return code == auditOpen || code == auditWitnessKey
-	case peerWitnesses.ID:
-		return severity == verdict.Doubt && (code == "witness-open" || code == "cosigner-open") || code == "cosigner-document" || code == cosignatureStale
-	case revocations.ID:
-		l := revokedListing(s)
-		own := code == "not-authorised" && l != nil && did.Same(s.Revocation.RevokedByDID, l.ToolDID) && readable(s.Revocation.Signature.Alg, s.Revocation.Signature.Value)
-		return severity == verdict.Doubt || severity == verdict.Error && own
-	}
-	return false
 }
 
 // readable tells whether a signature can ever have verified.

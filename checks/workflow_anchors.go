@@ -2,6 +2,7 @@ package checks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -44,10 +45,6 @@ var workflowAnchors = &Check{
 	}, did.Codes, fetched),
 }
 
-// anchorWords are the codes of what an anchor, the tree and pinned bytes say themselves, whatever is served today.
-var anchorWords = []string{"workflow-anchored-twice", "anchored-in-future", "anchor-host", evidence.CodeDIDSyntax,
-	evidence.CodeDIDMethod, "no-cross-match-receipt", "workflow-id-differs", "coordinator-not-named", "failover-not-declared"}
-
 func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	a := s.Anchor
@@ -62,8 +59,12 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 			WithFix("set anchored_at to now")
 	}
 	x := s.Facts.CrossMatch
-	if !report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
+	if report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
 		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB") {
+		if x.Code != evidence.CodeScheme || strings.HasPrefix(a.ReceiptURI, "https:") {
+			last(&out).Rests(verdict.World)
+		}
+	} else {
 		crossMatch(&out, s, x.Value)
 	}
 	coordinator(&out, s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
@@ -131,7 +132,7 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	case evidence.Unavailable:
 		o.Doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
 			failover, located(found.From, found.Message)).
-			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain")
+			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain").Rests(verdict.World)
 	default:
 		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
 			"as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
@@ -244,8 +245,13 @@ func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evide
 		o.Errorf(s, pointer, doc.Code, "%s", doc.Message).WithFix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
 		return
 	}
-	report(o, s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message), "serve its DID Document with status 200 over https")
+	if report(o, s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message),
+		"serve its DID Document with status 200 over https") {
+		last(o).Rests(verdict.World)
+	}
 }
+
+func last(o *verdict.Outcome) *verdict.Finding { return &o.Findings[len(o.Findings)-1] }
 
 func web(text string) bool {
 	d, err := did.Parse(text)

@@ -474,31 +474,34 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 	return verdict.StatusValid
 }
 
-// lapsed are the findings that say that a listing is no longer in force, which is no fault of the registry.
-var lapsed = map[string]bool{"expired": true, "receipt-revoked": true}
-
-// soften makes of a check's outcome what it means in an audit. What was judged when it was merged stays in
-// force, so that a document which is gone since is worth a notice; a listing that is no longer in force needs
-// no evidence any more, and a check whose evidence is missing is skipped, not passed. The listing's own documents
-// are not among what was judged at the merge: peer-witnesses stays undecided without them.
+// soften makes of a check's outcome what it means in an audit, by what each finding rests on:
+//
+//	            in force                          no longer in force
+//	Text        stays                             notice, and the check is skipped
+//	World       of a merged statement: notice     notice, and the check is skipped
+//	Lapsed      warning, strict: error            warning, strict: error
+//
+// What a check that runs First found stays in either case. A statement is what others vouched for when it was merged: a
+// listing at L4 or L5, a revocation, an anchor. A listing's own documents have to stand today: they are Text.
 func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	inForce := status == verdict.StatusValid || status == ""
 	missing := ""
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		switch {
-		case lapsed[f.Code]:
+		case f.Basis == verdict.Lapsed:
 			f.Severity = verdict.Warning
 			if a.cfg.Strict {
 				f.Severity = verdict.Error
 			}
 		case f.Severity == verdict.Notice || j.check.First:
 		case !inForce:
-			f.Severity, missing = verdict.Notice, "the listing is no longer in force, and the evidence no longer holds or could not be had"
-		case s.Merged(j.check.ID, f.Code, f.Severity):
-			f.Severity, f.Fix = verdict.Notice, ""
-			f.Message += "; it was judged when it was merged, and stays in force"
-		case s.Then != nil && f.Severity == verdict.Warning && strings.HasPrefix(f.Code, "witness-"):
+			f.Severity = verdict.Notice
+			missing = "the listing is no longer in force, and the evidence no longer holds or could not be had"
+		case f.Basis == verdict.World && s.Then != nil:
+			if f.Severity != verdict.Warning {
+				f.Fix, f.Message = "", f.Message+"; it was judged when it was merged, and stays in force"
+			}
 			f.Severity = verdict.Notice
 		}
 	}

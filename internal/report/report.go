@@ -41,6 +41,7 @@ var writers = []struct {
 	{"junit", writeJUnit},
 	{"html", writeHTML},
 	{"prometheus", writePrometheus},
+	{"checklist", writeChecklist},
 }
 
 // Formats are the names that Write knows.

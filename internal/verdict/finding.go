@@ -42,6 +42,18 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no severity", text)
 }
 
+// Basis is what a finding rests on, and so what becomes of it once the record is merged.
+type Basis uint8
+
+// The bases. Text is the files themselves, and what a listing's own documents have to go on saying: as true today as at
+// the merge. World is a document, key or registration of others, which was judged at the merge and need not say the same
+// today. Lapsed is time or a revocation alone: no fault of the registry.
+const (
+	Text Basis = iota
+	World
+	Lapsed
+)
+
 // Finding is one thing that a check has to say.
 type Finding struct {
 	Severity Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice"`
@@ -52,6 +64,13 @@ type Finding struct {
 	strict.Pos
 	Pointer string `json:"pointer,omitempty"` // RFC 6901, of the member at fault
 	Commit  string `json:"commit,omitempty"`  // where one commit is at fault
+	Basis   Basis  `json:"-"`
+}
+
+// Rests sets what the finding rests on, where that is not Text.
+func (f *Finding) Rests(on Basis) *Finding {
+	f.Basis = on
+	return f
 }
 
 // WithFix sets what would pass.

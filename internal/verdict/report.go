@@ -42,6 +42,7 @@ type Report struct {
 	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
 	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
+	Declared       bool       `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
