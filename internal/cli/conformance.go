@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -29,7 +30,10 @@ type protocol struct {
 }
 
 // protocols are all of them, in the order of the help.
-var protocols = []protocol{}
+var protocols = []protocol{
+	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents}},
+}
 
 // conformance is what a command found.
 type conformance struct {

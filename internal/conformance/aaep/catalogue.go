@@ -23,6 +23,21 @@ const (
 	streamChecks // how many they are
 )
 
+// The checks that ask a running producer.
+const (
+	LiveStream  = "aaep-live-stream"
+	LiveForged  = "aaep-live-forged"
+	LiveTwice   = "aaep-live-twice"
+	LiveLate    = "aaep-live-late"
+	LiveTimeout = "aaep-live-timeout"
+)
+
+// The checks of a claim.
+const (
+	claimText   = "aaep-claim"
+	claimReport = "aaep-claim-report"
+)
+
 // notExercised is what an input comes to that shows nothing of a required behaviour.
 const notExercised = "not-exercised"
 
@@ -171,4 +186,143 @@ var Rules = []verdict.Rule{
 		Fix: "emit state.changed after each reply",
 		Codes: []strict.Code{
 			{"no-follow-up", "no event of the session follows the reply", "emit state.changed after the reply"}}},
+	{ID: LiveStream, Title: "a running producer serves its events, and ends its sessions", Cite: "AAEP 9.3.1, appendix B",
+		Role: producer, Level: 1, Method: verdict.Live,
+		Why: "what cannot be received cannot be announced",
+		Fix: "serve text/event-stream, keep the connection until the session has ended, and end it",
+		Codes: []strict.Code{
+			{"no-connection", "no connection was made, or it broke before the answer", "start the producer, and name its URL"},
+			{"http-status", "a request was answered with another status than the layout's",
+				"serve the layout that --layout names: see docs/conformance.md"},
+			{"not-sse", "the stream of events is not served as text/event-stream", "serve it with Content-Type: text/event-stream"},
+			{"no-subscription", "the answer to subscription.request has no Location that can be used",
+				"answer 201 with a Location on the same host"},
+			{"session-hangs", "a session did not end in the time that the scenario gave it",
+				"end each session by a terminal event; give a longer --budget if it takes long"},
+			{"stream-dropped", "the connection broke while a session was under way", "keep the stream until the session has ended"},
+			{"stream-too-large", "the stream has more bytes or messages than are read, or a line that is longer",
+				"send less: see the limits in docs/conformance.md"},
+			{"scenario-not-run", "a scenario could not be run as it was meant, so that nothing is known of what it was to show",
+				"write a scenario whose start makes the producer ask for a confirmation with a short timeout"},
+		}},
+	{ID: LiveForged, Title: "a reply with a token that was never issued is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (2)",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "whoever can guess nothing must be able to accept nothing",
+		Fix: "act on a reply only where its token is of an open question",
+		Codes: []strict.Code{{"forged-accepted", "an irreversible tool was invoked after a reply with a token that was never issued",
+			"look the token up among the open questions, and ignore what is not there"}}},
+	{ID: LiveTwice, Title: "the first reply to a question counts, and no other", Cite: "AAEP 9.4.1 (6), 6.3.5",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "a user who said no must not be overruled by who speaks next",
+		Fix: "close the question at its first valid reply",
+		Codes: []strict.Code{{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
+			"close the question at its first valid reply"}}},
+	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "by then the default was applied, and the user was told so",
+		Fix: "close the question at its timeout",
+		Codes: []strict.Code{{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
+			"close the question at its timeout"}}},
+	{ID: LiveTimeout, Title: "the default is applied when the timeout has passed", Cite: "AAEP 9.4.4, 6.4",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "a session that waits for ever has no end that a user could hear",
+		Fix: "apply default_decision at timeout_seconds, and emit state.changed",
+		Codes: []strict.Code{
+			{"timeout-ignored", "nothing followed the timeout of a question that nobody answered", "apply default_decision at the timeout"},
+			{"timeout-late", "the default was applied later than 2 s and 10 % after the timeout", "apply it at the timeout"},
+		}},
+	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate", Cite: "AAEP 9.8, 9.1 (4)",
+		Role: claimant,
+		Why:  "a claim that nobody can check is no conforming claim",
+		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
+		Codes: []strict.Code{
+			{"no-claim", "the text holds no claim of AAEP conformance; nothing was decided", "give the text in which the claim stands"},
+			{"claim-level", "the claim names no level", "name the level: AAEP Level 1, 2 or 3 conformant"},
+			{"claim-certified", "the claim says certified; the AAEP project certifies nothing", "say conformant, and by which suite it was verified"},
+			{"claim-suite", "the claim names no suite version", "name the version of the suite by which it was verified"},
+			{"claim-date", "the claim names no date of verification, or one that cannot be or is long past",
+				"name the day of the last verification, YYYY-MM-DD"},
+		}},
+	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)", Role: claimant,
+		Why: "a higher level than the implementation passes is a misrepresentation",
+		Fix: "claim what the report says, or give the report of a run at the claimed level",
+		Codes: append([]strict.Code{
+			{"report-form", "the file is no conformance report of a form that is known", "give the JSON report of a conformance run"},
+			{"claim-above-report", "the report is of a lower level than the claim", "claim the level of the report"},
+			{"claim-not-passed", "the verdict of the report is no pass", "mend what the report names, and run it again"},
+			{"claim-with-failures", "the report lists a failure of severity error", "mend what the report names, and run it again"},
+			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's run asked none",
+				"run oap-gate conformance aaep producer, and give its report"},
+		}, strict.Codes...)},
+
+	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is told"),
+	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
+	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
+	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "whoever replies is authenticated"),
+	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)", "clarification is asked for where it is genuinely needed, and its kinds are true"),
+	manual("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected"),
+	manual("AAEP-P2.10", producer, 2, "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
+	manual("AAEP-C7.5", claimant, 0, "9.7 (5)", "the report is kept where the public can read it"),
+	manual("AAEP-C10", claimant, 0, "9.10", "disputes are reproduced, answered in reasonable time and recorded"),
+
+	manual("AAEP-S1.3", subscriber, 1, "9.3.2 (3)", "starts, ends and tool calls are announced at the user's verbosity"),
+	manual("AAEP-S1.4", subscriber, 1, "9.3.2 (4)", "a user can tell completed, errored and cancelled apart"),
+	manual("AAEP-S1.7", subscriber, 1, "9.3.2 (7)", "critical events are prominent and never suppressed"),
+	manual("AAEP-S2.5", subscriber, 2, "9.4.2 (5)", "a user has a clear way to reply"),
+	manual("AAEP-S2.6", subscriber, 2, "9.4.2 (6)", "nothing is answered on the user's behalf but as the user configured"),
+	manual("AAEP-S2.9", subscriber, 2, "9.4.2 (9)", "the cancelling of a pending confirmation reaches the user"),
+
+	live("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport"),
+	live("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated"),
+	live("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully"),
+	live("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully"),
+	live("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared"),
+	live("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply"),
+	live("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly"),
+	live("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are"),
+	live("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
+	live("AAEP-P3.2", producer, 3, "9.5.1 (2)", "subscription.request is accepted"),
+	live("AAEP-P3.3", producer, 3, "9.5.1 (3)", "each request is answered by subscription.accepted or subscription.rejected"),
+	live("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4", "honored capabilities are no more permissive than those requested"),
+	live("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.5.4", "negotiated rate, filters, coalescing and languages are honored"),
+	live("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied"),
+	live("AAEP-P3.7", producer, 3, "9.5.1 (7)", "subscription.close releases what it held and applies pending defaults"),
+	live("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered"),
+	live("AAEP-P3.9", producer, 3, "9.5.1 (9)", "the manifest is signed for subscribers that require it"),
+	live("AAEP-P3.10", producer, 3, "9.5.1 (10)", "backpressure is applied, and critical events are never delayed"),
+	live("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities"),
+	live("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored"),
+	live("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
+	live("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected"),
+	live("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped"),
+	live("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown"),
+	live("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required"),
+	live("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure"),
+}
+
+// manual is a requirement that nobody can see from outside.
+func manual(id, role string, level int, clause, title string) verdict.Rule {
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title, Method: verdict.Attested,
+		Why: "nobody can see it from outside", Fix: "have people who know the implementation attest it"}
+}
+
+// live is a requirement that a running peer would show, and that no command here asks one about.
+func live(id, role string, level int, clause, title string) verdict.Rule {
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title, Method: verdict.Live,
+		Why: "it shows in a running peer alone, and is not run by this program", Fix: "test it against a running peer"}
+}
+
+// Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,
+// those that a running one shows, and those for people.
+func Rows(o Options) []verdict.Rule {
+	var rows []verdict.Rule
+	for _, check := range o.checks() {
+		rows = append(rows, Rules[check])
+	}
+	for _, rule := range Rules[streamChecks:] {
+		if rule.Role == producer && rule.Level <= o.Level && !o.Single {
+			rows = append(rows, rule)
+		}
+	}
+	return rows
 }

@@ -129,7 +129,7 @@ func manyOf(words ...string) domain {
 	}, "a list of " + one.words}
 }
 
-func whole(least, most int64) domain {
+func number(least, most int64) domain {
 	words := fmt.Sprintf("a whole number of %d or more", least)
 	if most < 1<<53 {
 		words = fmt.Sprintf("a whole number of %d to %d", least, most)
@@ -166,14 +166,14 @@ var membersOf = map[string][]member{
 		{"tool", true, domain{isTool, "a letter or underscore and up to 255 letters, digits, _, . or -"}},
 		{"irreversible", false, boolean}, {"risk_level", false, risks}, {"tool_call_id", false, id("call_")}},
 	toolCompleted: {{"tool", true, anyText}, {"status", true, oneOf("success", "error", "timeout")}},
-	outputStreaming: {{"chunk", true, text(0, 1<<14)}, {"position", true, whole(0, 1<<53)}, {"complete", true, boolean},
+	outputStreaming: {{"chunk", true, text(0, 1<<14)}, {"position", true, number(0, 1<<53)}, {"complete", true, boolean},
 		{"coalesce_hint", false, oneOf("none", "word", "sentence", "paragraph", "completion")},
 		{"output_id", false, id("out_")}},
 	awaitingConfirmation: {{"action", true, anyText}, {"consequence", true, anyText}, {"reply_token", true, id("rpl_")},
-		{"timeout_seconds", true, whole(1, 86400)}, {"default_decision", true, decisions},
+		{"timeout_seconds", true, number(1, 86400)}, {"default_decision", true, decisions},
 		{"risk_level", false, risks}, {"irreversible", false, boolean}},
 	awaitingClarification: {{"question", true, anyText}, {"reply_token", true, id("rpl_")},
-		{"timeout_seconds", true, whole(1, 86400)},
+		{"timeout_seconds", true, number(1, 86400)},
 		{"accepted_response_kinds", false, manyOf("freetext", "multiple_choice", "yes_no", "numeric")}},
 	handoffRequested: {{"reason", true, anyText},
 		{"target_kind", true, oneOf("human", "specialist_agent", "escalation_queue")}},

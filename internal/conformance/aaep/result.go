@@ -80,6 +80,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			if why := of.unshown(check); why != "" && len(o.Findings) == 0 {
 				o.Skipped = why
 			}
+			o.Verified = of.shown(check)
 			if err := add(check, of.said.subject, o.OrPass()); err != nil {
 				return nil, err
 			}
@@ -91,7 +92,10 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			o = verdict.Pass("%d more sessions, or nothing of this kind in them", folded)
 		}
 		if len(o.Findings) == 0 && !o.Passed {
-			continue
+			if len(s.sessions) > 0 {
+				continue
+			}
+			o = verdict.Skip("the input holds no session")
 		}
 		if err := add(check, s.path, o); err != nil {
 			return nil, err
@@ -101,11 +105,11 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 }
 
 // checks are those of the level.
-func (s *Stream) checks() []int {
+func (o Options) checks() []int {
 	var all []int
 	for i, rule := range Rules[:streamChecks] {
 		alone := i == envelope || i == schema || i == summary || i == urgency || i == defaultDecision
-		if s.Single && alone || !s.Single && rule.Level <= s.Level {
+		if o.Single && alone || !o.Single && rule.Level <= o.Level {
 			all = append(all, i)
 		}
 	}
@@ -125,7 +129,7 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		case s.events == 0:
 			o.Skipped = "no event is in the input"
 		default:
-			o = verdict.Pass("%d events, each by itself", s.events)
+			o = verdict.Pass("%s, each by itself", count(s.events, "event"))
 		}
 		r, err := o.Result(Rules[check], s.path)
 		if err != nil {
@@ -194,4 +198,28 @@ func (o *session) unshown(check int) string {
 		return "no question of the session was answered"
 	}
 	return ""
+}
+
+// shown is what a check looked at in a session.
+func (o *session) shown(check int) string {
+	switch check {
+	case state:
+		return count(o.state.n, "change") + " of state"
+	case tools:
+		return count(len(o.callsMade()), "tool call")
+	case output:
+		return count(len(o.output), "output")
+	case confirmation, blocking:
+		return count(o.acted, "irreversible tool call")
+	case resolution:
+		return count(o.answered, "answered question")
+	}
+	return count(o.events, "event")
+}
+
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
 }

@@ -128,6 +128,7 @@ func (o *session) bracket(m *message, say sayer) {
 // chain is what a session tells of its states.
 type chain struct {
 	told                 bool
+	n                    int // changes
 	last                 string
 	implied              []string // states that the events since imply
 	entered, left        bool     // thinking
@@ -167,6 +168,7 @@ func (o *session) enter(m *message, say sayer) {
 	case c.told && c.last != "" && from != c.last && !slices.Contains(c.implied, from):
 		say(state, verdict.Error, "/from_state", "state-chain", "from_state is %s, the session was in %s", show(from), show(c.last))
 	}
+	c.n++
 	c.told, c.last, c.implied = true, to, c.implied[:0]
 	c.entered = c.entered || to == "thinking"
 	c.left = c.left || from == "thinking"
@@ -180,6 +182,13 @@ type calls struct {
 	byID   map[string]*call   // the newest of each tool_call_id
 	byTool map[string][]*call // in order; those that are done are dropped from the front
 	anon   map[string][]*call // the same, of those without an id
+}
+
+func (o *session) callsMade() []*call {
+	if o.calls == nil {
+		return nil
+	}
+	return o.calls.all
 }
 
 type call struct {
@@ -327,8 +336,8 @@ func (o *session) end(say func(at strict.Pos, check int, severity verdict.Severi
 	if o.terminal == "" {
 		say(o.lastAt, lifecycle, verdict.Doubt, "capture-ends", "the session's end is not in the input")
 	}
-	if o.terminal != "" && o.calls != nil {
-		for _, c := range o.calls.all {
+	if o.terminal != "" {
+		for _, c := range o.callsMade() {
 			if !c.done {
 				say(c.at, tools, verdict.Error, "not-completed", "tool %s is invoked, and the session ends without its tool.completed",
 					show(c.tool))
