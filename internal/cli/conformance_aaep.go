@@ -38,7 +38,7 @@ without a tool call, an output or, at level 2, an irreversible tool call it is i
 				for _, name := range args {
 					s := aaep.NewStream(name, options)
 					if err := readInto(s, name); err != nil {
-						return nil, usagef("give a capture that can be read, of at most 64 MiB, 200,000 messages and 1 MiB a message",
+						return nil, usagef("give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, 50,000 sessions",
 							"reading %s: %v", name, err)
 					}
 					results, err := s.Results()

@@ -184,13 +184,15 @@ var summaries = []member{{"summary_terse", false, text(1, 4096)}, {"summary_norm
 
 // judgeSchema holds a core event to the members of its type.
 func judgeSchema(m *message, say sayer) {
-	for _, of := range slices.Concat(membersOf[m.core], summaries) {
-		v, there := m.members[of.name]
-		switch {
-		case !there && of.required:
-			say(schema, verdict.Error, "", "missing-member", "%s is missing, %s has it", of.name, m.core)
-		case there && !of.value.holds(v):
-			say(schema, verdict.Error, "/"+of.name, "member-value", "%s is %s, %s is needed", of.name, show(v), of.value.words)
+	for _, members := range [][]member{membersOf[m.core], summaries} {
+		for _, of := range members {
+			v, there := m.members[of.name]
+			switch {
+			case !there && of.required:
+				say(schema, verdict.Error, "", "missing-member", "%s is missing, %s has it", of.name, m.core)
+			case there && !of.value.holds(v):
+				say(schema, verdict.Error, "/"+of.name, "member-value", "%s is %s, %s is needed", of.name, show(v), of.value.words)
+			}
 		}
 	}
 }

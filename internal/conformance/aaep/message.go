@@ -52,7 +52,7 @@ const (
 
 // message is one JSON object of a stream, whichever way it passed.
 type message struct {
-	at      strict.Pos // of its first character
+	at      place
 	members map[string]any
 	name    string // the type without the protocol's namespace; empty where it is no text
 	// core is the core type, empty where it is none of them; foreign means the type is in another namespace.
@@ -61,10 +61,10 @@ type message struct {
 	time    time.Time // zero where there is none that can be read
 }
 
-// Pos is the place of the message: what stands where within is the pointer's to say.
-func (m *message) Pos(string) strict.Pos { return m.at }
+// place is where the first character of a message stands: what stands where within is a finding's pointer to say.
+type place struct{ line, column int32 }
 
-func newMessage(at strict.Pos, members map[string]any) *message {
+func newMessage(at place, members map[string]any) *message {
 	m := &message{at: at, members: members}
 	full, _ := members["type"].(string)
 	m.name = full

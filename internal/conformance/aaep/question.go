@@ -5,29 +5,43 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // question is an awaiting.confirmation or awaiting.clarification.
 type question struct {
 	of       *session
+	action   string
+	deadline int64 // in milliseconds of Unix time; 0: timeout and timestamp cannot be read
+	fallback decision
+	reply    decision // of the reply that counts
 	confirms bool
-	fallback string    // default_decision
-	deadline time.Time // zero: timeout and timestamp cannot be read
-	answered bool      // by a reply that counts
-	decision string    // of that reply
+	answered bool // by a reply that counts
+	released bool // its session went on, or asked for the action again
 }
 
-// decided is what the question has come to at a time: accept, reject, or empty while it is open.
-func (q *question) decided(at time.Time) string {
+type decision uint8
+
+// The decisions. A question without one is open.
+const (
+	undecided decision = iota
+	accept
+	reject
+)
+
+func decisionOf(text string) decision {
+	return map[string]decision{"accept": accept, "reject": reject}[text]
+}
+
+// decided is what the question has come to at a time.
+func (q *question) decided(at time.Time) decision {
 	switch {
 	case q.answered:
-		return q.decision
-	case !q.deadline.IsZero() && !at.IsZero() && !at.Before(q.deadline):
+		return q.reply
+	case q.deadline != 0 && !at.IsZero() && at.UnixMilli() >= q.deadline:
 		return q.fallback
 	}
-	return ""
+	return undecided
 }
 
 // maxQuestions is how many confirmations of a session wait to be used; what is older is forgotten.
@@ -35,8 +49,9 @@ const maxQuestions = 256
 
 // doubt is a finding that the rest of the input decides.
 type doubt struct {
-	at          strict.Pos
+	at          place
 	unconfirmed bool // no confirmation came before; else one that was open
+	before      *doubt
 }
 
 // ask takes an event into the rules of level 2.
@@ -45,7 +60,9 @@ func (s *Stream) ask(of *session, m *message, say sayer) {
 	case m.asks():
 		s.open(of, m, say)
 	case m.core == stateChanged && m.text("to_state") != "awaiting_input":
-		clear(of.asked) // a session that goes on has released its question (section 6.8)
+		for _, q := range of.questions {
+			q.released = true // a session that goes on has released its question (section 6.8)
+		}
 	case m.core == toolInvoked && m.isTrue("irreversible"):
 		s.irreversible++
 		of.acted++
@@ -54,9 +71,9 @@ func (s *Stream) ask(of *session, m *message, say sayer) {
 }
 
 func (s *Stream) open(of *session, m *message, say sayer) {
-	q := &question{of: of, confirms: m.core == awaitingConfirmation, fallback: strings.Clone(m.text("default_decision"))}
+	q := &question{of: of, confirms: m.core == awaitingConfirmation, fallback: decisionOf(m.text("default_decision"))}
 	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 && !m.time.IsZero() {
-		q.deadline = m.time.Add(time.Duration(seconds) * time.Second)
+		q.deadline = m.time.UnixMilli() + seconds*1000
 	}
 	if token := m.text("reply_token"); token != "" {
 		if s.questions[token] != nil {
@@ -68,15 +85,15 @@ func (s *Stream) open(of *session, m *message, say sayer) {
 		return
 	}
 	of.confirmed = true
-	if action := m.text("action"); action != "" {
-		if before := of.asked[action]; before != nil && before.decided(m.time) == "" {
+	q.action = strings.Clone(m.text("action"))
+	for _, before := range of.questions {
+		if q.action == "" || before.action != q.action || before.released {
+			continue
+		}
+		if before.released = true; before.decided(m.time) == undecided {
 			say(confirmation, verdict.Error, "/action", "asked-twice", "the action %s is asked for while the question before it is open",
-				show(action))
+				show(q.action))
 		}
-		if of.asked == nil {
-			of.asked = map[string]*question{}
-		}
-		of.asked[strings.Clone(action)] = q
 	}
 	if of.questions = append(of.questions, q); len(of.questions) > maxQuestions {
 		of.questions = of.questions[1:]
@@ -90,18 +107,15 @@ func (s *Stream) reply(m *message) {
 	if q == nil || q.answered || q.confirms != (m.name == confirmationReply) {
 		return
 	}
-	decision := m.text("decision")
-	if q.confirms && decision != "accept" && decision != "reject" {
+	reply := decisionOf(m.text("decision"))
+	late := q.deadline != 0 && !m.time.IsZero() && m.time.UnixMilli() >= q.deadline
+	if q.confirms && reply == undecided || late {
 		return
 	}
-	if !q.deadline.IsZero() && m.time.After(q.deadline) {
-		return
-	}
-	q.answered, q.decision = true, strings.Clone(decision)
+	q.answered, q.reply = true, reply
 	if q.of.terminal == "" || q.of.terminal == sessionCompleted {
 		q.of.answered++
-		at := m.at
-		q.of.unfollowed = &at
+		q.of.unfollowed = m.at
 	}
 }
 
@@ -113,13 +127,13 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 			say(confirmation, verdict.Error, "", "not-confirmed", "the irreversible tool %s is invoked, no awaiting.confirmation of its own comes before it",
 				show(m.text("tool")))
 		} else {
-			of.doubts = append(of.doubts, doubt{m.at, true})
+			of.doubts = &doubt{m.at, true, of.doubts}
 		}
 		return
 	}
 	used := len(of.questions) - 1
 	for i := used; i >= 0; i-- {
-		if of.questions[i].decided(m.time) == "accept" {
+		if of.questions[i].decided(m.time) == accept {
 			used = i
 			break
 		}
@@ -127,9 +141,9 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 	q := of.questions[used]
 	of.questions = slices.Delete(of.questions, used, used+1)
 	switch q.decided(m.time) {
-	case "accept":
-	case "":
-		of.doubts = append(of.doubts, doubt{at: m.at})
+	case accept:
+	case undecided:
+		of.doubts = &doubt{at: m.at, before: of.doubts}
 	default:
 		how := "by its default, at the timeout"
 		if q.answered {

@@ -12,7 +12,7 @@ import (
 )
 
 // Read adds the messages of a JSON object, a JSON array, or JSON Lines. What is no JSON is a finding. The errors are the
-// reader's, ErrTooLarge, ErrTooMany and ErrLongMessage.
+// reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
 func (s *Stream) Read(from io.Reader) error {
 	in := &input{Reader: bufio.NewReaderSize(&upTo{from: from, left: MaxBytes}, MaxMessage+1), line: 1, column: 1}
 	first, err := in.skipBlanks()
@@ -53,18 +53,6 @@ type input struct {
 	line, column int
 }
 
-// next reads one byte.
-func (in *input) next() (byte, error) {
-	c, err := in.ReadByte()
-	if err == nil {
-		in.column++
-		if c == '\n' {
-			in.line, in.column = in.line+1, 1
-		}
-	}
-	return c, err
-}
-
 // skipBlanks gives the next byte that is no blank, unread.
 func (in *input) skipBlanks() (byte, error) {
 	for {
@@ -75,7 +63,7 @@ func (in *input) skipBlanks() (byte, error) {
 		if !blank(next[0]) {
 			return next[0], nil
 		}
-		_, _ = in.next()
+		in.pass(next)
 	}
 }
 
@@ -139,11 +127,10 @@ func (s *Stream) readLines(in *input) error {
 // readArray takes the elements of an array, one after the other.
 func (s *Stream) readArray(in *input) error {
 	fault := func(code, message string) {
-		s.own.add(envelope, verdict.Finding{Severity: verdict.Error, Code: code, Message: message,
-			Pos: strict.Pos{Path: s.path, Line: in.line, Column: in.column}, Fix: fixOf(envelope, code)})
+		s.say(s.own, place{int32(in.line), int32(in.column)}, envelope, verdict.Error, "", code, "%s", message)
 	}
 	const unended = "the array has no end"
-	_, _ = in.next()
+	in.pass([]byte{'['})
 	for n := 0; ; n++ {
 		c, err := in.skipBlanks()
 		switch {
@@ -167,9 +154,10 @@ func (s *Stream) readArray(in *input) error {
 				return err
 			}
 		}
-		if c, err = in.next(); err != nil {
+		if c, err = in.skipBlanks(); err != nil {
 			return err
 		}
+		in.pass([]byte{c})
 		switch c {
 		case ',':
 			continue
@@ -192,20 +180,33 @@ func (in *input) element() ([]byte, error) {
 	var text []byte
 	var n nesting
 	for {
-		next, err := in.Peek(1)
-		if err != nil {
+		if _, err := in.Peek(1); err != nil {
 			return nil, err
 		}
-		if c := next[0]; n.depth == 0 && !n.inText && (c == ',' || c == ']' || c == '}') {
-			return text, nil
+		ahead, _ := in.Peek(in.Buffered())
+		end, found := len(ahead), false
+		for i, c := range ahead {
+			if n.depth == 0 && !n.inText && (c == ',' || c == ']' || c == '}') {
+				end, found = i, true
+				break
+			}
+			n.take(c)
 		}
-		c, err := in.next()
-		if err != nil {
-			return nil, err
-		}
-		if text = append(text, c); len(text) > MaxMessage {
+		if text = append(text, ahead[:end]...); len(text) > MaxMessage {
 			return nil, ErrLongMessage
 		}
-		n.take(c)
+		in.pass(ahead[:end])
+		if found {
+			return text, nil
+		}
 	}
+}
+
+// pass goes over what lies ahead.
+func (in *input) pass(ahead []byte) {
+	in.column += len(ahead)
+	if last := bytes.LastIndexByte(ahead, '\n'); last >= 0 {
+		in.line, in.column = in.line+bytes.Count(ahead, []byte("\n")), len(ahead)-last
+	}
+	_, _ = in.Discard(len(ahead))
 }

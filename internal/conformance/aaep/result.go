@@ -11,8 +11,8 @@ import (
 
 // Limits of a report. What is over them counts as well; it is told in sum.
 const (
-	maxSubjects = 1000 // sessions with results of their own
-	maxListed   = 1000 // findings of one subject and code
+	maxSubjects = 500 // sessions with results of their own
+	maxListed   = 500 // findings of one subject and code
 )
 
 // said is what was found on one subject.
@@ -22,14 +22,14 @@ type said struct {
 	counts  map[string]int // by check and code
 }
 
-func (s *said) add(check int, f verdict.Finding) {
+// counted counts a finding, and reports whether it is listed.
+func (s *said) counted(check int, code string) bool {
 	if s.counts == nil {
 		s.counts = map[string]int{}
 	}
-	key := Rules[check].ID + " " + f.Code
-	if s.counts[key]++; s.counts[key] <= maxListed {
-		s.found[check] = append(s.found[check], f)
-	}
+	key := Rules[check].ID + " " + code
+	s.counts[key]++
+	return s.counts[key] <= maxListed
 }
 
 // outcome is what was found on a check, and how much more than is listed.
@@ -49,15 +49,15 @@ func (s *said) outcome(check int) verdict.Outcome {
 	return o
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
 // Results are what the input comes to, once all of it was added. They may be asked for once.
 func (s *Stream) Results() ([]verdict.Result, error) {
 	if s.Single {
 		return s.alone()
 	}
+	// The indexes have done their work, and the report needs memory of its own.
+	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
-		say := func(at strict.Pos, check int, severity verdict.Severity, code, format string, args ...any) {
+		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
 			s.say(of.said, at, check, severity, "", code, format, args...)
 		}
 		of.end(say)
@@ -119,7 +119,7 @@ func (o Options) checks() []int {
 // alone are the results where each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.messages == 0 {
-		s.say(s.own, strict.Pos{Path: s.path}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
+		s.say(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
 	}
 	var results []verdict.Result
 	for _, check := range s.checks() {
@@ -141,11 +141,11 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 }
 
 // settle decides what was open until all was read.
-func (s *Stream) settle(of *session, say func(at strict.Pos, check int, severity verdict.Severity, code, format string, args ...any)) {
-	if of.unfollowed != nil && s.Level >= 2 {
-		say(*of.unfollowed, resolution, verdict.Error, "no-follow-up", "the reply answers a question, and no event of its session follows")
+func (s *Stream) settle(of *session, say placer) {
+	if of.unfollowed != (place{}) && s.Level >= 2 {
+		say(of.unfollowed, resolution, verdict.Error, "no-follow-up", "the reply answers a question, and no event of its session follows")
 	}
-	for _, d := range of.doubts {
+	for d := of.doubts; d != nil; d = d.before {
 		switch {
 		case d.unconfirmed && of.started:
 			say(d.at, confirmation, verdict.Error, "not-confirmed", "an irreversible tool is invoked, no awaiting.confirmation comes before it")
@@ -164,7 +164,7 @@ func (s *Stream) settle(of *session, say func(at strict.Pos, check int, severity
 // exercise says what the input holds nothing of.
 func (s *Stream) exercise() {
 	missing := func(check int, code, format string, args ...any) {
-		s.say(s.own, strict.Pos{Path: s.path}, check, verdict.Doubt, "", code, format, args...)
+		s.say(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
 	}
 	if s.events == 0 {
 		missing(lifecycle, "no-events", "the input holds no event")
@@ -184,11 +184,11 @@ func (s *Stream) exercise() {
 // unshown is why a check had nothing to decide in a session; empty: it had.
 func (o *session) unshown(check int) string {
 	switch {
-	case check == state && !o.state.told:
+	case check == state && o.state.n == 0:
 		return "the session tells no state"
 	case check == tools && o.calls == nil:
 		return "the session calls no tool"
-	case check == output && o.output == nil:
+	case check == output && o.outputs == nil:
 		return "the session streams no output"
 	case check == defaultDecision && !o.confirmed:
 		return "the session asks for no confirmation"
@@ -204,17 +204,13 @@ func (o *session) unshown(check int) string {
 func (o *session) shown(check int) string {
 	switch check {
 	case state:
-		return count(o.state.n, "change") + " of state"
-	case tools:
-		return count(len(o.callsMade()), "tool call")
-	case output:
-		return count(len(o.output), "output")
+		return count(int(o.state.n), "change") + " of state"
 	case confirmation, blocking:
-		return count(o.acted, "irreversible tool call")
+		return count(int(o.acted), "irreversible tool call")
 	case resolution:
-		return count(o.answered, "answered question")
+		return count(int(o.answered), "answered question")
 	}
-	return count(o.events, "event")
+	return count(int(o.events), "event")
 }
 
 func count(n int, of string) string {

@@ -15,6 +15,7 @@ import (
 const (
 	MaxBytes    = 64 << 20 // of the whole
 	MaxMessages = 200_000
+	MaxSessions = 50_000
 	MaxMessage  = 1 << 20 // bytes of one message, or of one line
 )
 
@@ -22,6 +23,7 @@ const (
 var (
 	ErrTooLarge    = errors.New("the stream has more than 64 MiB")
 	ErrTooMany     = errors.New("the stream has more than 200,000 messages")
+	ErrSessions    = errors.New("the stream has more than 50,000 sessions")
 	ErrLongMessage = errors.New("a message has more than 1 MiB")
 )
 
@@ -47,23 +49,48 @@ type Stream struct {
 	sessions                  []*session
 	last                      *session             // of the last event, while it is open
 	questions                 map[string]*question // by reply_token, the newest of each
+	calls                     map[part]*call
+	queues                    map[part]*queue
+	chunks                    map[part]*chunks
 	toolCalls, outputs        int
 	irreversible              int
 }
 
+// part is what a session names: one map of all sessions' parts is smaller than a map for each session.
+type part struct {
+	of   *session
+	kind byte
+	name string
+}
+
+// The kinds of a part.
+const (
+	callByID = iota
+	callOfTool
+	callWithoutID
+	outputByID
+)
+
 // NewStream makes the stream that path names in findings and subjects.
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, own: &said{subject: path}, eventIDs: map[string]bool{},
-		byID: map[string]*session{}, questions: map[string]*question{}}
+		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{}, queues: map[part]*queue{},
+		chunks: map[part]*chunks{}}
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.
 type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any)
 
 // say adds a finding at a place.
-func (s *Stream) say(to *said, at strict.Pos, check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-	to.add(check, verdict.Finding{Severity: severity, Code: code, Pos: at, Pointer: pointer,
-		Message: fmt.Sprintf(format, args...), Fix: fixOf(check, code)})
+func (s *Stream) say(to *said, at place, check int, severity verdict.Severity, pointer, code, format string, args ...any) {
+	if to.counted(check, code) {
+		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code, Pos: s.pos(at), Pointer: pointer,
+			Message: fmt.Sprintf(format, args...), Fix: fixOf(check, code)})
+	}
+}
+
+func (s *Stream) pos(at place) strict.Pos {
+	return strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}
 }
 
 func fixOf(check int, code string) string {
@@ -76,7 +103,7 @@ func fixOf(check int, code string) string {
 }
 
 // Add judges one more message, which begins at a place of the input. What is no message is a finding. The error is
-// ErrTooMany or ErrLongMessage.
+// ErrTooMany, ErrSessions or ErrLongMessage.
 func (s *Stream) Add(line, column int, data []byte) error {
 	if s.messages++; s.messages > MaxMessages {
 		return ErrTooMany
@@ -84,15 +111,15 @@ func (s *Stream) Add(line, column int, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("line %d: %w", line, ErrLongMessage)
 	}
-	at := strict.Pos{Path: s.path, Line: line, Column: column}
+	at := place{int32(line), int32(column)}
 	document, err := strict.Parse(s.path, data, limits)
 	if fault, ok := errors.AsType[*strict.Error](err); ok {
 		if fault.Pos.Line == 1 {
 			fault.Pos.Column += column - 1
 		}
 		fault.Pos.Line += line - 1
-		s.own.add(envelope, verdict.Finding{Severity: verdict.Error, Code: fault.Code, Pos: fault.Pos, Pointer: fault.Pointer,
-			Message: fault.Message, Fix: fixOf(envelope, fault.Code)})
+		s.say(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer, fault.Code, "%s",
+			fault.Message)
 		return nil
 	}
 	if err != nil {
@@ -105,6 +132,9 @@ func (s *Stream) Add(line, column int, data []byte) error {
 		return nil
 	}
 	s.judge(newMessage(at, members))
+	if len(s.sessions) > MaxSessions {
+		return ErrSessions
+	}
 	return nil
 }
 
@@ -170,7 +200,7 @@ func (s *Stream) sessionOf(m *message) *session {
 	}
 	if of == nil {
 		text = strings.Clone(text)
-		of = &session{id: text}
+		of = new(session)
 		if s.byID[text] = of; len(s.sessions) < maxSubjects {
 			of.said = &said{subject: s.path + "#" + cut(text, 80)}
 		} else {
@@ -186,10 +216,10 @@ func (s *Stream) follow(of *session, m *message) {
 	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
 		s.say(of.said, m.at, check, severity, pointer, code, format, args...)
 	}
-	of.unfollowed = nil
+	of.unfollowed = place{}
 	of.events++
 	of.count(m, say)
-	of.bracket(m, say)
+	s.bracket(of, m, say)
 	if s.last = of; of.terminal != "" {
 		s.last = nil
 	}
@@ -198,8 +228,8 @@ func (s *Stream) follow(of *session, m *message) {
 		return
 	}
 	of.enter(m, say)
-	of.call(m, say)
-	of.stream(m, say)
+	s.call(of, m, say)
+	s.stream(of, m, say)
 	switch m.core {
 	case toolInvoked:
 		s.toolCalls++
