@@ -56,18 +56,17 @@ type input struct {
 // skipBlanks gives the next byte that is no blank, unread.
 func (in *input) skipBlanks() (byte, error) {
 	for {
-		next, err := in.Peek(1)
-		if err != nil {
+		if _, err := in.Peek(1); err != nil {
 			return 0, err
 		}
-		if !blank(next[0]) {
-			return next[0], nil
+		ahead, _ := in.Peek(in.Buffered())
+		rest := bytes.TrimLeft(ahead, " \t\r\n")
+		in.pass(ahead[:len(ahead)-len(rest)])
+		if len(rest) > 0 {
+			return rest[0], nil
 		}
-		in.pass(next)
 	}
 }
-
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // spread reports whether an object goes over several lines, rather than being the first of JSON Lines: its first line
 // leaves it open, and the next does not begin an object.
