@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -36,6 +37,8 @@ var protocols = []protocol{
 		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider}},
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
+	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents}},
 }
 
 // conformance is what a command found.

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
@@ -95,6 +96,7 @@ var subjects = []subject{
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
 	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
 	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
+	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules},
 }
 
 func (s subject) network(r verdict.Rule) string {
