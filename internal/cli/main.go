@@ -36,7 +36,8 @@ type IO struct {
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
 
-	args []string // of Main
+	args     []string // of Main
+	inAction bool     // they were made of the Action's inputs
 }
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
