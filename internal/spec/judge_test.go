@@ -58,7 +58,7 @@ func write(repo *fixture.Repo, all files) error {
 // propose makes a proposal of a change of the specification.
 func propose(t *testing.T, base, head files) *Proposal {
 	t.Helper()
-	repo, err := fixture.NewRepo(t.TempDir())
+	repo, err := fixture.NewBareRepo(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	repo, err := fixture.NewRepo(t.TempDir())
+	repo, err := fixture.NewBareRepo(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
