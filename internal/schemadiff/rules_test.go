@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 
 		// booleans
 		{"same in other words", `{"properties":{"a":true,"b":{},"c":{"title":"x"},"d":false},"items":{}}`,
-			`{"properties":{"a":{},"b":true,"c":true,"d":{"not":{}}},"items":true}`, "note /properties/c/title; note /properties/d/not"},
+			`{"properties":{"a":{},"b":true,"c":true,"d":{"not":{}}},"items":true}`, "note /properties/c/title"},
 		{"to false", `{"items":{"type":"string"}}`, `{"items":false}`, "tightened /items"},
 		{"from false", `{"properties":{"a":false}}`, `{"properties":{"a":{"type":"string"}}}`, "loosened /properties/a"},
 		{"to true", `{"properties":{"a":{"if":true,"patternProperties":{"^a":false}}}}`, `{"properties":{"a":true}}`,
@@ -249,7 +249,7 @@ func TestRules(t *testing.T) {
 			`{"$ref":"#/oneOf/0","oneOf":[{"type":"string"},{"minimum":1}]}`, "changed /$ref"},
 		{"by an anchor that moved", `{"$ref":"#x","$defs":{"a":{"$anchor":"x","minimum":1},"b":{"minimum":2}}}`,
 			`{"$ref":"#x","$defs":{"a":{"minimum":1},"b":{"$anchor":"x","minimum":2}}}`,
-			"identity /$defs/a/$anchor; identity /$defs/b/$anchor; identity /$ref; tightened /$ref"},
+			"identity /$defs/a/$anchor; identity /$defs/b/$anchor; tightened /$ref"},
 		{"definition used in a not", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"minimum":1}}}`,
 			`{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"minimum":2}}}`, "loosened /$defs/a/minimum"},
 		{"definition used either way", `{"items":{"$ref":"#/$defs/a"},"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"minimum":1}}}`,

@@ -16,7 +16,7 @@ import (
 // limits are those of strict.Parse. A value takes some hundred bytes of memory, however short it is in the text.
 var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values: 1 << 17}
 
-// Tree is the schemas of one Git tree, read once. It does not change.
+// Tree is the schemas of one Git tree, read once. It is not safe for concurrent use.
 type Tree struct {
 	files    map[string]*file
 	resource map[string][]*schema // by absolute $id
@@ -77,10 +77,20 @@ type schema struct {
 	id       string             // of a resource: its absolute URI
 	anchors  map[string]*schema // of a resource
 	subs     map[string]*schema // those that were asked for
+	refusing answer             // whether it may refuse something
 }
 
+// answer is to a question that is asked often.
+type answer uint8
+
+const (
+	unknown answer = iota
+	yes
+	no
+)
+
 // absent is what a keyword that is not there says.
-var absent = &schema{value: true}
+var absent = &schema{value: true, refusing: no}
 
 func (s *schema) object() map[string]any {
 	object, _ := s.value.(map[string]any)
