@@ -32,7 +32,7 @@ type protocol struct {
 // protocols are all of them, in the order of the help.
 var protocols = []protocol{
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents}},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPClaim}},
 }
 
 // conformance is what a command found.
