@@ -323,6 +323,7 @@ func (v *visit) judgeSelection(s *step) {
 		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
 			"the checks are computed (%q): nobody can see which ones run", in.text())
 	}
+	known := v.known()
 	for id := range s.only() {
 		if !known[id] {
 			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate",
@@ -335,15 +336,16 @@ func (v *visit) judgeSelection(s *step) {
 	}
 }
 
-var known = func() map[string]bool {
+// known are the ids of the gate's checks.
+func (v *visit) known() map[string]bool {
 	ids := map[string]bool{}
-	for _, row := range repoconfig.Section6 {
+	for _, row := range v.section6 {
 		for _, id := range row.Checks {
 			ids[id] = true
 		}
 	}
 	return ids
-}()
+}
 
 var onlyFlag = regexp.MustCompile(`--only[= ]+(\S+)`)
 
@@ -552,7 +554,7 @@ func (v *visit) judgeCoverage() {
 				continue
 			}
 			ids := s.only()
-			for id := range known {
+			for id := range v.known() {
 				if ids == nil || ids[id] {
 					covered[id] = true
 				}
@@ -568,7 +570,7 @@ func (v *visit) judgeCoverage() {
 			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
-	for _, row := range repoconfig.Missing(covered) {
+	for _, row := range repoconfig.Missing(v.section6, covered) {
 		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
 			"RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
 	}
