@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -31,6 +33,10 @@ type protocol struct {
 
 // protocols are all of them, in the order of the help.
 var protocols = []protocol{
+	{name: "oasis", short: "the preflight of an evaluation provider", rules: oasis.Rules, declared: true,
+		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider}},
+	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
+		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPClaim}},
 }
@@ -194,7 +200,7 @@ func newProtocol(sys IO, p *protocol) *cobra.Command {
 			if err := oneOf("--format", format, "text", "json"); err != nil {
 				return err
 			}
-			_, err := sys.Stdout.Write(listed(p, format))
+			_, err := sys.Stdout.Write(printed(p, format))
 			return err
 		},
 	}
@@ -218,8 +224,8 @@ type requirement struct {
 	Codes    []string       `json:"codes,omitempty"`
 }
 
-// listed is the catalogue of a protocol, as text or JSON.
-func listed(p *protocol, format string) []byte {
+// printed is the catalogue of a protocol, as text or JSON.
+func printed(p *protocol, format string) []byte {
 	rows := []requirement{}
 	for _, r := range p.rules {
 		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title, Method: r.Method}

@@ -72,7 +72,9 @@ type networkFlags struct {
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
-	maxTotal        int64 // bytes of all documents; 0: what evidence allows for a pull request
+	maxTotal        int64  // bytes of all documents; 0: what evidence allows for a pull request
+	server          string // URL of a server that the operator named, which may be plain and private; empty: none
+	tries           int    // attempts at one request; 0: what evidence allows
 }
 
 // bind defines the flags; budget is the default of --budget.
@@ -111,9 +113,16 @@ func (n *networkFlags) inputs() []input {
 		{"budget", duration("budget", &n.budget)}}
 }
 
-func (n *networkFlags) check() error {
+func (n *networkFlags) checkAt() error {
 	if _, ok := strict.Time(n.at); n.at != "" && !ok {
 		return usagef("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
+	}
+	return nil
+}
+
+func (n *networkFlags) check() error {
+	if err := n.checkAt(); err != nil {
+		return err
 	}
 	switch {
 	case n.timeout == 0:
@@ -202,7 +211,7 @@ func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, 
 func (n *networkFlags) live(progress func(done, total int)) (evidence.Source, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
-		RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {

@@ -5,6 +5,8 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -24,7 +26,20 @@ const (
 	WHOIS Protocol = "whois"
 	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
+	// Named requests are of the server of LiveOptions.ServerURL, which may be plain and private.
+	Named Protocol = "named"
 )
+
+// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network: a
+// loopback or private address, or localhost. Such a server may be asked by ServerURL.
+func IsPrivate(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	at, err := netip.ParseAddr(host)
+	at = at.Unmap()
+	return err == nil && (at.IsLoopback() || at.IsPrivate())
+}
 
 // Request names one document. Two equal requests are fetched once in a run; sources take a target in any
 // spelling and observe it in its canonical one.
@@ -36,7 +51,7 @@ type Request struct {
 
 // String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN or archive:SHA256.
 func (r Request) String() string {
-	if r.Protocol == HTTPS {
+	if r.Protocol == HTTPS || r.Protocol == Named {
 		return r.Target
 	}
 	return string(r.Protocol) + ":" + r.Target

@@ -26,15 +26,15 @@ const (
 type routes struct {
 	guarded *http.Transport // to public addresses and those of ConnectTo
 	proxied *http.Transport // nil without a proxy
-	named   *http.Transport // to the server of RDAPURL
-	rdap    *url.URL
+	named   *http.Transport // to the servers that the operator named
+	servers []*url.URL      // of RDAPURL and ServerURL, as far as they are set
 	dialer  *dialer
 }
 
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
 var errProxy = errors.New("the proxy did not connect")
 
-func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
+func newRoutes(o LiveOptions, d *dialer, servers ...*url.URL) (*routes, error) {
 	pool, err := Roots(o.CACert)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,8 @@ func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
 		}
 	}
-	r := &routes{guarded: plain(), named: plain(), rdap: rdap, dialer: d}
+	servers = slices.DeleteFunc(servers, func(u *url.URL) bool { return u == nil })
+	r := &routes{guarded: plain(), named: plain(), servers: servers, dialer: d}
 	r.guarded.DialContext = d.transport(webGuard)
 	if o.Proxy == "" {
 		return r, nil
@@ -97,10 +98,12 @@ func (r *routes) close() {
 	}
 }
 
-// isNamed tells whether a URL lies on the server that RDAPURL names.
+// isNamed tells whether a URL lies on a server that the operator named.
 func (r *routes) isNamed(u *url.URL) bool {
-	return r.rdap != nil && u.Scheme == r.rdap.Scheme && u.Host == r.rdap.Host
+	return slices.ContainsFunc(r.servers, func(s *url.URL) bool { return sameServer(s, u) })
 }
+
+func sameServer(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
 func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
@@ -136,6 +139,20 @@ func (h https) Observe(ctx context.Context, r Request) Observation {
 	return h.get(query{url: u, accept: acceptJSON, revalidate: true}).Observe(ctx, r)
 }
 
+// named is the protocol of the server that the operator named.
+type named struct {
+	*web
+	server *url.URL // nil: none
+}
+
+func (n named) Observe(ctx context.Context, r Request) Observation {
+	u, err := url.Parse(r.Target)
+	if err != nil || n.server == nil || !sameServer(n.server, u) {
+		return refuse(Invalid, CodeURL, "%q is not on the server that was named", r.Target).observation(r)
+	}
+	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)
+}
+
 // get is the layer that gets what a query names.
 func (w *web) get(q query) retry {
 	return retry{w.backoff, func(ctx context.Context, r Request) attempt { return w.document(ctx, r, q) }}
@@ -145,7 +162,7 @@ func (w *web) get(q query) retry {
 type query struct {
 	url    *url.URL
 	accept string
-	named  bool // url is on the server of RDAPURL
+	named  bool // url is on a server that the operator named
 	// revalidate has the disk cache looked at, once there is a place: what it holds may be large.
 	revalidate bool
 	cached     *cached // what the disk cache has; nil: nothing
