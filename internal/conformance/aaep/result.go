@@ -61,7 +61,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
 		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
-			s.say(of.said, at, check, severity, "", code, format, args...)
+			s.note(of.said, at, check, severity, "", code, format, args...)
 		}
 		of.end(say)
 		s.settle(of, say)
@@ -122,7 +122,7 @@ func (o Options) checks() []int {
 // alone are the results where each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.messages == 0 {
-		s.say(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
+		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
 	}
 	var results []verdict.Result
 	for _, check := range s.checks() {
@@ -167,7 +167,7 @@ func (s *Stream) settle(of *session, say placer) {
 // exercise says what the input holds nothing of.
 func (s *Stream) exercise() {
 	missing := func(check int, code, format string, args ...any) {
-		s.say(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
+		s.note(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
 	}
 	if s.events == 0 {
 		missing(lifecycle, "no-events", "the input holds no event")
