@@ -31,6 +31,7 @@ type IO struct {
 	// be, which is more than the check of a small registry makes.
 	floor []byte
 
+	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	OutTerminal    bool // stdout is a terminal
@@ -46,7 +47,7 @@ func System() IO {
 	log.SetOutput(io.Discard)
 	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
 	debug.SetGCPercent(50)
-	return IO{floor: make([]byte, 32<<20), Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+	return IO{floor: make([]byte, 32<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
