@@ -44,7 +44,12 @@ func readMapping(name string, text []byte, line int) (*mapping, error) {
 // Pos is the place of the member that a JSON Pointer names, or of the nearest that is there.
 func (m *mapping) Pos(pointer string) strict.Pos {
 	_, at := m.find(pointer)
-	return strict.Pos{Path: m.path, Line: at.Line + m.line, Column: at.Column}
+	return strict.Pos(m.at(at))
+}
+
+// at is the place of a node.
+func (m *mapping) at(n *yaml.Node) place {
+	return place{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
 
 // find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key, or
@@ -116,21 +121,19 @@ func kindOf(n *yaml.Node) string {
 	return "text"
 }
 
-// walk visits each value below a node, with its JSON Pointer and the key that it has, empty in a list.
-func walk(n *yaml.Node, pointer string, visit func(n *yaml.Node, pointer, key string)) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			below := pointer + "/" + strict.Escape(n.Content[i].Value)
-			visit(n.Content[i+1], below, n.Content[i].Value)
-			walk(n.Content[i+1], below, visit)
+// walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
+func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer string)) {
+	for i, c := range n.Content {
+		key, below := c, pointer+"/"+strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key = n.Content[i-1]
+			below = pointer + "/" + strict.Escape(key.Value)
 		}
-	case yaml.SequenceNode:
-		for i, c := range n.Content {
-			below := pointer + "/" + strconv.Itoa(i)
-			visit(c, below, "")
-			walk(c, below, visit)
-		}
+		visit(c, key, below)
+		walk(c, below, visit)
 	}
 }
 
