@@ -58,7 +58,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 				text).WithFix("rename the agent, such as order-helper")
 		}
 	}
-	for i := 0; i < len(a.manifest.root.Content); i += 2 {
+	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
 		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
 			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field", "agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
 				WithFix("drop it, or move it below metadata")
@@ -73,6 +73,9 @@ func (a *agent) judgeReferences() verdict.Outcome {
 	found := 0
 	each := func(member string, look func(at place, pointer, name string)) {
 		for _, r := range named(a.manifest.value("/" + member)) {
+			if enough(&out) {
+				return
+			}
 			found++
 			look(a.manifest.at(r.node), "/"+member+r.pointer, r.name)
 		}

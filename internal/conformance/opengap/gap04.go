@@ -256,7 +256,7 @@ func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
 	hold := func(n, key *yaml.Node, pointer string) {
-		if !isText(n) {
+		if !isText(n) || enough(&out) {
 			return
 		}
 		checked++
