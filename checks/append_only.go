@@ -15,6 +15,7 @@ var appendOnly = &Check{
 	ID:    "append-only",
 	Title: "nothing that was merged is changed, moved or taken away",
 	Cite:  "RFC 0026 sections 6 and 7",
+	Row:   "No tampering",
 	Why:   "the log's history is the proof; a record that can be edited later proves nothing",
 	Fix:   "leave merged files as they are; add new ones, or renew your own listing with a newly signed Receipt",
 	Kinds: registry.DataKinds,

@@ -1,5 +1,3 @@
-// Package checks holds one requirement of the registry's gate per file. A check is pure: its outcome depends
-// on the registry, the evidence and the clock in its Subject alone.
 package checks
 
 import (
@@ -18,6 +16,7 @@ import (
 type Check struct {
 	ID, Title, Cite, Why, Fix string
 
+	Row   string          // of [Section6], which the check holds together with the others of that row
 	Kinds []registry.Kind // of the records that it judges
 	Owns  evidence.Kind   // this check reports that it is missing; 0: none
 

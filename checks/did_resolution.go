@@ -13,6 +13,7 @@ var didResolution = &Check{
 	ID:    "did-resolution",
 	Title: "tool_did resolves to a valid DID Document",
 	Cite:  "RFC 0026 section 6",
+	Row:   "DID resolution",
 	Why:   "the DID Document holds the key by which everything else is verified",
 	Fix:   "serve a DID Document whose id is the DID and which has an Ed25519 key, at the URL that the message names",
 	Kinds: []registry.Kind{registry.KindListing},

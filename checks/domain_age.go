@@ -17,6 +17,7 @@ var domainAge = &Check{
 	ID:    "domain-age",
 	Title: "the domain of tool_did is at least 30 days old, or the listing is provisional",
 	Cite:  "RFC 0026 section 6",
+	Row:   "Sybil filter",
 	Why:   "a farm of fake implementations is cheap only as long as its domains may be new",
 	Fix:   provisionalWay,
 	Kinds: []registry.Kind{registry.KindListing},

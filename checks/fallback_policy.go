@@ -10,6 +10,7 @@ var fallbackPolicy = &Check{
 	ID:    "fallback-policy",
 	Title: "a Manifest with convention discovery v2 says how it falls back",
 	Cite:  "RFC 0027 section 3.6",
+	Row:   "Manifest matches DID",
 	Why:   "a partner that meets an unknown convention must know what happens then",
 	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},

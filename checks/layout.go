@@ -19,6 +19,7 @@ var layout = &Check{
 	ID:          "layout",
 	Title:       "every file is where the registry format puts it, and is strict JSON",
 	Cite:        "RFC 0026 sections 3 to 5",
+	Row:         "Schema",
 	Why:         "a record that readers find under another name, or read in another way, is no anchor",
 	Fix:         "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
 	Kinds:       registry.DataKinds,

@@ -15,6 +15,7 @@ var manifestDID = &Check{
 	ID:    "manifest-did",
 	Title: "the Manifest is this implementation's",
 	Cite:  "RFC 0026 section 6",
+	Row:   "Manifest matches DID",
 	Why:   "a copied Manifest on a stranger's host keeps the right DID, so the host must be the owner's too",
 	Fix:   "set the Manifest's tool.did to tool_did, and serve Manifest and Receipt on the owner's host",
 	Kinds: []registry.Kind{registry.KindListing},

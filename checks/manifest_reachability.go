@@ -13,6 +13,7 @@ var manifestReachability = &Check{
 	ID:    "manifest-reachability",
 	Title: "manifest_uri answers 200 within 10 seconds",
 	Cite:  "RFC 0026 section 6",
+	Row:   "Manifest reachability",
 	Why:   "an implementation that cannot be reached cannot be used or judged",
 	Fix:   "serve the Manifest as strict JSON with status 200 over https at manifest_uri",
 	Kinds: []registry.Kind{registry.KindListing},

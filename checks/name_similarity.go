@@ -21,6 +21,7 @@ var nameSimilarity = &Check{
 	ID:    "name-similarity",
 	Title: "a new listing does not look like another one",
 	Cite:  "RFC 0026 section 11",
+	Row:   "Schema",
 	Why:   "people choose by name, and an impostor needs only one letter",
 	Fix:   "choose a name that cannot be mistaken, or tell the maintainers why it is yours",
 	Kinds: []registry.Kind{registry.KindListing},

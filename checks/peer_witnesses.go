@@ -20,6 +20,7 @@ var peerWitnesses = &Check{
 	ID:    "peer-witnesses",
 	Title: "an L4 Receipt carries one, an L5 Receipt three independent peer witnesses' signatures",
 	Cite:  "RFC 0026 sections 6 and 10, RFC 0019 section 7.1",
+	Row:   "Peer witnesses (L4+)",
 	Why:   "at L4 and above, others who have been through it must vouch",
 	Fix:   "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
 	Kinds: []registry.Kind{registry.KindListing},

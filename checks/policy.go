@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
+	if saysNothing(text) {
+		return Policy{}, nil
+	}
 	p, broken := parsePolicy(text)
 	if broken != nil {
 		p = Policy{}
@@ -81,6 +85,16 @@ func (r *Run) referenceServers() ([]string, error) {
 		}
 	})
 	return r.servers, r.serversErr
+}
+
+// saysNothing reports whether a policy has nothing but comments, as the one that a new registry begins with.
+func saysNothing(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 func parsePolicy(text []byte) (Policy, error) {

@@ -19,6 +19,7 @@ var receiptClaims = &Check{
 	ID:    "receipt-claims",
 	Title: "the Receipt says what the listing says",
 	Cite:  "RFC 0019 sections 6 and 7, RFC 0025",
+	Row:   "Receipt signature",
 	Why:   "a Receipt of another implementation, level or outcome proves nothing about this one",
 	Fix:   "attest again, so that the Receipt names this DID and level and counts no failed test",
 	Kinds: []registry.Kind{registry.KindListing},

@@ -12,6 +12,7 @@ var receiptFetch = &Check{
 	ID:    "receipt-fetch",
 	Title: "conformance_receipt_uri serves the pinned Receipt",
 	Cite:  "RFC 0026 section 6",
+	Row:   "Receipt fetch",
 	Why:   "the pin makes the claim immutable: other bytes are another claim",
 	Fix:   "pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned",
 	Kinds: []registry.Kind{registry.KindListing},

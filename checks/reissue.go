@@ -25,6 +25,7 @@ var reissue = &Check{
 	ID:    reissueID,
 	Title: "a merged listing changes only by its owner's newly signed Receipt",
 	Cite:  "RFC 0026 section 4",
+	Row:   "No tampering",
 	Why:   "otherwise anyone could edit anyone's listing, or bring an older Receipt back",
 	Fix:   reissueWay,
 	Kinds: []registry.Kind{registry.KindListing},

@@ -19,6 +19,7 @@ var revocations = &Check{
 	ID:      "revocations",
 	Title:   "a revocation is signed by its owner or by three witnesses, and nothing revoked is listed",
 	Cite:    "RFC 0026 section 5",
+	Row:     "No tampering",
 	Why:     "a stranger's revocation would silence an honest implementation, for ever",
 	Fix:     "sign the revocation with a key of the listing's tool_did, or have three independent witnesses sign it",
 	Kinds:   []registry.Kind{registry.KindListing, registry.KindRevocation},
@@ -197,10 +198,10 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
 		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
-				WithFix("try again").Rests(verdict.World)
+			WithFix("try again").Rests(verdict.World)
 	case possible >= quorum:
 		o.Doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
-				WithFix("try again").Rests(verdict.World)
+			WithFix("try again").Rests(verdict.World)
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
 			plural(sure, "witness counts", "witnesses count"), quorum)

@@ -19,6 +19,7 @@ var schema = &Check{
 	ID:          schemaID,
 	Title:       "every record is valid under the base tree's JSON Schema",
 	Cite:        "RFC 0026 section 6",
+	Row:         "Schema",
 	Why:         "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
 	Fix:         "correct the member at the place shown, or propose the schema change in a pull request of its own",
 	Kinds:       registry.DataKinds,

@@ -15,6 +15,7 @@ var workflowAnchors = &Check{
 	ID:    "workflow-anchors",
 	Title: "a workflow anchor pins a Cross Match Receipt that its coordinator serves",
 	Cite:  "RFC 0035 section 4.6",
+	Row:   "No tampering",
 	Why:   "an anchor is the public promise that no later rewrite of that Receipt is possible",
 	Fix:   "serve the pinned bytes in the coordinator's domain, under a workflow id that has no anchor yet",
 	Kinds: []registry.Kind{registry.KindWorkflowAnchor},

@@ -62,7 +62,7 @@ func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
 }
 
 func create(path string, mode fs.FileMode) (*os.File, error) {
-	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+suffix)
+	name := filepath.Join(filepath.Dir(path), temporary(filepath.Base(path)))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		at.Path = filepath.Dir(path) // the name is drawn at random, and two runs must say the same

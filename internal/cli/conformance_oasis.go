@@ -125,7 +125,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	u.RawQuery = url.Values{"profile": {profile}}.Encode()
 	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
 	switch {
-	case o.private(u.Hostname()):
+	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && o.dialsPrivate(u.Hostname()):
 		r.Protocol, o.server = evidence.Named, u.String()
 	case u.Scheme != "https":
 		return evidence.Request{}, usagef("use https, or name a loopback or private address, by --connect-to too",
@@ -134,11 +134,8 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	return r, nil
 }
 
-// private reports whether the operator named a loopback or private address for a host, in the URL or by --connect-to.
-func (o *oasisProvider) private(host string) bool {
-	if evidence.IsPrivate(host) {
-		return true
-	}
+// dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
+func (o *oasisProvider) dialsPrivate(host string) bool {
 	for _, c := range o.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err == nil && strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String()) {

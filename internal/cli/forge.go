@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
@@ -27,8 +29,12 @@ type forgeOptions struct {
 }
 
 func (o *forgeOptions) bind(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVar(&o.repo, "repo", ".", "the clone")
+	c.Flags().StringVar(&o.repo, "repo", ".", "the clone")
+	o.bindForge(c.Flags())
+}
+
+// bindForge defines the flags of the forge alone.
+func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
 	o.routeFlags.bind(f)
@@ -63,19 +69,6 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	}
 	client, err := forge.New(opts)
 	return client, withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
-}
-
-// tree is the root of the clone's work tree.
-func (o *forgeOptions) tree() (string, error) {
-	repo, err := registry.Open(o.repo)
-	if err != nil {
-		return "", err
-	}
-	defer repo.Close()
-	if repo.Worktree() == "" {
-		return "", usagef("name a clone with a work tree", "the clone %s is bare, and the installation is read from the files on disk", o.repo)
-	}
-	return repo.Worktree(), nil
 }
 
 func (o *forgeOptions) roots() (*x509.CertPool, error) {
@@ -181,6 +174,15 @@ func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err er
 	return o.verdict(sys, rep)
 }
 
+// section6 are the rows of the table in RFC 0026 section 6, with the checks that hold each.
+func section6() []repoconfig.Row {
+	var rows []repoconfig.Row
+	for _, name := range checks.Section6 {
+		rows = append(rows, repoconfig.Row{Name: name, Checks: checks.InRow(name)})
+	}
+	return rows
+}
+
 func newDoctor(sys IO) *cobra.Command {
 	var o installation
 	var ask bool
@@ -193,11 +195,11 @@ of the default branch, and says what is wrong and how to mend it.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(sys, func() (*verdict.Report, error) {
-				dir, err := o.tree()
+				dir, err := workTree(o.repo)
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: dir}
+				opts := doctor.Options{Dir: dir, Section6: section6()}
 				if ask {
 					if opts.Forge, err = o.client(sys); err != nil {
 						return nil, err
@@ -228,7 +230,7 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 				if dry == apply {
 					return nil, usagef("give one of them", "protect wants either --dry-run or --apply")
 				}
-				dir, err := o.tree()
+				dir, err := workTree(o.repo)
 				if err != nil {
 					return nil, err
 				}
@@ -237,6 +239,9 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 					return nil, usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
 				}
 				file, err := repoconfig.Parse(data)
+				if errors.Is(err, repoconfig.ErrProse) {
+					return nil, usagef(repoconfig.ProseFix, "%s: %v", repoconfig.Path, err)
+				}
 				if err != nil {
 					return nil, withFix(err, "see: oap-gate schema repo-config")
 				}

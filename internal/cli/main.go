@@ -36,7 +36,8 @@ type IO struct {
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
 
-	args []string // of Main
+	args     []string // of Main
+	inAction bool     // they were made of the Action's inputs
 }
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
@@ -177,7 +178,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newInit(sys), newGovernance(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	return root
 }
 

@@ -113,9 +113,16 @@ func (n *networkFlags) inputs() []input {
 		{"budget", duration("budget", &n.budget)}}
 }
 
-func (n *networkFlags) check() error {
+func (n *networkFlags) checkAt() error {
 	if _, ok := strict.Time(n.at); n.at != "" && !ok {
 		return usagef("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
+	}
+	return nil
+}
+
+func (n *networkFlags) check() error {
+	if err := n.checkAt(); err != nil {
+		return err
 	}
 	switch {
 	case n.timeout == 0:

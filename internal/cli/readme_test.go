@@ -5,38 +5,69 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
 
 var update = flag.Bool("update", false, "write what the tests would compare")
 
-// TestReadmeTable holds the README's table of checks to the catalogue.
-func TestReadmeTable(t *testing.T) {
-	path := filepath.Join("..", "..", "README.md")
+// follows holds a file of the documentation to what the catalogue makes of it.
+func follows(t *testing.T, file string, made func(text string) string) {
+	t.Helper()
+	path := filepath.Join("..", "..", filepath.FromSlash(file))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), "-update -->\n")
-	_, after, end := strings.Cut(rest, "<!-- end of checks -->")
-	if !found || !end {
-		t.Fatal("the README has lost the marks around the table of checks")
-	}
-	var b strings.Builder
-	b.WriteString("| check | holds that | source |\n|---|---|---|\n")
-	for _, c := range slices.Concat(checks.All, checks.Audit) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, c.Title, c.Cite)
-	}
-	want := before + "-update -->\n" + b.String() + "<!-- end of checks -->" + after
+	want := made(string(text))
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("the README's table of checks is not the catalogue's; run: go test ./internal/cli -run Readme -update")
+		t.Errorf("%s is not what the catalogue makes of it; run: go test ./internal/cli -run Readme -update", file)
 	}
+}
+
+// between replaces what stands between two marks.
+func between(t *testing.T, text, begin, end, made string) string {
+	t.Helper()
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("the marks %q and %q are lost", begin, end)
+	}
+	return before + begin + made + end + after
+}
+
+// TestReadme holds what the documentation says of the checks, and the workflow that has a job for each row of section 6,
+// to the catalogue.
+func TestReadme(t *testing.T) {
+	follows(t, "README.md", func(text string) string {
+		var b strings.Builder
+		b.WriteString("| check | holds that | source |\n|---|---|---|\n")
+		for _, c := range slices.Concat(checks.All, checks.Audit) {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, c.Title, c.Cite)
+		}
+		text = between(t, text, "-update -->\n", "<!-- end of checks -->", b.String())
+		return between(t, text, "checks[", " checks<br>", fmt.Sprint(len(checks.All)))
+	})
+	follows(t, "docs/install.md", func(text string) string {
+		return between(t, text, "<!-- section 6 -->\n", "<!-- end -->\n", repoconfig.Table(section6()))
+	})
+	follows(t, "docs/workflows/check-ten-jobs.yml", func(text string) string {
+		for _, row := range section6() {
+			job := regexp.MustCompile(`(?s)(\n    name: ` + regexp.QuoteMeta(row.Name) + `\n.*?\n          checks: )[^\n]*`)
+			if !job.MatchString(text) {
+				t.Errorf("no job %q", row.Name)
+			}
+			text = job.ReplaceAllString(text, "${1}"+strings.Join(row.Checks, ","))
+		}
+		return text
+	})
 }

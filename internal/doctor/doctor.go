@@ -30,6 +30,8 @@ const workflowFolder = ".github/workflows"
 type Options struct {
 	Dir   string        // root of the clone's work tree
 	Forge *forge.Client // nil: the clone alone
+
+	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
 }
 
 // Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer is a
@@ -40,14 +42,14 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &visit{tree: root.FS(), branch: "main"}
+	v := &visit{tree: root.FS(), branch: "main", section6: o.Section6}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
-	v.readConfig()
 	if err := v.readWorkflows(); err != nil {
 		return nil, err
 	}
+	v.readConfig()
 	for _, w := range v.workflows {
 		v.judge(w)
 	}
@@ -59,6 +61,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 
 // visit is one look at one installation.
 type visit struct {
+	section6   []repoconfig.Row
 	tree       fs.FS
 	branch     string
 	forge      string
@@ -128,7 +131,7 @@ func (v *visit) read(name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
-const exampleFix = "copy docs/repo-config.example.yml of oap-gate to .github/repo-config.yml and run oap-gate protect --dry-run"
+const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate protect --dry-run"
 
 func (v *visit) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
@@ -137,6 +140,8 @@ func (v *visit) readConfig() {
 	case err != nil:
 		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
 		return
+	case data == nil && v.governs() && len(v.gates()) == 0:
+		return // RFC 0026 asks it of a registry
 	case data == nil:
 		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
 			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
@@ -144,6 +149,10 @@ func (v *visit) readConfig() {
 	}
 	v.examined = append(v.examined, repoconfig.Path)
 	f, err := repoconfig.Parse(data)
+	if errors.Is(err, repoconfig.ErrProse) {
+		v.add(verdict.Error, "repo-config", pos, repoconfig.ProseFix, "%v", err)
+		return
+	}
 	if err != nil {
 		v.fault(verdict.Error, "repo-config", err, "see oap-gate schema repo-config")
 		return

@@ -22,11 +22,16 @@ func (v *visit) judge(w *workflow) {
 		return
 	}
 	v.judgeEvents(w)
+	v.judgeGovernanceEvents(w)
 	for _, j := range w.jobs {
 		switch j.role() {
 		case checkRole:
 			v.judgeCheckJob(j)
 			v.judgeCheckout(j, checkRole)
+			v.judgePermissions(j, nil)
+		case governsRole:
+			v.judgeCheckJob(j)
+			v.judgeCheckout(j, governsRole)
 			v.judgePermissions(j, nil)
 		case auditRole:
 			v.judgeCheckout(j, auditRole)
@@ -54,17 +59,7 @@ func (v *visit) judgeEvents(w *workflow) {
 	if !checks {
 		return
 	}
-	if target, ok := w.events["pull_request_target"]; ok {
-		severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
-		for _, j := range w.jobs {
-			if s := j.first(checkRole); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
-				severity = verdict.Warning
-			}
-		}
-		v.add(severity, "pull-request-target", target.pos(), "use pull_request",
-			"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
-				"stranger's files")
-	}
+	v.judgeTarget(w, checkRole)
 	if called, ok := w.events["workflow_call"]; ok {
 		v.add(verdict.Doubt, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one",
 			"the gate is in a reusable workflow: its callers' triggers and job names are not followed")
@@ -93,6 +88,23 @@ func (v *visit) judgeEvents(w *workflow) {
 			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate "+
 				"in it")
 	}
+}
+
+// judgeTarget finds a gate that runs with the base repository's rights.
+func (v *visit) judgeTarget(w *workflow, r role) {
+	target, ok := w.events["pull_request_target"]
+	if !ok {
+		return
+	}
+	severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
+	for _, j := range w.jobs {
+		if s := j.first(r); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
+			severity = verdict.Warning
+		}
+	}
+	v.add(severity, "pull-request-target", target.pos(), "use pull_request",
+		"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
+			"stranger's files")
 }
 
 // queued tells whether pull requests land by a merge queue.
@@ -202,7 +214,7 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	steps := []field{j.field}
 	for _, s := range j.steps {
-		if s.role == checkRole || isCheckout(s) {
+		if s.gates() || isCheckout(s) {
 			steps = append(steps, s.field)
 		}
 	}
@@ -222,7 +234,7 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	v.judgeSecrets(j)
 	for _, s := range j.steps {
-		if s.role == checkRole {
+		if s.gates() {
 			v.judgeSelection(s)
 			v.judgeScript(j, s)
 		}
@@ -253,7 +265,7 @@ func (v *visit) judgeScript(j *job, s *step) {
 	branches, fails := branching.FindStringIndex(text), pipefail.FindStringIndex(text) // once: a script may call the gate many times
 	start, end := 0, 0
 	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
-		if at[0] < end || commandRole(text[at[2]:at[3]]) != checkRole {
+		if r := commandRole(text[at[2]:at[3]]); at[0] < end || r != checkRole && r != governsRole {
 			continue // what follows the first call of a line was judged with it
 		}
 		start, end = strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
@@ -285,6 +297,9 @@ func (v *visit) judgeSecrets(j *job) {
 				return
 			}
 			if len(jobToken.FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
+				if j.role() == governsRole {
+					return // reads the reviews by it
+				}
 				v.add(verdict.Warning, "token", leaf.pos(), "drop it",
 					"job %q is given the workflow's token, which the gate does not need", j.id)
 				return
@@ -323,8 +338,9 @@ func (v *visit) judgeSelection(s *step) {
 		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
 			"the checks are computed (%q): nobody can see which ones run", in.text())
 	}
+	known := v.known()
 	for id := range s.only() {
-		if !known[id] {
+		if !known[id] && s.role == checkRole {
 			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate",
 				id)
 		}
@@ -335,15 +351,16 @@ func (v *visit) judgeSelection(s *step) {
 	}
 }
 
-var known = func() map[string]bool {
+// known are the ids of the gate's checks.
+func (v *visit) known() map[string]bool {
 	ids := map[string]bool{}
-	for _, row := range repoconfig.Section6 {
+	for _, row := range v.section6 {
 		for _, id := range row.Checks {
 			ids[id] = true
 		}
 	}
 	return ids
-}()
+}
 
 var onlyFlag = regexp.MustCompile(`--only[= ]+(\S+)`)
 
@@ -496,7 +513,7 @@ func (v *visit) judgePins(j *job) {
 				"replace the zeros by the commit SHA, or the image digest, of a release",
 				"%q stands for a release that was not filled in", text)
 		case strings.HasPrefix(text, "./"):
-			if _, ok := j.w.events["pull_request"]; ok && s.role == checkRole {
+			if _, ok := j.w.events["pull_request"]; ok && s.gates() {
 				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",
 					"%q runs the gate as the pull request has it", text)
 			}
@@ -511,11 +528,11 @@ func (v *visit) judgePins(j *job) {
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b)`)
+var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
 func (v *visit) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		for _, run := range []field{s.member("run"), s.input("script")} {
+		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
 			if hostile.MatchString(run.text()) {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
 					"a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
@@ -530,8 +547,8 @@ func (v *visit) judgeCoverage() {
 	if v.unreadable {
 		return // the gate may be in the file that could not be read
 	}
-	if len(gates) == 0 && v.called {
-		return // the gate is in a file that is not followed
+	if len(gates) == 0 && (v.called || v.governs()) {
+		return // the gate is in a file that is not followed, or this is the specification's repository
 	}
 	if len(gates) == 0 {
 		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),
@@ -552,7 +569,7 @@ func (v *visit) judgeCoverage() {
 				continue
 			}
 			ids := s.only()
-			for id := range known {
+			for id := range v.known() {
 				if ids == nil || ids[id] {
 					covered[id] = true
 				}
@@ -568,7 +585,7 @@ func (v *visit) judgeCoverage() {
 			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
-	for _, row := range repoconfig.Missing(covered) {
+	for _, row := range repoconfig.Missing(v.section6, covered) {
 		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
 			"RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
 	}

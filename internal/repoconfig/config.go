@@ -3,6 +3,7 @@
 package repoconfig
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -92,8 +93,19 @@ func (f *File) Pos(member string) strict.Pos {
 	return strict.Pos{Path: Path}
 }
 
-// Parse reads the text of a repo-config.yml. Its error is a *strictyaml.Error.
+// ErrProse: a repo-config.yml has none of the format's members.
+var ErrProse = errors.New("the file is prose: it has neither version nor protection, and no protection can be read off it")
+
+// ProseFix is what mends ErrProse.
+const ProseFix = "keep the prose in another file, and let oap-gate init write this one"
+
+var member = regexp.MustCompile(`\b(?:version|protection)["']?[ \t]*:`)
+
+// Parse reads the text of a repo-config.yml. Its error is a *strictyaml.Error, or ErrProse.
 func Parse(data []byte) (*File, error) {
+	if !member.Match(data) {
+		return nil, ErrProse
+	}
 	root, err := strictyaml.Parse(Path, data, MaxBytes)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ var writers = []struct {
 	{"html", writeHTML},
 	{"prometheus", writePrometheus},
 	{"checklist", writeChecklist},
+	{"aaep", writeAAEP},
 }
 
 // Formats are the names that Write knows.

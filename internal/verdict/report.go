@@ -56,6 +56,8 @@ type Report struct {
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
+	Exception      bool       `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
+	Charter        bool       `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
 	Squash         bool       `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
 	EvidenceSHA256 string     `json:"evidence_sha256"`
 	History        *History   `json:"history,omitempty"`

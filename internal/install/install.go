@@ -1,0 +1,179 @@
+// Package install writes the gate into a registry: its workflows, their owners and the configurations, as the
+// documentation has them, with what is left open there filled in.
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/openagentprotocol-OAP/oap-gate/docs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+)
+
+// Release is what the files name of the gate.
+type Release struct {
+	Commit  string // full SHA of the commit that was released
+	Version string // of that commit, for people; may be empty
+	Image   string // "sha256:" and the digest of the release's image; empty: what runs the image is left out
+	Owner   string // "@user" or "@organisation/team" that must approve changes of the gate; empty: left to be filled in
+}
+
+// Errors of a Release.
+var (
+	ErrCommit = errors.New("no full commit SHA: 40 lower-case hexadecimal digits that are not all zero")
+	ErrImage  = errors.New("no digest of an image: sha256: and 64 lower-case hexadecimal digits")
+	ErrOwner  = errors.New("no code owner: @user or @organisation/team")
+	ErrName   = errors.New("no version: letters, digits, dots and hyphens")
+)
+
+var (
+	commitForm  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	imageForm   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	ownerForm   = regexp.MustCompile(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
+	versionForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,64}$`)
+)
+
+// Check holds that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner or ErrName.
+func (r Release) Check() error {
+	switch {
+	case !commitForm.MatchString(r.Commit) || r.Commit == noCommit:
+		return fmt.Errorf("%q is %w", r.Commit, ErrCommit)
+	case r.Image != "" && !imageForm.MatchString(r.Image):
+		return fmt.Errorf("%q is %w", r.Image, ErrImage)
+	case r.Owner != "" && !ownerForm.MatchString(r.Owner):
+		return fmt.Errorf("%q is %w", r.Owner, ErrOwner)
+	case r.Version != "" && !versionForm.MatchString(r.Version):
+		return fmt.Errorf("%q is %w", r.Version, ErrName)
+	}
+	return nil
+}
+
+// What the documentation leaves open.
+var (
+	noCommit = strings.Repeat("0", 40)
+	noImage  = "sha256:" + strings.Repeat("0", 64)
+)
+
+const (
+	noOwner   = "@example/registry-maintainers"
+	toReplace = " # replace by the SHA of a release"
+)
+
+func remark(version string) string {
+	if version == "" {
+		return ""
+	}
+	return " # " + version
+}
+
+// File is one file of the installation.
+type File struct {
+	Path string // in the registry
+	Text []byte
+	Left string // why it is not written; empty where it is
+}
+
+// sources are the files of the documentation, by what becomes of them in a registry.
+var sources = []struct{ from, to string }{
+	{"workflows/check.yml", ".github/workflows/check.yml"},
+	{"workflows/comment.yml", ".github/workflows/comment.yml"},
+	{"workflows/audit.yml", ".github/workflows/audit.yml"},
+	{"workflows/protect.yml", ".github/workflows/protect.yml"},
+	{"workflows/CODEOWNERS", ".github/CODEOWNERS"},
+	{"repo-config.example.yml", ".github/repo-config.yml"},
+	{"gate-policy.example.yml", ".github/gate-policy.yml"},
+}
+
+// Files are the files of the installation of r, which Check took.
+func Files(r Release) []File {
+	var out []File
+	for _, s := range sources {
+		text, err := docs.Files.ReadFile(s.from)
+		if err != nil {
+			panic(err) // the program's own file
+		}
+		f := File{Path: s.to, Text: text}
+		if bytes.Contains(text, []byte("@"+noImage)) && r.Image == "" {
+			f.Left = "it runs the release's image, and no digest of it was given"
+		}
+		fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
+		if r.Image != "" {
+			fill = append(fill, noImage, r.Image)
+		}
+		if r.Owner != "" {
+			fill = append(fill, noOwner, r.Owner)
+		}
+		f.Text = []byte(strings.NewReplacer(fill...).Replace(string(text)))
+		out = append(out, f)
+	}
+	return out
+}
+
+// State is what became of one file.
+type State string
+
+// The states. A file that Differs, or that is no plain file, is kept as it is.
+const (
+	Written State = "wrote"
+	Same    State = "same"
+	Differs State = "differs"
+)
+
+// maxFile is how large a file may be that is compared, in bytes.
+const maxFile = 1 << 20
+
+// Write writes f below root, unless something stands at its path: nothing is ever overwritten. With dry nothing is
+// written. Where another text stands there the second result is the difference, as a unified diff. The error is that
+// of the disk.
+func Write(root *os.Root, f File, dry bool) (State, []byte, error) {
+	old, err := read(root, f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", nil, fmt.Errorf("reading %s: %w", f.Path, err)
+	case bytes.Equal(old, f.Text):
+		return Same, nil, nil
+	default:
+		return Differs, diff.Diff(f.Path+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
+	}
+	if dry {
+		return Written, nil, nil
+	}
+	if err := root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
+		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
+	}
+	dir, err := root.OpenRoot(path.Dir(f.Path))
+	if err != nil {
+		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
+	}
+	defer dir.Close()
+	if err := atomicfile.Create(dir, path.Base(f.Path), f.Text, 0o666); err != nil {
+		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
+	}
+	return Written, nil, nil
+}
+
+func read(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is no plain file (%s)", info.Mode().Type())
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return capped.ReadAll(f, maxFile)
+}
