@@ -48,7 +48,7 @@ func (a *agent) judge01() error {
 
 func (a *agent) judgeManifest01() verdict.Outcome {
 	if a.manifest == nil {
-		return judgeManifest(nil, a.unread)
+		return a.judgeManifest()
 	}
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/description"} {

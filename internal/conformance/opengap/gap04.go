@@ -22,7 +22,7 @@ const gitignoreName = ".gitignore"
 // judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
 func (a *agent) judge04(auto bool) error {
 	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
-	out := judgeManifest(a.manifest, a.unread)
+	out := a.judgeManifest()
 	if unclear && a.manifest == nil {
 		out.Findings[0].Message += bothDialects
 	}
@@ -262,7 +262,7 @@ func (a *agent) judgePaths() verdict.Outcome {
 		checked++
 		name, _ := resolved(n.Value)
 		if leadsOut(name) || leadsOut(n.Value) {
-			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which leads out of the agent's folder",
+			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
 				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
 			f.WithFix("name a path within the folder, without .. and without a leading slash")
 		}
@@ -352,7 +352,7 @@ func some(names []string, between string) string {
 func (s *skill) judgeOutside() verdict.Outcome {
 	var out verdict.Outcome
 	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it opens %q, which leads out of the agent's folder", l.text).
+		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text).
 			WithFix("name it from the skill's own __file__, and keep it in the folder")
 	}
 	return out.OrPass()

@@ -240,15 +240,19 @@ func (f *folder) readManifest() (*mapping, error) {
 }
 
 // judgeManifest is the outcome of what reading agent.yaml came to.
-func judgeManifest(m *mapping, err error) verdict.Outcome {
+func (a *agent) judgeManifest() verdict.Outcome {
 	var out verdict.Outcome
+	m, err := a.manifest, a.unread
 	var e *strictyaml.Error
 	switch {
 	case err == nil:
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
-		out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there").
-			WithFix("add agent.yaml, under that name, or name the folder that has it")
+		f := out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
+		f.WithFix("add agent.yaml, under that name, or name the folder that has it")
+		if a.stat("agent.yml") != nil {
+			f.WithFix("rename agent.yml to agent.yaml")
+		}
 	case errors.As(err, &e):
 		out.Errorf(place(e.Pos), "", "manifest-unreadable", "%s", e.Message)
 	default:
