@@ -241,25 +241,42 @@ func (s *Source) opens(i int) int {
 // name is the name at i, as it is compared.
 func (s *Source) name(i int) string {
 	name := s.text(i)
-	for j := range len(name) {
-		if name[j] >= utf8.RuneSelf {
-			return norm.NFKC.String(name)
-		}
+	if isASCII(name) {
+		return name
 	}
-	return name
+	return norm.NFKC.String(name)
 }
 
 // dotted reads names with dots between them, and gives the token after them.
 func (s *Source) dotted(i int) (name string, after int) {
-	var b strings.Builder
-	for ; s.Tokens[i].Kind == Name; i += 2 {
-		b.WriteString(s.name(i))
-		if !s.is(i+1, ".") {
-			return b.String(), i + 1
-		}
-		b.WriteByte('.')
+	if s.Tokens[i].Kind != Name {
+		return "", i
 	}
-	return b.String(), i
+	first, last, plain := i, i, true
+	for s.is(last+1, ".") && s.Tokens[last+2].Kind == Name {
+		plain = plain && s.Tokens[last].End == s.Tokens[last+1].Start && s.Tokens[last+1].End == s.Tokens[last+2].Start
+		last += 2
+	}
+	if plain && isASCII(s.Text[s.Tokens[first].Start:s.Tokens[last].End]) {
+		return s.Text[s.Tokens[first].Start:s.Tokens[last].End], last + 1
+	}
+	var b strings.Builder
+	for i := first; i <= last; i += 2 {
+		if i > first {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.name(i))
+	}
+	return b.String(), last + 1
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // statements reads simple statements, up to the end of the line.

@@ -19,7 +19,7 @@ import (
 const (
 	MaxEntries = 10_000   // files, folders and links
 	MaxFile    = 1 << 20  // bytes of one file
-	MaxText    = 64 << 20 // bytes of all files that are read
+	MaxText    = 32 << 20 // bytes of all files that are read
 	maxDepth   = 64       // folders within folders
 	maxLinks   = 40       // links that lead to links
 	maxReads   = 20_000   // files that are read, some of them by several links

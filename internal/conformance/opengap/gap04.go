@@ -22,7 +22,7 @@ const gitignoreName = ".gitignore"
 // judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
 func (a *agent) judge04(auto bool) error {
 	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
-	out := judgeManifest(a.manifest, a.unread)
+	out := a.judgeManifest()
 	if unclear && a.manifest == nil {
 		out.Findings[0].Message += bothDialects
 	}
@@ -138,13 +138,18 @@ func (a *agent) judgeDescription() verdict.Outcome {
 // variable is a reference to an environment variable in a value of agent.yaml.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
 
-// variables are those that the values of agent.yaml refer to.
+// variables are those that the values of agent.yaml refer to, each where it is first.
 func (a *agent) variables() (all []literal) {
-	walk(a.manifest.root, "", func(n *yaml.Node, pointer, _ string) {
-		if n.Kind == yaml.ScalarNode {
-			for _, name := range referenced(n.Value) {
-				all = append(all, literal{name, place(a.manifest.Pos(pointer))})
+	seen := map[string]bool{}
+	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
+		if n.Kind != yaml.ScalarNode {
+			return
+		}
+		for _, name := range referenced(n.Value) {
+			if !seen[name] {
+				all = append(all, literal{name, a.manifest.at(key)})
 			}
+			seen[name] = true
 		}
 	})
 	return all
@@ -206,15 +211,13 @@ func (a *agent) documented(skills []*skill) (*documentation, error) {
 	return d, nil
 }
 
-// judge holds variables against the documentation; each is told once.
+// judge holds variables against the documentation.
 func (d *documentation) judge(variables []literal, computed []place) verdict.Outcome {
 	var out verdict.Outcome
-	told := map[string]bool{}
 	for _, v := range variables {
-		if d.files[v.text] != "" || told[v.text] {
+		if d.files[v.text] != "" {
 			continue
 		}
-		told[v.text] = true
 		out.Errorf(v.at, "", "undocumented-variable",
 			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s", v.text,
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
@@ -252,22 +255,22 @@ func resolved(text string) (name string, known bool) {
 func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
-	hold := func(n *yaml.Node, pointer, _ string) {
-		if !isText(n) {
+	hold := func(n, key *yaml.Node, pointer string) {
+		if !isText(n) || enough(&out) {
 			return
 		}
 		checked++
 		name, _ := resolved(n.Value)
 		if leadsOut(name) || leadsOut(n.Value) {
-			out.Errorf(a.manifest, pointer, "path-outside", "%s is %q, which leads out of the agent's folder",
-				strings.ReplaceAll(pointer[1:], "/", "."), n.Value).
-				WithFix("name a path within the folder, without .. and without a leading slash")
+			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
+				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
+			f.WithFix("name a path within the folder, without .. and without a leading slash")
 		}
 	}
-	walk(a.manifest.root, "", func(n *yaml.Node, pointer, key string) {
+	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
 		if slices.Contains([]string{"/skills/path", "/hooks/path", "/flows/path", "/memory/path"}, pointer) ||
-			strings.HasSuffix(key, "_file") {
-			hold(n, pointer, key)
+			key != n && strings.HasSuffix(key.Value, "_file") {
+			hold(n, key, pointer)
 			walk(n, pointer, hold)
 		}
 	})
@@ -349,7 +352,7 @@ func some(names []string, between string) string {
 func (s *skill) judgeOutside() verdict.Outcome {
 	var out verdict.Outcome
 	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it opens %q, which leads out of the agent's folder", l.text).
+		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text).
 			WithFix("name it from the skill's own __file__, and keep it in the folder")
 	}
 	return out.OrPass()

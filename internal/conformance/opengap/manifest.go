@@ -44,7 +44,12 @@ func readMapping(name string, text []byte, line int) (*mapping, error) {
 // Pos is the place of the member that a JSON Pointer names, or of the nearest that is there.
 func (m *mapping) Pos(pointer string) strict.Pos {
 	_, at := m.find(pointer)
-	return strict.Pos{Path: m.path, Line: at.Line + m.line, Column: at.Column}
+	return strict.Pos(m.at(at))
+}
+
+// at is the place of a node.
+func (m *mapping) at(n *yaml.Node) place {
+	return place{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
 
 // find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key, or
@@ -116,21 +121,19 @@ func kindOf(n *yaml.Node) string {
 	return "text"
 }
 
-// walk visits each value below a node, with its JSON Pointer and the key that it has, empty in a list.
-func walk(n *yaml.Node, pointer string, visit func(n *yaml.Node, pointer, key string)) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			below := pointer + "/" + strict.Escape(n.Content[i].Value)
-			visit(n.Content[i+1], below, n.Content[i].Value)
-			walk(n.Content[i+1], below, visit)
+// walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
+func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer string)) {
+	for i, c := range n.Content {
+		key, below := c, pointer+"/"+strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key = n.Content[i-1]
+			below = pointer + "/" + strict.Escape(key.Value)
 		}
-	case yaml.SequenceNode:
-		for i, c := range n.Content {
-			below := pointer + "/" + strconv.Itoa(i)
-			visit(c, below, "")
-			walk(c, below, visit)
-		}
+		visit(c, key, below)
+		walk(c, below, visit)
 	}
 }
 
@@ -237,15 +240,19 @@ func (f *folder) readManifest() (*mapping, error) {
 }
 
 // judgeManifest is the outcome of what reading agent.yaml came to.
-func judgeManifest(m *mapping, err error) verdict.Outcome {
+func (a *agent) judgeManifest() verdict.Outcome {
 	var out verdict.Outcome
+	m, err := a.manifest, a.unread
 	var e *strictyaml.Error
 	switch {
 	case err == nil:
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
-		out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there").
-			WithFix("add agent.yaml, under that name, or name the folder that has it")
+		f := out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
+		f.WithFix("add agent.yaml, under that name, or name the folder that has it")
+		if a.stat("agent.yml") != nil {
+			f.WithFix("rename agent.yml to agent.yaml")
+		}
 	case errors.As(err, &e):
 		out.Errorf(place(e.Pos), "", "manifest-unreadable", "%s", e.Message)
 	default:

@@ -277,6 +277,7 @@ func TestOutside(t *testing.T) {
 		{"default of a variable", more("prompt_file: ${P:-../p}  # P\n"), []string{"agent.yaml:8 gap-outside path-outside"}},
 		{"variable", more("prompt_file: ${P}/p  # P\n"), nil},
 		{"within", more("hooks: {path: hooks/}\nflows: {path: ./flows}\nmemory: {path: a..b}\nsystem_prompt_file: prompts/...txt\n"), nil},
+		{"text in a list", more("tags: [../a_file, b_file]\n"), nil},
 		{"other members", more("homepage: /x\npath: ../x\nplugins: {path: ../x}\n"), nil},
 		{"link above", files{"data": "->../data"}, []string{"data gap-outside path-outside"}},
 		{"absolute link", files{"a/data": "->/etc"}, []string{"a/data gap-outside path-outside"}},
@@ -586,6 +587,32 @@ func TestDialect01(t *testing.T) {
 			[]string{"skills/look-up/SKILL.md:3 gap01-skills long-description"}},
 		{"skill that nobody names", files{"skills/new/SKILL.md": "x"}, []string{"skills/new/SKILL.md:1 gap01-skills no-front-matter"}},
 	})
+}
+
+// TestManyFindings holds that of very many the errors are told, and that there are more.
+func TestManyFindings(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("name: a\nversion: 1.0.0\ndescription: x\nskills:\n")
+	edit := files{"SOUL.md": "x"}
+	for i := range maxFindings {
+		fmt.Fprintf(&b, "- s%d\n", i)
+		edit[fmt.Sprintf("skills/s%d/x", i)] = ""
+	}
+	b.WriteString("- not-there\n")
+	edit["agent.yaml"] = b.String()
+	j, err := Judge(Options{Dir: edit.write(t), Dialect: Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range j.Results {
+		if r.Check != "gap01-references" {
+			continue
+		}
+		last := r.Findings[maxFindings-2] // the error is the first, and stands last in the file
+		if len(r.Findings) != maxFindings || r.Verdict != verdict.Failed || !strings.HasSuffix(last.Message, "(and more)") {
+			t.Errorf("%d findings, %s: %s", len(r.Findings), r.Verdict, last.Message)
+		}
+	}
 }
 
 // TestHostile holds that odd folders end in an error or a finding, and that nothing outside of them is read.
