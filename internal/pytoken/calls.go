@@ -77,10 +77,15 @@ func (s *Source) calls(want func(open int, u Use) bool, tell func(open int, u Us
 				if top.tokens > 0 {
 					top.use.Arguments = append(top.use.Arguments, top.argument())
 				}
+				if top.use.Subscript && top.commas > 0 { // a tuple, which is no text
+					top.use.Arguments = make([]Argument, 1)
+				}
 				tell(top.open, *top.use)
 			}
 			whole := top.use == nil && top.commas == 0 && top.keyword == "" && top.texts > 0 && top.texts == top.tokens
+			none := top.use == nil && top.commas == 0 && top.keyword == "" && top.none && top.tokens == 1
 			outer.add(top.text, !top.computed, whole)
+			outer.none = outer.none || none && outer.tokens == 1
 		case !top.reading:
 		case t.Kind == String:
 			n := len(top.text)
