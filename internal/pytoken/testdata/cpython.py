@@ -88,6 +88,8 @@ def look(text):
             bound.pop(n.name, None)
         elif isinstance(n, ast.ClassDef):
             bound.pop(n.name, None)
+        elif isinstance(n, ast.TypeAlias):
+            bound.pop(n.name.id, None)
         elif isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)):
             if isinstance(n, ast.AnnAssign) and n.value is None:
                 continue
