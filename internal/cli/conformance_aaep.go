@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 func newAAEPEvents(sys IO, p *protocol) *cobra.Command {
@@ -56,6 +62,73 @@ without a tool call, an output or, at level 2, an irreversible tool call it is i
 	c.Flags().BoolVar(&options.Single, "single", false,
 		"judge each message by itself: envelope, schema, summary, urgency, default decision")
 	return c
+}
+
+func newAAEPClaim(sys IO, p *protocol) *cobra.Command {
+	var o conformanceFlags
+	var text string
+	var claim aaep.Claim
+	c := &cobra.Command{
+		Use:   "claim --text FILE",
+		Short: "judge what is claimed of an implementation, and whether a report bears it out",
+		Long: `claim finds the sentences of a text that claim AAEP conformance and holds them to section 9.8: a level,
+the version of the suite, a day, and no certificate. With --report FILE it holds them to a conformance report, that of
+oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
+		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			judged := o.judged()
+			return o.run(sys, func() (*conformance, error) {
+				if len(judged) > 1 {
+					return nil, usagef("give one of them", "--report %q and --report %q are both to be judged", judged[0], judged[1])
+				}
+				if text == "" {
+					return nil, usagef("name the file with --text, - being standard input", "claim wants a text")
+				}
+				var err error
+				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
+					return nil, usagef("name a text of at most 1 MiB", "reading --text: %v", err)
+				}
+				if len(judged) == 1 {
+					claim.ReportPath = judged[0]
+					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
+						return nil, usagef("name a conformance report of at most 32 MiB", "reading the report: %v", err)
+					}
+				}
+				claim.Now = o.now()
+				results, level, err := claim.Judge()
+				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(), results: results, level: level}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	c.Flags().StringVar(&text, "text", "", "the text in which the claim stands, `FILE`, - being standard input")
+	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; or also write a report, FORMAT=FILE"
+	durationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
+	return c
+}
+
+// judged takes the values of --report that name a report to judge, rather than one to write.
+func (o *conformanceFlags) judged() (files []string) {
+	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
+		format, _, _ := strings.Cut(r, "=")
+		written := slices.Contains(report.Formats, format) && format != r
+		if !written {
+			files = append(files, r)
+		}
+		return !written
+	})
+	return files
+}
+
+// readText reads a text for people, and names it.
+func readText(sys IO, name string) (string, []byte, error) {
+	if name != toStdout {
+		data, err := capped.ReadFile(name, aaep.MaxText)
+		return name, data, err
+	}
+	data, err := capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), aaep.MaxText)
+	return "stdin", data, err
 }
 
 func checkLevel(level int) error {

@@ -51,7 +51,7 @@ func (p *protocol) act(ctx context.Context, sys IO, event string) error {
 	}
 	argv = slices.Insert(argv, 3, told...)
 	sys.args, sys.inAction = argv, true
-	root := newRoot(sys)
+	root := Command(sys)
 	root.SetArgs(argv)
 	return root.ExecuteContext(ctx)
 }

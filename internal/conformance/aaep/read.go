@@ -126,7 +126,7 @@ func (s *Stream) readLines(in *input) error {
 // readArray takes the elements of an array, one after the other.
 func (s *Stream) readArray(in *input) error {
 	fault := func(code, message string) {
-		s.say(s.own, place{int32(in.line), int32(in.column)}, envelope, verdict.Error, "", code, "%s", message)
+		s.note(s.own, place{int32(in.line), int32(in.column)}, envelope, verdict.Error, "", code, "%s", message)
 	}
 	const unended = "the array has no end"
 	in.pass([]byte{'['})

@@ -2,7 +2,6 @@ package aaep
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -19,32 +18,36 @@ const (
 type said struct {
 	subject string
 	found   [streamChecks][]verdict.Finding
-	counts  map[string]int // by check and code
+	counts  map[kind]int
+}
+
+// kind is what findings are counted by.
+type kind struct {
+	check int
+	code  string
 }
 
 // counted counts a finding, and reports whether it is listed.
 func (s *said) counted(check int, code string) bool {
 	if s.counts == nil {
-		s.counts = map[string]int{}
+		s.counts = map[kind]int{}
 	}
-	key := Rules[check].ID + " " + code
-	s.counts[key]++
-	return s.counts[key] <= maxListed
+	s.counts[kind{check, code}]++
+	return s.counts[kind{check, code}] <= maxListed
 }
 
 // outcome is what was found on a check, and how much more than is listed.
 func (s *said) outcome(check int) verdict.Outcome {
 	o := verdict.Outcome{Findings: s.found[check]}
-	for _, key := range slices.Sorted(maps.Keys(s.counts)) {
-		var id, code string
-		_, _ = fmt.Sscan(key, &id, &code)
-		if more := s.counts[key] - maxListed; id == Rules[check].ID && more > 0 {
-			i := slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == code })
-			last := o.Findings[i]
-			last.Pos, last.Pointer = strict.Pos{Path: last.Path}, ""
-			last.Message = fmt.Sprintf("%d more findings of this code are not listed", more)
-			o.Findings = append(o.Findings, last)
+	for _, code := range Rules[check].Codes {
+		more := s.counts[kind{check, code.ID}] - maxListed
+		if more <= 0 {
+			continue
 		}
+		last := o.Findings[slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == code.ID })]
+		last.Pos, last.Pointer = strict.Pos{Path: last.Path}, ""
+		last.Message = fmt.Sprintf("%d more findings of this code are not listed", more)
+		o.Findings = append(o.Findings, last)
 	}
 	return o
 }
@@ -58,7 +61,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
 		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
-			s.say(of.said, at, check, severity, "", code, format, args...)
+			s.note(of.said, at, check, severity, "", code, format, args...)
 		}
 		of.end(say)
 		s.settle(of, say)
@@ -119,7 +122,7 @@ func (o Options) checks() []int {
 // alone are the results where each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.messages == 0 {
-		s.say(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
+		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
 	}
 	var results []verdict.Result
 	for _, check := range s.checks() {
@@ -164,7 +167,7 @@ func (s *Stream) settle(of *session, say placer) {
 // exercise says what the input holds nothing of.
 func (s *Stream) exercise() {
 	missing := func(check int, code, format string, args ...any) {
-		s.say(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
+		s.note(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
 	}
 	if s.events == 0 {
 		missing(lifecycle, "no-events", "the input holds no event")

@@ -94,11 +94,11 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 	case m.core == sessionStarted:
 		o.started = true
 		for _, at := range o.early {
-			s.say(o.said, at, lifecycle, verdict.Error, "", "before-start",
+			s.note(o.said, at, lifecycle, verdict.Error, "", "before-start",
 				"the event comes before the session's session.started, which must be first")
 		}
 		if n := &o.numbers; n.first && o.events > 1 && n.base != 0 {
-			s.say(o.said, o.firstAt, envelope, verdict.Error, "/sequence_number", "sequence",
+			s.note(o.said, o.firstAt, envelope, verdict.Error, "/sequence_number", "sequence",
 				"the session's first event has another sequence_number than 0")
 		}
 		o.early = nil

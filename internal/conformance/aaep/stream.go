@@ -81,8 +81,8 @@ func NewStream(path string, o Options) *Stream {
 // sayer adds a finding at a place that it knows. Its code is of that check.
 type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any)
 
-// say adds a finding at a place.
-func (s *Stream) say(to *said, at place, check int, severity verdict.Severity, pointer, code, format string, args ...any) {
+// note adds a finding at a place.
+func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string, args ...any) {
 	if to.counted(check, code) {
 		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code, Pos: s.pos(at), Pointer: pointer,
 			Message: fmt.Sprintf(format, args...), Fix: fixOf(check, code)})
@@ -118,7 +118,7 @@ func (s *Stream) Add(line, column int, data []byte) error {
 			fault.Pos.Column += column - 1
 		}
 		fault.Pos.Line += line - 1
-		s.say(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer, fault.Code, "%s",
+		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer, fault.Code, "%s",
 			fault.Message)
 		return nil
 	}
@@ -127,7 +127,7 @@ func (s *Stream) Add(line, column int, data []byte) error {
 	}
 	members, ok := document.Root.(map[string]any)
 	if !ok {
-		s.say(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s, an object is needed",
+		s.note(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s, an object is needed",
 			show(document.Root))
 		return nil
 	}
@@ -161,7 +161,7 @@ func (s *Stream) judge(m *message) {
 	s.judgeAlone(m, to)
 	if text := m.text("event_id"); isID(text, "evt_") {
 		if s.eventIDs[text] {
-			s.say(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice", "event_id %s was used before", show(text))
+			s.note(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice", "event_id %s was used before", show(text))
 		}
 		s.eventIDs[strings.Clone(text)] = true
 	}
@@ -173,7 +173,7 @@ func (s *Stream) judge(m *message) {
 // judgeAlone judges what an event says by itself.
 func (s *Stream) judgeAlone(m *message, to *said) {
 	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		s.say(to, m.at, check, severity, pointer, code, format, args...)
+		s.note(to, m.at, check, severity, pointer, code, format, args...)
 	}
 	judgeEnvelope(m, say)
 	if m.core == "" {
@@ -214,7 +214,7 @@ func (s *Stream) sessionOf(m *message) *session {
 // follow takes an event into the rules of its session.
 func (s *Stream) follow(of *session, m *message) {
 	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		s.say(of.said, m.at, check, severity, pointer, code, format, args...)
+		s.note(of.said, m.at, check, severity, pointer, code, format, args...)
 	}
 	of.unfollowed = place{}
 	of.events++
