@@ -43,8 +43,8 @@ func (g *group) argument() Argument {
 	return a
 }
 
-// calls finds the calls and subscriptions of names that are wanted, each by the token of its bracket, and tells them, where
-// they end, with their arguments.
+// calls finds the calls and subscriptions of names that are wanted, each by the token of its bracket, and tells them,
+// where they end, with their arguments.
 func (s *Source) calls(want func(open int, u Use) bool, tell func(open int, u Use)) {
 	groups := make([]group, 1)
 	for i, t := range s.Tokens {
@@ -124,8 +124,8 @@ func (g *group) add(text []byte, only, is bool) {
 	}
 }
 
-// callee is the name with dots before the bracket at i, and where it begins; empty where there is none, or where it is of
-// something that is no name.
+// callee is the name with dots before the bracket at i, and where it begins; empty where there is none, or where it is
+// of something that is no name.
 func (s *Source) callee(i int) (name string, at int32) {
 	first := i
 	for first > 0 && s.Tokens[first-1].Kind == Name && !keywords[s.text(first-1)] {

@@ -86,7 +86,8 @@ func (w writer) text() string {
 	}
 	if strings.ContainsAny(prefix, "fF") {
 		if w.IntN(2) == 0 {
-			body += "{" + w.one("x", "x!r", "x:>{y}", `d["k"]`, "os.environ['FIELD']", "f'{z}'", "(lambda: 1)", "{1: 2}[1]", "x=", "x != y", "'a' 'b'") + "}"
+			body += "{" + w.one("x", "x!r", "x:>{y}", `d["k"]`, "os.environ['FIELD']", "f'{z}'", "(lambda: 1)", "{1: 2}[1]",
+				"x=", "x != y", "'a' 'b'") + "}"
 		}
 	} else if len(quote) == 3 && w.IntN(2) == 0 {
 		body += "\n@skill\ndef hidden(): pass\n"
@@ -114,7 +115,8 @@ func (w writer) expression(depth int) string {
 		return w.one("os.environ[", "environ[", "o.environ[", "x[") + e() + w.one("", "", ", "+e()) + "]"
 	case 8:
 		return w.one("os.getenv(", "os.environ.get(", "getenv(", "open(", "Path(", "P(", "x.open(", "f(", "os . getenv (") +
-			w.one("", e(), e()+", "+e(), "key="+e(), "*"+e(), "**"+e(), e()+", default=None,", "lambda x=1: x, "+e(), "x == "+e()) + ")"
+			w.one("", e(), e()+", "+e(), "key="+e(), "*"+e(), "**"+e(), e()+", default=None,", "lambda x=1: x, "+e(),
+				"x == "+e()) + ")"
 	case 9:
 		return e() + " " + w.one("+", "if x else", "and", "%", "\\\n  or", "not in") + " " + e()
 	case 10:
@@ -128,16 +130,23 @@ func (w writer) expression(depth int) string {
 }
 
 func (w writer) imports() string {
-	return w.one("from gitagent import skill", "from gitagent import skill as s", "import gitagent", "import gitagent as g",
-		"from gitagent import (\n  Agent,  # x\n  skill as s,\n)", "from gitagent import *", "from other import skill", "import other as skill",
-		"import gitagent.x", "import gitagent.skill as s", "import os, gitagent as s", "from .gitagent import skill", "from . import gitagent",
-		"import os", "import os as o", "from os import environ, getenv", "from pathlib import Path, PurePath as P", "from pathlib import Path as P",
-		"from gitagent.x import skill", "import os.path", "from gitagent import skill; import os", "from __future__ import annotations")
+	return w.one("from gitagent import skill", "from gitagent import skill as s", "import gitagent",
+		"import gitagent as g",
+		"from gitagent import (\n  Agent,  # x\n  skill as s,\n)", "from gitagent import *", "from other import skill",
+		"import other as skill",
+		"import gitagent.x", "import gitagent.skill as s", "import os, gitagent as s", "from .gitagent import skill",
+		"from . import gitagent",
+		"import os", "import os as o", "from os import environ, getenv", "from pathlib import Path, PurePath as P",
+		"from pathlib import Path as P",
+		"from gitagent.x import skill", "import os.path", "from gitagent import skill; import os",
+		"from __future__ import annotations")
 }
 
 func (w writer) decorator() string {
-	name := w.one("skill", "skill", "skill", "s", "gitagent.skill", "g.skill", "skill.x", "other", "gitagent . skill", "gitagent.x.skill", "x.skill")
-	arguments := w.one("", "", "()", "(name='a')", "(description="+w.expression(2)+")", "(\n  name='a',\n  description="+w.expression(2)+",\n)",
+	name := w.one("skill", "skill", "skill", "s", "gitagent.skill", "g.skill", "skill.x", "other", "gitagent . skill",
+		"gitagent.x.skill", "x.skill")
+	arguments := w.one("", "", "()", "(name='a')", "(description="+w.expression(2)+")",
+		"(\n  name='a',\n  description="+w.expression(2)+",\n)",
 		"("+w.expression(2)+", **x)", "().x", "()()", "[0]")
 	return "@" + name + arguments + w.one("", "  # x", " ")
 }
@@ -147,14 +156,16 @@ func (w writer) definition(indent string, depth int) string {
 	for range w.IntN(3) {
 		b.WriteString(indent + w.decorator() + "\n" + w.one("", "", "\n", "# x\n"))
 	}
-	head := w.one("def f(x)", "async def g(x: int = 1) -> (lambda: 1)", "def skill(y)", "def h(\n    x, # :\n)", "class C", "def k[T: int](x)", "class s(x)")
+	head := w.one("def f(x)", "async def g(x: int = 1) -> (lambda: 1)", "def skill(y)", "def h(\n    x, # :\n)",
+		"class C", "def k[T: int](x)", "class s(x)")
 	b.WriteString(indent + head + ":" + w.one("", " ", " # x"))
 	if w.IntN(4) == 0 && !strings.HasSuffix(b.String(), "x") {
 		return b.String() + w.one(w.text(), "pass", w.text()+"; x = 1", "import os as o; x", "("+w.text()+")") + "\n"
 	}
 	b.WriteString("\n" + w.one("", "", "\n", indent+"    # x\n", "# x\n"))
 	if w.IntN(2) == 0 {
-		b.WriteString(indent + "    " + w.one(w.text(), w.text()+" "+w.text(), "("+w.text()+")", "("+w.text()+",)", w.text()+"; x") + "\n")
+		b.WriteString(indent + "    " + w.one(w.text(), w.text()+" "+w.text(), "("+w.text()+")", "("+w.text()+",)",
+			w.text()+"; x") + "\n")
 	}
 	for range 1 + w.IntN(2) {
 		b.WriteString(w.statement(indent+"    ", depth+1))
@@ -175,18 +186,23 @@ func (w writer) statement(indent string, depth int) string {
 		}
 	case 5:
 		if depth < 3 {
-			head := w.one("if x:", "for x in y:", "while x: # x", "with x as y:", "if (x :=\n 1):", "if lambda: x:", "for skill in x:", "match x:\n"+indent+"  case [1]:")
+			head := w.one("if x:", "for x in y:", "while x: # x", "with x as y:", "if (x :=\n 1):", "if lambda: x:",
+				"for skill in x:", "match x:\n"+indent+"  case [1]:")
 			return indent + head + "\n" + w.statement(indent+"     ", depth+1)
 		}
 	case 6:
 		if depth < 3 {
-			return indent + "try:\n" + w.statement(indent+"\t", depth+1) + indent + "except E as skill:\n" + w.statement(indent+" ", depth+1)
+			return indent + "try:\n" + w.statement(indent+"\t",
+				depth+1) + indent + "except E as skill:\n" + w.statement(indent+" ", depth+1)
 		}
 	case 7:
-		return indent + w.one("if x: ", "else_ = 1; ", "while x: ") + w.one(w.imports(), "x = 1; import os", "x: int = 1; y") + "\n"
+		return indent + w.one("if x: ", "else_ = 1; ", "while x: ") + w.one(w.imports(), "x = 1; import os",
+			"x: int = 1; y") + "\n"
 	case 8:
-		return indent + w.one("skill = ", "x = y = ", "skill: int = ", "skill: int; x = ", "x, (skill, s) = ", "x.skill = ", "x[skill] = ", "skill += ", "s = gitagent = ",
-			"del skill; x = ", "del (s), x[skill]; y = ", "x == ", "f(skill=1)[0] = ", "type skill = ") + w.expression(0) + w.one("", ";", "  # x") + "\n"
+		return indent + w.one("skill = ", "x = y = ", "skill: int = ", "skill: int; x = ", "x, (skill, s) = ", "x.skill = ",
+			"x[skill] = ", "skill += ", "s = gitagent = ",
+			"del skill; x = ", "del (s), x[skill]; y = ", "x == ", "f(skill=1)[0] = ",
+			"type skill = ") + w.expression(0) + w.one("", ";", "  # x") + "\n"
 	}
 	return indent + w.expression(0) + "\n" + w.one("", "\n", "   # x\n", "\f\n")
 }
@@ -195,7 +211,8 @@ func (w writer) module() string {
 	var b strings.Builder
 	b.WriteString(w.one("", "", "\ufeff", "# x\n", "'''doc'''\n"))
 	for range w.IntN(4) {
-		b.WriteString(w.one(w.imports(), "from gitagent import skill", "import gitagent", "from gitagent import skill as s") + "\n")
+		b.WriteString(w.one(w.imports(), "from gitagent import skill", "import gitagent",
+			"from gitagent import skill as s") + "\n")
 	}
 	for range 1 + w.IntN(4) {
 		if w.IntN(2) == 0 {
@@ -213,13 +230,15 @@ func (w writer) module() string {
 	case 2, 3: // something is lost, doubled or put in
 		if len(text) > 2 {
 			i := 1 + w.IntN(len(text)-2)
-			text = text[:i] + w.one("", text[i:i+1]+text[i:i+1], "'", "(", "{", "\\", "\n", "\t", ":", ";", "@", "f'", "#", "}", "=", " ") + text[i+1:]
+			text = text[:i] + w.one("", text[i:i+1]+text[i:i+1], "'", "(", "{", "\\", "\n", "\t", ":", ";", "@", "f'", "#",
+				"}", "=", " ") + text[i+1:]
 		}
 	}
 	return strings.ToValidUTF8(text, "")
 }
 
-// TestCPython holds that what CPython reads is read here, with the same functions under the decorator, their arguments and
+// TestCPython holds that what CPython reads is read here, with the same functions under the decorator, their arguments
+// and
 // docstrings, and the same uses; what CPython refuses may pass.
 func TestCPython(t *testing.T) {
 	name := python()
@@ -274,6 +293,7 @@ func TestCPython(t *testing.T) {
 	}
 	t.Logf("CPython reads %d of %d texts, with %d functions and %d uses; %d differ", read, count, functions, uses, wrong)
 	if read < count/4 || functions < count/20 || uses < count/20 {
-		t.Errorf("CPython reads %d of %d texts, with %d functions and %d uses: too few to compare", read, count, functions, uses)
+		t.Errorf("CPython reads %d of %d texts, with %d functions and %d uses: too few to compare", read, count, functions,
+			uses)
 	}
 }

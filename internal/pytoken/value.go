@@ -23,13 +23,14 @@ func (s *Source) literal(to []byte, i int) ([]byte, bool) {
 }
 
 // escapes are those of one character.
-var escapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11}
+var escapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9,
+	'v': 11}
 
 // lineFeeds makes the ends of lines what they are in a value, however they are spelled in the text.
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// unescape appends what the body of a string means. A character that is given by its name, or by a number that is none, is
-// U+FFFD.
+// unescape appends what the body of a string means. A character that is given by its name, or by a number that is
+// none, is U+FFFD.
 func unescape(to []byte, body string, raw bool) []byte {
 	if strings.Contains(body, "\r") {
 		body = lineFeeds.Replace(body)
