@@ -38,7 +38,7 @@ var protocols = []protocol{
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPClaim}},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim}},
 }
 
 // conformance is what a command found.
