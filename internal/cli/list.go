@@ -67,7 +67,7 @@ out unless --status names them. See verify and audit for what the documents say.
 }
 
 func (o *listOptions) check() error {
-	if err := o.checkClock(); err != nil {
+	if err := o.checkAt(); err != nil {
 		return err
 	}
 	if err := oneOf("--format", o.format, "text", "json", "csv"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -45,6 +46,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
 //	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
 //	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
+//	peer LAYOUT [FAULT]   start a producer of AAEP in that layout, with that fault, and put its URL into $PEER
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -93,6 +95,7 @@ func TestScript(t *testing.T) {
 			"deploy":    deploy,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
+			"peer":      producer,
 		},
 	})
 }
@@ -128,6 +131,16 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 		name, value, _ := strings.Cut(v, "=")
 		ts.Setenv(name, value)
 	}
+}
+
+func producer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: peer LAYOUT [FAULT]")
+	}
+	p, err := aaeptest.Start(aaeptest.Options{Reference: args[0] == "reference", Fault: strings.Join(args[1:], "")})
+	ts.Check(err)
+	ts.Defer(func() { p.Close() })
+	ts.Setenv("PEER", p.URL)
 }
 
 func runGate(ts *testscript.TestScript, neg bool, args []string) {

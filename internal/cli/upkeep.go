@@ -39,7 +39,7 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	if o.dry && o.apply {
 		return usagef("give one of them", "--dry-run and --apply exclude one another")
 	}
-	if err := o.checkClock(); err != nil {
+	if err := o.checkAt(); err != nil {
 		return err
 	}
 	client, err := o.client(sys)
