@@ -142,8 +142,8 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 }
 
 // dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
-func (o *oasisProvider) dialsPrivate(host string) bool {
-	for _, c := range o.connectTo {
+func (n *networkFlags) dialsPrivate(host string) bool {
+	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err == nil && strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String()) {
 			return true

@@ -66,7 +66,9 @@ func (s *Stream) ask(of *session, m *message, say sayer) {
 	case m.core == toolInvoked && m.isTrue("irreversible"):
 		s.irreversible++
 		of.acted++
-		s.act(of, m, say)
+		if !s.excused[m.at.line] {
+			s.act(of, m, say)
+		}
 	}
 }
 

@@ -63,10 +63,12 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
 			s.note(of.said, at, check, severity, "", code, format, args...)
 		}
-		of.end(say)
+		of.end(say, s.broken)
 		s.settle(of, say)
 	}
-	s.exercise()
+	if !s.broken {
+		s.exercise()
+	}
 	var results []verdict.Result
 	add := func(check int, subject string, o verdict.Outcome) error {
 		r, err := o.Result(Rules[check], subject)
@@ -145,7 +147,7 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 
 // settle decides what was open until all was read.
 func (s *Stream) settle(of *session, say placer) {
-	if of.unfollowed != (place{}) && s.Level >= 2 {
+	if of.unfollowed != (place{}) && s.Level >= 2 && !s.broken {
 		say(of.unfollowed, resolution, verdict.Error, "no-follow-up", "the reply answers a question, and no event of its session follows")
 	}
 	for d := of.doubts; d != nil; d = d.before {
@@ -187,6 +189,8 @@ func (s *Stream) exercise() {
 // unshown is why a check had nothing to decide in a session; empty: it had.
 func (o *session) unshown(check int) string {
 	switch {
+	case check != envelope && !o.core:
+		return "the session has events of extensions alone"
 	case check == state && o.state.n == 0:
 		return "the session tells no state"
 	case check == tools && o.calls == nil:

@@ -14,6 +14,7 @@ type session struct {
 	said            *said
 	events          int32
 	started         bool
+	core            bool    // it has an event of a core type
 	firstAt, lastAt place   // of its events
 	terminal        string  // the core type that ended it; empty: it has not ended
 	early           []place // of events before session.started, or until there is one
@@ -315,14 +316,17 @@ func utf16Length(s string) (n int) {
 type placer func(at place, check int, severity verdict.Severity, code, format string, args ...any)
 
 // end says what only the whole input shows.
-func (o *session) end(say placer) {
+func (o *session) end(say placer, broken bool) {
 	if n := &o.numbers; n.known && n.missing != (place{}) {
 		say(n.missing, envelope, verdict.Warning, "sequence-gaps", "the event has no sequence_number, others of its session have one")
 	}
-	if !o.started {
+	if !o.core {
+		return // extensions alone, of which nothing else is asked
+	}
+	if !o.started && !broken {
 		say(o.firstAt, lifecycle, verdict.Doubt, "capture-starts-late", "the session's session.started is not in the input")
 	}
-	if o.terminal == "" {
+	if o.terminal == "" && !broken {
 		say(o.lastAt, lifecycle, verdict.Doubt, "capture-ends", "the session's end is not in the input")
 	}
 	if o.terminal != "" {

@@ -54,6 +54,11 @@ type Stream struct {
 	chunks                    map[part]*chunks
 	toolCalls, outputs        int
 	irreversible              int
+
+	// Of a running producer: the lines whose irreversible invocation a live check reports, and that the stream was cut short
+	// by what a live check reports.
+	excused map[int32]bool
+	broken  bool
 }
 
 // part is what a session names: one map of all sessions' parts is smaller than a map for each session.
@@ -105,11 +110,24 @@ func fixOf(check int, code string) string {
 // Add judges one more message, which begins at a place of the input. What is no message is a finding. The error is
 // ErrTooMany, ErrSessions or ErrLongMessage.
 func (s *Stream) Add(line, column int, data []byte) error {
+	m, err := s.parse(line, column, data)
+	if err != nil || m == nil {
+		return err
+	}
+	s.judge(m)
+	if len(s.sessions) > MaxSessions {
+		return ErrSessions
+	}
+	return nil
+}
+
+// parse reads one more message; nil: it is none, which is a finding.
+func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 	if s.messages++; s.messages > MaxMessages {
-		return ErrTooMany
+		return nil, ErrTooMany
 	}
 	if len(data) > MaxMessage {
-		return fmt.Errorf("line %d: %w", line, ErrLongMessage)
+		return nil, fmt.Errorf("line %d: %w", line, ErrLongMessage)
 	}
 	at := place{int32(line), int32(column)}
 	document, err := strict.Parse(s.path, data, limits)
@@ -120,22 +138,18 @@ func (s *Stream) Add(line, column int, data []byte) error {
 		fault.Pos.Line += line - 1
 		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer, fault.Code, "%s",
 			fault.Message)
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	members, ok := document.Root.(map[string]any)
 	if !ok {
 		s.note(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s, an object is needed",
 			show(document.Root))
-		return nil
+		return nil, nil
 	}
-	s.judge(newMessage(at, members))
-	if len(s.sessions) > MaxSessions {
-		return ErrSessions
-	}
-	return nil
+	return newMessage(at, members), nil
 }
 
 func (s *Stream) judge(m *message) {
@@ -227,6 +241,7 @@ func (s *Stream) follow(of *session, m *message) {
 	if m.core == "" {
 		return
 	}
+	of.core = true
 	of.enter(m, say)
 	s.call(of, m, say)
 	s.stream(of, m, say)
