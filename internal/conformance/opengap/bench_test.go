@@ -7,7 +7,8 @@ import (
 
 // BenchmarkThousandSkills judges an agent with 1,000 skills, each with a test and a variable, from its files on disk.
 func BenchmarkThousandSkills(b *testing.B) {
-	agent := agent04.edit(files{"skills/orders.py": gone, "tests/test_orders.py": gone, "README.md": "ORDERS_URL is where orders are.\n"})
+	agent := agent04.edit(files{"skills/orders.py": gone, "tests/test_orders.py": gone,
+		"README.md": "ORDERS_URL is where orders are.\n"})
 	for i := range 1000 {
 		agent[fmt.Sprintf("skills/orders_%d.py", i)] = fmt.Sprintf(`"""Looks up orders."""
 import os
@@ -34,7 +35,8 @@ def find_order_%d(number: str, verbose: bool = False) -> dict:
         print((Path(__file__).parent / "orders.txt").read_text())
     return result
 `, i, i)
-		agent[fmt.Sprintf("tests/test_orders_%d.py", i)] = fmt.Sprintf("from skills.orders_%d import find_order_%d\n\n\ndef test_find():\n"+
+		agent[fmt.Sprintf("tests/test_orders_%d.py",
+			i)] = fmt.Sprintf("from skills.orders_%d import find_order_%d\n\n\ndef test_find():\n"+
 			"    assert find_order_%d(\"1\")\n", i, i, i)
 	}
 	dir := agent.write(b)

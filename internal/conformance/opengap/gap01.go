@@ -24,8 +24,8 @@ const (
 )
 
 // members are those that agent.yaml of dialect 0.1 may have.
-var members = strings.Fields(`spec_version name version description author license model extends dependencies skills tools
-	agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
+var members = strings.Fields(`spec_version name version description author license model extends dependencies skills
+	tools agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
@@ -54,13 +54,15 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 	for _, field := range []string{"/name", "/version", "/description"} {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
 		if ok && field == "/name" && !nameForm.MatchString(text) {
-			out.Errorf(a.manifest, field, "name-form", "name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
+			out.Errorf(a.manifest, field, "name-form",
+				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
 				text).WithFix("rename the agent, such as order-helper")
 		}
 	}
 	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
 		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
-			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field", "agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
+			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field",
+				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
 				WithFix("drop it, or move it below metadata")
 		}
 	}
@@ -86,7 +88,8 @@ func (a *agent) judgeReferences() verdict.Outcome {
 			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/", name, dir).
 				WithFix("add %s/%s, or drop the name", dir, textName)
 		case !a.isFile(dir + "/" + textName):
-			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir, textName).
+			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir,
+				textName).
 				WithFix("add %s/%s", dir, textName)
 		}
 	})
@@ -98,7 +101,8 @@ func (a *agent) judgeReferences() verdict.Outcome {
 	})
 	each("agents", func(at place, pointer, name string) {
 		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
-			out.Errorf(at, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md", name, base, base).
+			out.Errorf(at, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
+				name, base, base).
 				WithFix("add one of them, or drop the name")
 		}
 	})
@@ -160,7 +164,8 @@ func (a *agent) judgeSoul() (verdict.Outcome, error) {
 
 var underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
 
-// saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below them.
+// saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below
+// them.
 func saysMore(text string) bool {
 	lines := strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")
 	for i, line := range lines {
@@ -222,7 +227,8 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why).WithFix("rename the skill")
 		}
 		if said != folder {
-			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).WithFix("give both the same name")
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).
+				WithFix("give both the same name")
 		}
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {

@@ -82,7 +82,8 @@ func (a *agent) judge04(auto bool) error {
 }
 
 // bothDialects ends the first error where nothing says which of the dialects is meant.
-const bothDialects = `; an agent of dialect 0.4 has opengap in agent.yaml, one of dialect 0.1 has spec_version there and a SOUL.md`
+const bothDialects = "; an agent of dialect 0.4 has opengap in agent.yaml, " +
+	"one of dialect 0.1 has spec_version there and a SOUL.md"
 
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 
@@ -97,10 +98,12 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 			f.Message += bothDialects
 		}
 	case !isText(v):
-		out.Errorf(a.manifest, at, "version-not-text", "YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
+		out.Errorf(a.manifest, at, "version-not-text",
+			"YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
 			kindOf(v)).WithFix("put it into quotes")
 	case !versionForm.MatchString(v.Value):
-		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).WithFix(`write opengap: "0.4"`)
+		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).
+			WithFix(`write opengap: "0.4"`)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
 		out.Warnf(a.manifest, at, "version-unknown", "opengap is %q, versions 0.1 to 0.4 are published", v.Value).
 			WithFix(`write opengap: "0.4", or see that a runtime supports it`)
@@ -157,19 +160,25 @@ func (a *agent) variables() (all []literal) {
 
 // referenced are the names in the ${NAME} and ${NAME:-default} of a text; a default may hold others.
 func referenced(text string) (names []string) {
+	last := strings.LastIndexByte(text, '}')
 	for rest := text; ; {
 		i := strings.Index(rest, "${")
 		if i < 0 {
 			return names
 		}
 		rest = rest[i+2:]
-		name := rest[:len(rest)-len(strings.TrimLeft(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"))]
+		name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, isNamePart))]
 		after := rest[len(name):]
-		if name != "" && (name[0] < '0' || name[0] > '9') && (strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") &&
-			strings.Contains(after, "}")) {
+		ends := strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") && len(text)-len(after) < last
+		if name != "" && (name[0] < '0' || name[0] > '9') && ends {
 			names = append(names, name)
 		}
 	}
+}
+
+// isNamePart reports whether a character may be in the name of a variable.
+func isNamePart(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 // documentation tells which variables the README and the comments of agent.yaml name.
@@ -223,7 +232,8 @@ func (d *documentation) judge(variables []literal, computed []place) verdict.Out
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
 	for _, at := range computed {
-		out.Noticef(at, "", "computed-name", "the name of an environment variable is computed here, so that it was not judged")
+		out.Noticef(at, "", "computed-name",
+			"the name of an environment variable is computed here, so that it was not judged")
 	}
 	return out.OrPass()
 }
@@ -295,7 +305,8 @@ func (a *agent) judgeLinks() error {
 		if err != nil {
 			return err
 		}
-		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder", target).
+		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder",
+			target).
 			WithFix("put what it leads to into the folder, or make the link relative")
 		if err := a.say("gap-outside", e.path, out); err != nil {
 			return err
@@ -317,7 +328,8 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 		return verdict.Skip("the folder of skills is not in the agent's folder")
 	}
 	out := verdict.Skip("there are no skills in %s", dir)
-	out.Noticef(m, at, "without-skills", "there are no skills in %s: no .py file and no package whose name does not begin with _", dir)
+	out.Noticef(m, at, "without-skills",
+		"there are no skills in %s: no .py file and no package whose name does not begin with _", dir)
 	return out
 }
 
@@ -335,8 +347,10 @@ func (s *skill) judge() verdict.Outcome {
 		}
 		out.Verified = some(names, ", ")
 	case !slices.ContainsFunc(s.faults, func(f fault) bool { return f.at.Path == s.file }):
-		out.Errorf(place{Path: s.file}, "", "no-skill", "no function of the module itself stands under the skill of gitagent").
-			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition and under no condition")
+		out.Errorf(place{Path: s.file}, "", "no-skill",
+			"no function of the module itself stands under the skill of gitagent").
+			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition " +
+				"and under no condition")
 	}
 	return out
 }
@@ -462,7 +476,8 @@ func (a *agent) judgeGitignore() (verdict.Outcome, error) {
 				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
 		}
 		if !ignored {
-			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s", s.pattern, why).
+			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s",
+				s.pattern, why).
 				WithFix("add the line %s", s.pattern)
 		}
 	}

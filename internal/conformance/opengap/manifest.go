@@ -52,8 +52,8 @@ func (m *mapping) at(n *yaml.Node) place {
 	return place{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
 
-// find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key, or
-// what is nearest.
+// find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key,
+// or what is nearest.
 func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 	value, at = m.root, m.root
 	for rest, more := strings.CutPrefix(pointer, "/"); more; {
@@ -140,9 +140,9 @@ func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer st
 // lineBreak is what ends a line in YAML 1.1, by which the reader counts.
 var lineBreak = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here a
-// comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars, which the
-// nodes tell the places of. In a plain scalar no such # can stand.
+// comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here
+// a comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars,
+// which the nodes tell the places of. In a plain scalar no such # can stand.
 func (m *mapping) comments() string {
 	lines := lineBreak.Split(m.text, -1)
 	inside := make([]bool, len(lines)) // the line is of a block scalar
@@ -202,8 +202,8 @@ func (m *mapping) comments() string {
 	return out.String()
 }
 
-// blockScalar is how many lines a literal or folded scalar has below its first, which are those that are blank or indented
-// as its text is; indent is the column, from 0, of what it is the value of.
+// blockScalar is how many lines a literal or folded scalar has below its first, which are those that are blank or
+// indented as its text is; indent is the column, from 0, of what it is the value of.
 func blockScalar(lines []string, n *yaml.Node, indent int) int {
 	head := []rune(lines[n.Line-1])
 	text := -1 // the indentation of the text
