@@ -43,7 +43,7 @@ var protocols = []protocol{
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent},
 		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPClaim},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
 		steps:    []protocolStep{{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
 }
 
