@@ -20,7 +20,7 @@ import (
 // protocol is a companion protocol with a command of its own under conformance.
 //
 // A protocol plugs in with a package internal/conformance/NAME, which has its catalogue and its judgement, a file
-// conformance_NAME.go here with its commands, and one line each in [protocols] and [subjects]. A command embeds
+// conformance_NAME.go here with its commands, and one entry each in [protocols] and [subjects]. A command embeds
 // [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows which
 // nobody can see from outside and those that no peer was asked about, settles the report and tells it everywhere.
 type protocol struct {
@@ -29,16 +29,21 @@ type protocol struct {
 	rules    []verdict.Rule // its whole catalogue, in the order of a report
 	declared bool           // what passes is declared by whoever is judged, and nobody verified it
 	commands []func(IO, *protocol) *cobra.Command
+	steps    []protocolStep // the commands that the Action runs; the last is chosen where no input asks for another
 }
 
 // protocols are all of them, in the order of the help.
 var protocols = []protocol{
 	{name: "oasis", short: "the preflight of an evaluation provider", rules: oasis.Rules, declared: true,
-		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider}},
+		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider},
+		steps: []protocolStep{{command: newOASISProvider,
+			flags: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
+		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent},
+		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim}},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
+		steps:    []protocolStep{{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
 }
 
 // conformance is what a command found.
@@ -69,7 +74,7 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys IO, p *protocol, asks bool
 	}
 	o.outputFlags.bind(f)
 	o.bindWorkflow(f)
-	o.protocol, o.rules = p, p.rules
+	o.protocol, o.rules, o.outputs = p, p.rules, sys.inAction
 	o.unmade = func() *verdict.Report { return o.report(nil) }
 	o.tellUsage(c, sys)
 }

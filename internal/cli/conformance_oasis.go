@@ -128,7 +128,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && o.dialsPrivate(u.Hostname()):
 		r.Protocol, o.server = evidence.Named, u.String()
 	case u.Scheme != "https":
-		return evidence.Request{}, usagef("use https, or name a loopback or private address, by --connect-to too",
+		return evidence.Request{}, usagef("use https, or name a loopback or private address: http://127.0.0.1:8080, http://localhost:8080, by --connect-to too",
 			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	}
 	return r, nil

@@ -268,3 +268,56 @@ func TestProviderOffline(t *testing.T) {
 		t.Errorf("exit status %d, %q: %s", code, codesOf(rep), said)
 	}
 }
+
+// The example of the documentation is what the program says of a public profile, where that is at hand; "…" stands for what
+// is left out.
+func TestProviderExampleOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "conformance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "    $ oap-gate conformance oasis provider --response response-5.2.json --profile software-infrastructure\n"
+	_, text, found := strings.Cut(string(page), command)
+	if !found {
+		t.Fatal("the page has no example")
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\n    ", "\n"))
+	profile, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "data", "oasis", "v1.0.0-rc1.6"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := os.ReadFile(filepath.Join(profile, "response-5.2.json"))
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "response-5.2.json"), answer, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "software-infrastructure"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"provider-conformance.md", "provider-conformance-requirements.yaml"} {
+		data, err := os.ReadFile(filepath.Join(profile, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "software-infrastructure", name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out bytes.Buffer
+	code := Main(strings.Fields(command)[2:], IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	rest, said := strings.TrimSpace(out.String()), true
+	for i, part := range strings.Split(text, "…") {
+		at := strings.Index(rest, part)
+		if said = said && at >= 0 && (i > 0 || at == 0); said {
+			rest = rest[at+len(part):]
+		}
+	}
+	if code != 1 || !said || rest != "" {
+		t.Errorf("exit status %d; the page says\n%s\nthe program\n%s", code, text, out.String())
+	}
+}

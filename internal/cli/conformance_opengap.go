@@ -66,7 +66,8 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 	case err != nil:
 		return nil, withFix(err, "name the agent's folder")
 	}
-	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results, chosen: "dialect " + j.Dialect + ": " + j.Because}
+	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results,
+		chosen: "dialect " + j.Dialect + ": " + j.Because}
 	if o.recommended == "warn" && j.Dialect == opengap.Dialect04 {
 		found.assumed = []string{"--recommended warn"}
 	}

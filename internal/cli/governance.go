@@ -381,6 +381,7 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposa
 		if err != nil {
 			return err
 		}
+		p.Forge.Repository = client.Repository
 		p.Forge.Reviews = func() ([]spec.Review, error) {
 			return listed[spec.Review](ctx, client, "reading the reviews", fmt.Sprintf("pulls/%d/reviews", number))
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -31,14 +30,14 @@ const (
 )
 
 // IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network: a
-// loopback or private address, or localhost. Such a server may be asked by ServerURL.
+// loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one under
+// .local or .internal. Such a server may be asked by ServerURL.
 func IsPrivate(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
+	if at, err := netip.ParseAddr(host); err == nil {
+		return isPrivate(at)
 	}
-	at, err := netip.ParseAddr(host)
-	at = at.Unmap()
-	return err == nil && (at.IsLoopback() || at.IsPrivate())
+	name, err := domainage.Host(host)
+	return err == nil && !isPublicName(name)
 }
 
 // Request names one document. Two equal requests are fetched once in a run; sources take a target in any
@@ -136,7 +135,8 @@ var Codes = []strict.Code{
 		"correct the host name, or publish its address"},
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
-	{CodeForbidden, "the host leads to an address that is not public", "serve the document at a public address"},
+	{CodeForbidden, "the host leads to an address that may not be asked: one that is not public, or is where it was named as private",
+		"serve the document at a public address"},
 	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
 	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},
 	{CodeTooLarge, "the document has more bytes than are read of its kind", "serve a smaller document"},

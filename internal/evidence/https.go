@@ -26,15 +26,17 @@ const (
 type routes struct {
 	guarded *http.Transport // to public addresses and those of ConnectTo
 	proxied *http.Transport // nil without a proxy
-	named   *http.Transport // to the servers that the operator named
-	servers []*url.URL      // of RDAPURL and ServerURL, as far as they are set
+	named   *http.Transport // to the server of RDAPURL
+	private *http.Transport // to the server of ServerURL
+	rdap    *url.URL        // nil: none
+	server  *url.URL        // nil: none
 	dialer  *dialer
 }
 
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
 var errProxy = errors.New("the proxy did not connect")
 
-func newRoutes(o LiveOptions, d *dialer, servers ...*url.URL) (*routes, error) {
+func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error) {
 	pool, err := Roots(o.CACert)
 	if err != nil {
 		return nil, err
@@ -54,9 +56,8 @@ func newRoutes(o LiveOptions, d *dialer, servers ...*url.URL) (*routes, error) {
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
 		}
 	}
-	servers = slices.DeleteFunc(servers, func(u *url.URL) bool { return u == nil })
-	r := &routes{guarded: plain(), named: plain(), servers: servers, dialer: d}
-	r.guarded.DialContext = d.transport(webGuard)
+	r := &routes{guarded: plain(), named: plain(), private: plain(), rdap: rdap, server: server, dialer: d}
+	r.guarded.DialContext, r.private.DialContext = d.transport(webGuard.Safe), d.private
 	if o.Proxy == "" {
 		return r, nil
 	}
@@ -93,6 +94,7 @@ func operatorURL(text string, schemes ...string) (*url.URL, error) {
 func (r *routes) close() {
 	r.guarded.CloseIdleConnections()
 	r.named.CloseIdleConnections()
+	r.private.CloseIdleConnections()
 	if r.proxied != nil {
 		r.proxied.CloseIdleConnections()
 	}
@@ -100,14 +102,18 @@ func (r *routes) close() {
 
 // isNamed tells whether a URL lies on a server that the operator named.
 func (r *routes) isNamed(u *url.URL) bool {
-	return slices.ContainsFunc(r.servers, func(s *url.URL) bool { return sameServer(s, u) })
+	return sameServer(r.rdap, u) || sameServer(r.server, u)
 }
 
-func sameServer(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+// sameServer is false where the first of the two is nil.
+func sameServer(a, b *url.URL) bool { return a != nil && a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
 func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
-	if named {
+	switch {
+	case named && sameServer(r.server, u):
+		return r.private, nil
+	case named:
 		return r.named, nil
 	}
 	if _, ok := r.dialer.connectTo(u.Hostname()); ok || r.proxied == nil {
@@ -140,14 +146,11 @@ func (h https) Observe(ctx context.Context, r Request) Observation {
 }
 
 // named is the protocol of the server that the operator named.
-type named struct {
-	*web
-	server *url.URL // nil: none
-}
+type named struct{ *web }
 
 func (n named) Observe(ctx context.Context, r Request) Observation {
 	u, err := url.Parse(r.Target)
-	if err != nil || n.server == nil || !sameServer(n.server, u) {
+	if err != nil || !sameServer(n.routes.server, u) {
 		return refuse(Invalid, CodeURL, "%q is not on the server that was named", r.Target).observation(r)
 	}
 	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)

@@ -30,8 +30,8 @@ type LiveOptions struct {
 	// IANA's referral. Both may be plain and private, since the operator named them; their redirects may not.
 	RDAPURL     string
 	WHOISServer string
-	// ServerURL is a URL on the server that Named requests go to. It may be plain and private, since the operator named it;
-	// its redirects to other servers may not.
+	// ServerURL is a URL on the server that Named requests go to. It may be plain, and its addresses must be loopback or
+	// private, unless ConnectTo gives another; its redirects to other servers must be https and public, as all else.
 	ServerURL string
 
 	CacheDir   string // of the disk cache; empty: none
@@ -123,7 +123,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	l.web = &web{limits: limits, backoff: retries, agent: cmp.Or(o.UserAgent, "oap-gate"), routes: routes, cache: store}
 	var below layer = byProtocol{
 		HTTPS: https{l.web},
-		Named: named{l.web, serverURL},
+		Named: named{l.web},
 		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
 		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: dialer, named: server},
 	}

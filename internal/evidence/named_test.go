@@ -29,6 +29,11 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
+	// A name that this machine resolves to no private address is not asked.
+	public := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ServerURL, o.ConnectTo = "http://192.0.2.1", nil })
+	if got := outcome(public.Observe(t.Context(), Request{Named, "http://192.0.2.1/x", 100})); got != "invalid forbidden-address 0" {
+		t.Errorf("a public address: %s", got)
+	}
 	asked = 0
 	if o := l.Observe(t.Context(), Request{Named, server.URL + "/busy", 100}); asked != 2 || o.Attempts != 2 || o.State != Unavailable {
 		t.Errorf("asked %d times, %d attempts, %s; want 2 of each", asked, o.Attempts, o.State)
@@ -42,8 +47,9 @@ func TestNamed(t *testing.T) {
 func TestIsPrivate(t *testing.T) {
 	for host, want := range map[string]bool{"127.0.0.1": true, "127.8.8.8": true, "10.0.0.1": true, "172.16.0.1": true, "192.168.1.1": true,
 		"::1": true, "fd00::1": true, "::ffff:10.0.0.1": true, "localhost": true, "LOCALHOST": true,
+		"provider": true, "provider.internal": true, "printer.local": true, "p.svc.cluster.local": true, "x.localhost": true,
 		"": false, "0.0.0.0": false, "::": false, "8.8.8.8": false, "169.254.169.254": false, "fe80::1": false, "172.32.0.1": false,
-		"localhost.example": false, "127.1": false, "0x7f000001": false, "2130706433": false, "10.0.0.1.example": false} {
+		"localhost.example": false, "10.0.0.1.example": false, "provider.example": false, "a b": false} {
 		if IsPrivate(host) != want {
 			t.Errorf("IsPrivate(%q) is %v", host, !want)
 		}

@@ -23,7 +23,7 @@ func ServerTransport(o LiveOptions) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := newRoutes(o, dialer, server)
+	routes, err := newRoutes(o, dialer, nil, server)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ func (g *group) argument() Argument {
 	return a
 }
 
-// calls finds the calls and subscriptions of names that are wanted, each by the token of its bracket, and tells them, where
-// they end, with their arguments.
+// calls finds the calls and subscriptions of names that are wanted, each by the token of its bracket, and tells them,
+// where they end, with their arguments.
 func (s *Source) calls(want func(open int, u Use) bool, tell func(open int, u Use)) {
 	groups := make([]group, 1)
 	for i, t := range s.Tokens {
@@ -77,10 +77,15 @@ func (s *Source) calls(want func(open int, u Use) bool, tell func(open int, u Us
 				if top.tokens > 0 {
 					top.use.Arguments = append(top.use.Arguments, top.argument())
 				}
+				if top.use.Subscript && top.commas > 0 { // a tuple, which is no text
+					top.use.Arguments = make([]Argument, 1)
+				}
 				tell(top.open, *top.use)
 			}
 			whole := top.use == nil && top.commas == 0 && top.keyword == "" && top.texts > 0 && top.texts == top.tokens
+			none := top.use == nil && top.commas == 0 && top.keyword == "" && top.none && top.tokens == 1
 			outer.add(top.text, !top.computed, whole)
+			outer.none = outer.none || none && outer.tokens == 1
 		case !top.reading:
 		case t.Kind == String:
 			n := len(top.text)
@@ -119,8 +124,8 @@ func (g *group) add(text []byte, only, is bool) {
 	}
 }
 
-// callee is the name with dots before the bracket at i, and where it begins; empty where there is none, or where it is of
-// something that is no name.
+// callee is the name with dots before the bracket at i, and where it begins; empty where there is none, or where it is
+// of something that is no name.
 func (s *Source) callee(i int) (name string, at int32) {
 	first := i
 	for first > 0 && s.Tokens[first-1].Kind == Name && !keywords[s.text(first-1)] {

@@ -19,8 +19,8 @@ type Module struct {
 // Member is what a module calls by a name.
 type Member struct{ Module, Name string }
 
-// Function is a statement def or async def of the module itself, neither in another definition nor under a condition, that
-// has the decorator looked for.
+// Function is a statement def or async def of the module itself, neither in another definition nor under a condition,
+// that has the decorator looked for.
 type Function struct {
 	Name      string
 	At        int32 // of its name
@@ -55,10 +55,10 @@ type Argument struct {
 	None  bool // it is the word None
 }
 
-// Module looks for functions under one decorator, and for the uses of those names that uses tells. A name is the decorator
-// where the last statement of the module itself that binds it is an import of it, or of the module that it is a member of,
-// in any of its spellings; an import under a condition or in a try counts as well. The error is an *Error: a decorator
-// stands before what is no definition.
+// Module looks for functions under one decorator, and for the uses of those names that uses tells. A name is the
+// decorator where the last statement of the module itself that binds it is an import of it, or of the module that it
+// is a member of, in any of its spellings; an import under a condition or in a try counts as well. The error is an
+// *Error: a decorator stands before what is no definition.
 func (s *Source) Module(decorator Member, uses func(name string) bool) (*Module, error) {
 	m := &module{Source: s, decorator: decorator, bound: map[string]binding{}, spelled: map[string]string{}}
 	if err := m.lines(); err != nil {
@@ -206,8 +206,8 @@ func (m *module) colon(i, end int) int {
 	})
 }
 
-// top is the first token from i on that stands in no bracket and no formatted string and that is wanted; end where there is
-// none.
+// top is the first token from i on that stands in no bracket and no formatted string and that is wanted; end where
+// there is none.
 func (m *module) top(i, end int, want func(i int) bool) int {
 	depth := 0
 	for ; i < end; i++ {
@@ -241,25 +241,42 @@ func (s *Source) opens(i int) int {
 // name is the name at i, as it is compared.
 func (s *Source) name(i int) string {
 	name := s.text(i)
-	for j := range len(name) {
-		if name[j] >= utf8.RuneSelf {
-			return norm.NFKC.String(name)
-		}
+	if isASCII(name) {
+		return name
 	}
-	return name
+	return norm.NFKC.String(name)
 }
 
 // dotted reads names with dots between them, and gives the token after them.
 func (s *Source) dotted(i int) (name string, after int) {
-	var b strings.Builder
-	for ; s.Tokens[i].Kind == Name; i += 2 {
-		b.WriteString(s.name(i))
-		if !s.is(i+1, ".") {
-			return b.String(), i + 1
-		}
-		b.WriteByte('.')
+	if s.Tokens[i].Kind != Name {
+		return "", i
 	}
-	return b.String(), i
+	first, last, plain := i, i, true
+	for s.is(last+1, ".") && s.Tokens[last+2].Kind == Name {
+		plain = plain && s.Tokens[last].End == s.Tokens[last+1].Start && s.Tokens[last+1].End == s.Tokens[last+2].Start
+		last += 2
+	}
+	if plain && isASCII(s.Text[s.Tokens[first].Start:s.Tokens[last].End]) {
+		return s.Text[s.Tokens[first].Start:s.Tokens[last].End], last + 1
+	}
+	var b strings.Builder
+	for i := first; i <= last; i += 2 {
+		if i > first {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.name(i))
+	}
+	return b.String(), last + 1
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // statements reads simple statements, up to the end of the line.
@@ -408,7 +425,8 @@ func (m *module) function(i, end int, decorators []int) {
 	}
 }
 
-// decorated reports whether what follows an @ is the decorator that is wanted, called or not, and gives the token after it.
+// decorated reports whether what follows an @ is the decorator that is wanted, called or not, and gives the token
+// after it.
 func (m *module) decorated(i int) (is bool, after int) {
 	if m.Tokens[i].Kind != Name {
 		return false, 0

@@ -14,7 +14,8 @@ func said(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	m, err := s.Module(everything, func(name string) bool {
-		return name == "os.environ" || name == "os.environ.get" || name == "os.getenv" || name == "open" || name == "pathlib.Path"
+		return name == "os.environ" || name == "os.environ.get" || name == "os.getenv" || name == "open" ||
+			name == "pathlib.Path"
 	})
 	if err != nil {
 		return err.Error()
@@ -59,7 +60,8 @@ func TestFunctions(t *testing.T) {
 		{"called", from + "@skill(name='a', description=\"b\")\ndef f(): pass", `3:5 f(name="a" description="b")`},
 		{"bare", from + "@skill\nasync def f(x: int = 1) -> (lambda: 1):\n  'doc'", `3:11 f() "doc"`},
 		{"as", "from gitagent import Agent, skill as s\n@s\ndef f(): 'a' \"b\"; x", `3:5 f() "ab"`},
-		{"in brackets over lines", "from gitagent import (  # x\n  Agent,\n  skill as s,\n)\n@s(\n  # y\n  description=(\n 'a'\n 'b'),\n)\ndef f():\n  x",
+		{"in brackets over lines",
+			"from gitagent import (  # x\n  Agent,\n  skill as s,\n)\n@s(\n  # y\n  description=(\n 'a'\n 'b'),\n)\ndef f():\n  x",
 			`11:5 f(description="ab")`},
 		{"module", "import os, gitagent\n@gitagent.skill()\ndef f():\n  # x\n  \"\"\"doc\n  \"\"\"\n", `3:5 f() "doc\n  "`},
 		{"module as", "import gitagent as g\n@ g . skill # x\ndef f(): pass", "3:5 f()"},
@@ -72,7 +74,8 @@ func TestFunctions(t *testing.T) {
 		{"name in another normal form", "from gitagent import \uff53kill\n@skill\ndef f(): pass", "3:5 f()"},
 		{"type parameters", from + "@skill\ndef f[T: int](x: T): 'doc'", `3:5 f() "doc"`},
 		{"spread arguments", from + "@skill(*a, **b)\ndef f(): pass", "3:5 f(=? **=?)"},
-		{"computed arguments", from + "@skill('a', d, description=None, x=f'{y}z', z=b'w', w=f'v', v='u'.strip(), u=f('t'), t=('s', 'r'))\ndef f(): pass",
+		{"computed arguments",
+			from + "@skill('a', d, description=None, x=f'{y}z', z=b'w', w=f'v', v='u'.strip(), u=f('t'), t=('s', 'r'))\ndef f(): pass",
 			`3:5 f(="a" =? description=None x=?z z=? w="v" v=? u=? t=?)`},
 		{"assigned elsewhere", from + "x.skill = y[skill] = f(skill=1)\n@skill\ndef f(): pass", "4:5 f()"},
 		{"annotated only", from + "x: skill = 1\ny = lambda skill=1: 2\n@skill\ndef f(): pass", "5:5 f()"},

@@ -2,10 +2,10 @@
 // decorators, and which texts it gives to the calls in it. Nothing is run, imported or evaluated.
 //
 // [Scan] cuts a text into the tokens of Python 3.12 to 3.14 (The Python Language Reference, chapter 2): strings of all
-// kinds, the fields of formatted strings with whatever is in them, comments, explicit and implicit joining of lines, and
-// indentation. It takes linear time, and its limits are those of CPython: 200 open brackets, 150 open formatted strings,
-// 100 levels of indentation. What it refuses CPython refuses too, but not the other way round: it knows no grammar beyond
-// that a block follows a colon.
+// kinds, the fields of formatted strings with whatever is in them, comments, explicit and implicit joining of lines,
+// and indentation. It takes linear time, and its limits are those of CPython: 200 open brackets, 150 open formatted
+// strings, 100 levels of indentation. What it refuses CPython refuses too, but not the other way round: it knows no
+// grammar beyond that a block follows a colon.
 package pytoken
 
 import (
@@ -23,8 +23,8 @@ import (
 // Kind says what a token is.
 type Kind uint8
 
-// The kinds. A formatted string is FStart, then FText for what it says itself and the tokens of its fields with the braces
-// around them, then FEnd. End is the last token of each text.
+// The kinds. A formatted string is FStart, then FText for what it says itself and the tokens of its fields with the
+// braces around them, then FEnd. End is the last token of each text.
 const (
 	End Kind = iota
 	Newline
@@ -164,7 +164,8 @@ func (s *scanner) decode(text []byte) error {
 			}
 			break
 		}
-		if i := bytes.IndexFunc(line, func(r rune) bool { return r != ' ' && r != '\t' && r != '\f' }); i >= 0 && line[i] != '#' {
+		if i := bytes.IndexFunc(line, func(r rune) bool { return r != ' ' && r != '\t' && r != '\f' }); i >= 0 &&
+			line[i] != '#' {
 			break
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 var kindNames = map[Kind]string{End: "END", Newline: "NL", Indent: "IN", Dedent: "DE", FStart: "<", FEnd: ">"}
 
-// shown spells tokens: names, numbers and operators as they are, strings in their quotes, the text of formatted ones in ~.
+// shown spells tokens: names, numbers and operators as they are, strings in their quotes, the text of formatted ones
+// in ~.
 func shown(s *Source) string {
 	var words []string
 	for i, t := range s.Tokens {
@@ -76,7 +77,8 @@ func TestScan(t *testing.T) {
 		{"missing block", "if a:\nb", "2:1: a block is due, and the line is not indented"},
 		{"missing block at the end", "if a:\n", "2:1: the text ends where a block is due"},
 		{"between blocks", "if a:\n    b\n  c", "3:3: the line is indented as none of the blocks around it"},
-		{"tabs and blanks", "if a:\n        b\n\tc", "3:2: tabs and blanks are mixed, so that the indentation has no one meaning"},
+		{"tabs and blanks", "if a:\n        b\n\tc",
+			"3:2: tabs and blanks are mixed, so that the indentation has no one meaning"},
 		{"odd character", "a = $b", "1:5: the character '$' stands in no Python"},
 		{"lone exclamation mark", "!a", "1:1: '!' is no operator"},
 		{"odd backslash", `a \ b`, `1:3: something follows the \ that joins lines`},
@@ -122,10 +124,12 @@ func TestDeepBlocks(t *testing.T) {
 
 var everything = Member{"gitagent", "skill"}
 
-// FuzzScan holds that no text makes the package panic, that tokens stand in order, and that the same text with the other
+// FuzzScan holds that no text makes the package panic, that tokens stand in order, and that the same text with the
+// other
 // ends of lines has the same tokens.
 func FuzzScan(f *testing.F) {
-	for _, text := range []string{"", "@skill\ndef f(): 'x'", "f'{a!r:{b}}'", "if a:\n\tb\n", "'''", "\\\n", "(((", "x = \"a\" 'b'",
+	for _, text := range []string{"", "@skill\ndef f(): 'x'", "f'{a!r:{b}}'", "if a:\n\tb\n", "'''", "\\\n", "(((",
+		"x = \"a\" 'b'",
 		"from a import (b as c, d)\nimport e.f as g\ndel b, c[d]", "t'{x}' f'{'", "# coding: latin-1\n\xe9",
 		"@a.b(c=(\"d\" f'{e}'), **g)\nasync def h(): (\n\"doc\")", "os.environ['A'] = open(file='x')", "f'\\N{a'"} {
 		f.Add([]byte(text))

@@ -23,11 +23,18 @@ func (s *Source) literal(to []byte, i int) ([]byte, bool) {
 }
 
 // escapes are those of one character.
-var escapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11}
+var escapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9,
+	'v': 11}
 
-// unescape appends what the body of a string means. A character that is given by its name, or by a number that is none, is
-// U+FFFD.
+// lineFeeds makes the ends of lines what they are in a value, however they are spelled in the text.
+var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// unescape appends what the body of a string means. A character that is given by its name, or by a number that is
+// none, is U+FFFD.
 func unescape(to []byte, body string, raw bool) []byte {
+	if strings.Contains(body, "\r") {
+		body = lineFeeds.Replace(body)
+	}
 	for body != "" {
 		i := strings.IndexByte(body, '\\')
 		if raw || i < 0 || i+1 == len(body) {
@@ -37,8 +44,6 @@ func unescape(to []byte, body string, raw bool) []byte {
 		c := body[i+1]
 		body = body[i+2:]
 		switch {
-		case c == '\r':
-			body = strings.TrimPrefix(body, "\n")
 		case c == '\n':
 		case escapes[c] != 0:
 			to = append(to, escapes[c])

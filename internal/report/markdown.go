@@ -90,6 +90,9 @@ func (p *page) head(r *verdict.Report) {
 	if r.Declared && r.Verdict == verdict.Passed {
 		fmt.Fprintf(b, "**%s.**\n\n", sentence(onlyDeclared))
 	}
+	if again := mayPass(r); again != "" {
+		fmt.Fprintf(b, "**%s**.\n\n", sentence(again))
+	}
 	if ask := unanswered(r); ask != "" {
 		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}

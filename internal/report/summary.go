@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -27,6 +28,9 @@ func verdictLine(r *verdict.Report) string {
 	if found := outcomes(r); found != "" {
 		s += "; " + found
 	}
+	if again := mayPass(r); again != "" {
+		s += "; " + again
+	}
 	if r.Counts.Manual > 0 {
 		s += "; " + attested(r.Counts.Manual)
 	}
@@ -45,6 +49,14 @@ func levelOf(r *verdict.Report) string {
 		return ""
 	}
 	return strconv.Itoa(r.Level)
+}
+
+// mayPass says from when on time alone may change what stands in the way; empty where it never does.
+func mayPass(r *verdict.Report) string {
+	if r.RetryAt.IsZero() {
+		return ""
+	}
+	return "may pass from " + r.RetryAt.Format(time.RFC3339) + " on"
 }
 
 // attested says that nothing was decided of n requirements.

@@ -12,6 +12,9 @@ import (
 // maxSteps bounds what all that one comparison does may cost; a step is about a microsecond.
 const maxSteps = 400_000
 
+// maxDepth is how many references are followed one inside the other; each takes some kilobytes of stack.
+const maxDepth = 2_000
+
 // setting is what surrounds a subschema: how its verdict counts, and whether another keyword sees what it evaluates. A
 // subschema that stands at several places, by references, has the union.
 type setting uint8
@@ -69,7 +72,7 @@ func (x setting) of(holder, sub *schema) setting {
 // seesEvaluated reports whether s has a keyword that depends on what others evaluate.
 func (s *schema) seesEvaluated() bool {
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if sub := s.at(keyword, ""); sub != nil && sub.value != true {
+		if sub := s.at(keyword, ""); sub != nil && !sub.bare() {
 			return true
 		}
 	}
@@ -141,6 +144,7 @@ type comparison struct {
 	oldOf         map[string]string // paths of the new tree, whose schemas are told at their own places: path of the old
 	before, after surroundings
 	left          int // steps
+	depth         int // references that are being followed
 	told          []Difference
 	index         map[told]int
 	more          map[int]int // differences beside the one told, by its index
@@ -195,7 +199,8 @@ func (c *comparison) schema(oldPath, newPath string) []Difference {
 	}
 	if c.left < 0 {
 		c.told = append(c.told, Difference{Class: Changed, Message: fmt.Sprintf(
-			"comparing takes more than %d steps; what is beyond them is not known", maxSteps)})
+			"comparing takes more than %d steps, or %d references one inside the other; what is beyond is not known",
+			maxSteps, maxDepth)})
 	}
 	return sorted(c.told)
 }
@@ -249,8 +254,8 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	return false
 }
 
-// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which a
-// reference was followed it is the place of that reference.
+// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which
+// a reference was followed it is the place of that reference.
 type spot struct {
 	old, new       *step
 	oldRef, newRef bool // a reference was followed

@@ -563,7 +563,7 @@ func (c *comparison) matches(pattern, name string) bool {
 	}
 	match, ok := c.patterns[pattern]
 	if !ok {
-		if !c.spend(200) {
+		if !c.spend(1000) {
 			return true
 		}
 		match, _ = jsonschema.Pattern(pattern)

@@ -16,7 +16,7 @@ import (
 // limits are those of strict.Parse. A value takes some hundred bytes of memory, however short it is in the text.
 var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values: 1 << 17}
 
-// Tree is the schemas of one Git tree, read once. It does not change.
+// Tree is the schemas of one Git tree, read once. It is not safe for concurrent use.
 type Tree struct {
 	files    map[string]*file
 	resource map[string][]*schema // by absolute $id
@@ -56,8 +56,8 @@ func NewTree(texts map[string][]byte) *Tree {
 	return t
 }
 
-// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and where
-// the tree has no such path.
+// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and
+// where the tree has no such path.
 func (t *Tree) Fault(path string) error {
 	if f := t.files[path]; f != nil {
 		return f.fault
@@ -77,10 +77,20 @@ type schema struct {
 	id       string             // of a resource: its absolute URI
 	anchors  map[string]*schema // of a resource
 	subs     map[string]*schema // those that were asked for
+	refusing answer             // whether it may refuse something
 }
 
+// answer is to a question that is asked often.
+type answer uint8
+
+const (
+	unknown answer = iota
+	yes
+	no
+)
+
 // absent is what a keyword that is not there says.
-var absent = &schema{value: true}
+var absent = &schema{value: true, refusing: no}
 
 func (s *schema) object() map[string]any {
 	object, _ := s.value.(map[string]any)
@@ -242,8 +252,8 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	return root.anchors[fragment]
 }
 
-// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the end
-// of the URI's path in more names than any other's. Where two would do it is none.
+// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the
+// end of the URI's path in more names than any other's. Where two would do it is none.
 func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; len(found) > 0 {
 		if len(found) > 1 {

@@ -54,6 +54,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 		v.evaluators()
 	}
 	switch class := v.asWhole(); {
+	case o.never() && n.never() && (o.value == false || n.value == false):
 	case class != "":
 		v.whole(class, holder)
 	case v.standIn():
@@ -170,12 +171,13 @@ func (v *visit) either() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true, "$dynamicAnchor": true}
+var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true,
+	"$dynamicAnchor": true}
 
 // asserting are the keywords by which a schema can refuse a document.
 var asserting = func() map[string]bool {
-	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true, "multipleOf": true,
-		"pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
+	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true,
+		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
 		"dependencies": true}
 	for keyword := range forms {
 		all[keyword] = keyword != "$defs"
@@ -234,16 +236,24 @@ func (v *visit) evaluators() {
 
 // bare reports whether s is true, or an object that has no keyword but such as refuse nothing.
 func (s *schema) bare() bool {
-	if s.value == true {
-		return true
-	}
-	object := s.object()
-	for keyword := range object {
-		if asserting[keyword] {
-			return false
+	if s.refusing == unknown {
+		s.refusing = yes
+		if s.value == true || s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())), s.refuses) {
+			s.refusing = no
 		}
 	}
-	return object != nil
+	return s.refusing == no
+}
+
+// refuses reports whether a keyword of s may refuse something.
+func (s *schema) refuses(keyword string) bool {
+	switch keyword {
+	case "additionalProperties", "items", "propertyNames", "unevaluatedItems", "unevaluatedProperties":
+		return !s.at(keyword, "").bare()
+	case "uniqueItems":
+		return s.object()[keyword] == true
+	}
+	return asserting[keyword]
 }
 
 // never reports whether s is false, or an object that says as much.
@@ -286,10 +296,10 @@ func (v *visit) whole(class Class, holder *visit) {
 	holder.direct = append(holder.direct, direct{class, v.in, keyword, v.n == absent, message})
 }
 
-// refusesBesideFields reports whether s has an asserting keyword other than properties.
+// refusesBesideFields reports whether s may refuse something by a keyword other than properties.
 func (s *schema) refusesBesideFields() bool {
 	for keyword := range s.object() {
-		if asserting[keyword] && keyword != "properties" {
+		if keyword != "properties" && s.refuses(keyword) {
 			return true
 		}
 	}
@@ -345,10 +355,15 @@ func (v *visit) standIn() bool {
 // follow walks a pair of which one is at the end of a reference, once.
 func (v *visit) follow(o, n *schema, at spot) {
 	key := pair{o, n, v.in}
-	if !v.walked[key] {
-		v.walked[key] = true
-		v.walk(o, n, at, v.in, nil)
+	if v.walked[key] {
+		return
 	}
+	v.walked[key] = true
+	if v.depth++; v.depth > maxDepth {
+		v.left = -1
+	}
+	v.walk(o, n, at, v.in, nil)
+	v.depth--
 }
 
 // reference compares what a reference leads to, where both sides have it.
@@ -357,15 +372,20 @@ func (v *visit) reference(keyword string) {
 	o, n := v.old.references(v.o)[keyword], v.new.references(v.n)[keyword]
 	switch {
 	case o == nil || n == nil:
-		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and does not lead to a schema of the tree on both sides")
+		v.tell(Changed, false, keyword, differs(was, is, true, true)+
+			", and does not lead to a schema of the tree on both sides")
 		return
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
 		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and where it leads depends on the way to it")
 		return
-	case v.atOwnPlace(o, n):
-		return
-	case o.resource.id != n.resource.id && !v.atOwnPlace(o.resource, n.resource):
+	}
+	own := v.atOwnPlace(o, n)
+	if within := o.resource == v.o.resource && n.resource == v.n.resource; o.resource.id != n.resource.id && !within &&
+		(!own || was != is) {
 		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id), quote(o.resource.id)))
+	}
+	if own {
+		return
 	}
 	at := v.at.below(keyword)
 	at.oldRef, at.newRef, at.standIn = true, true, false

@@ -120,8 +120,11 @@ func (p *Proposal) charterLabel(out *verdict.Outcome, at file, known bool) strin
 	if has(p.Labels) {
 		return "the label " + charterLabel
 	}
-	issues := p.Words.closes()
-	if known || p.Forge == nil || p.Forge.Labels == nil || len(issues) == 0 {
+	if known || p.Forge == nil || p.Forge.Labels == nil {
+		return ""
+	}
+	issues := p.Words.closes(p.Forge.Repository)
+	if len(issues) == 0 {
 		return ""
 	}
 	labels, err := p.Forge.Labels(issues)
@@ -136,13 +139,16 @@ func (p *Proposal) charterLabel(out *verdict.Outcome, at file, known bool) strin
 	return ""
 }
 
-// closes are the issues of the same repository that the words close, the first few.
-func (w *Words) closes() []int {
+// closes are the issues of a repository that the words of a proposal to it close, the first few.
+func (w *Words) closes(repository string) []int {
 	if w == nil {
 		return nil
 	}
 	var out []int
 	for _, m := range closing.FindAllStringSubmatch(w.text, -1) {
+		if named := m[1] + m[2]; named != "" && !strings.EqualFold(named, repository) {
+			continue
+		}
 		if n, err := strconv.Atoi(m[3]); err == nil && !slices.Contains(out, n) && len(out) < maxIssues {
 			out = append(out, n)
 		}

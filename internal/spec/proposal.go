@@ -51,6 +51,7 @@ type Proposal struct {
 
 // Forge is what a forge knows of a pull request. Each is asked at most once, and only where it matters.
 type Forge struct {
+	Repository string // owner/name
 	// Reviews are all reviews; nil where nobody knows them.
 	Reviews func() ([]Review, error)
 	// Authors are the logins of authors and committers of the range, as far as they are known; nil: nobody asks.

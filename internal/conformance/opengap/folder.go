@@ -19,7 +19,7 @@ import (
 const (
 	MaxEntries = 10_000   // files, folders and links
 	MaxFile    = 1 << 20  // bytes of one file
-	MaxText    = 64 << 20 // bytes of all files that are read
+	MaxText    = 32 << 20 // bytes of all files that are read
 	maxDepth   = 64       // folders within folders
 	maxLinks   = 40       // links that lead to links
 	maxReads   = 20_000   // files that are read, some of them by several links
@@ -187,9 +187,9 @@ func (f *folder) below(dir string) (under string, all []entry, err error) {
 	return at + "/", f.entries[index(at+"/"):index(at+"0")], nil // "0" follows "/"
 }
 
-// resolve is a path without the links on its way, and whether it leads out of the folder. A link with an absolute target
-// does, since a clone stands elsewhere; so does a circle of links, which leads nowhere. What is not there leads to no other
-// place.
+// resolve is a path without the links on its way, and whether it leads out of the folder. A link with an absolute
+// target does, since a clone stands elsewhere; so does a circle of links, which leads nowhere. What is not there leads
+// to no other place.
 func (f *folder) resolve(name string) (at string, outside bool, err error) {
 	rest, here := strings.Split(name, "/"), []string(nil)
 	for links := 0; len(rest) > 0; {

@@ -24,8 +24,8 @@ const (
 )
 
 // members are those that agent.yaml of dialect 0.1 may have.
-var members = strings.Fields(`spec_version name version description author license model extends dependencies skills tools
-	agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
+var members = strings.Fields(`spec_version name version description author license model extends dependencies skills
+	tools agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
@@ -48,19 +48,21 @@ func (a *agent) judge01() error {
 
 func (a *agent) judgeManifest01() verdict.Outcome {
 	if a.manifest == nil {
-		return judgeManifest(nil, a.unread)
+		return a.judgeManifest()
 	}
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/description"} {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
 		if ok && field == "/name" && !nameForm.MatchString(text) {
-			out.Errorf(a.manifest, field, "name-form", "name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
+			out.Errorf(a.manifest, field, "name-form",
+				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
 				text).WithFix("rename the agent, such as order-helper")
 		}
 	}
-	for i := 0; i < len(a.manifest.root.Content); i += 2 {
-		if name := a.manifest.root.Content[i].Value; !slices.Contains(members, name) {
-			out.Errorf(a.manifest, "/"+strict.Escape(name), "unknown-field", "agent.yaml has the member %q, which dialect 0.1 does not know", name).
+	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
+		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
+			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field",
+				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
 				WithFix("drop it, or move it below metadata")
 		}
 	}
@@ -71,31 +73,36 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 func (a *agent) judgeReferences() verdict.Outcome {
 	var out verdict.Outcome
 	found := 0
-	each := func(member string, look func(pointer, name string)) {
+	each := func(member string, look func(at place, pointer, name string)) {
 		for _, r := range named(a.manifest.value("/" + member)) {
+			if enough(&out) {
+				return
+			}
 			found++
-			look("/"+member+r.pointer, r.name)
+			look(a.manifest.at(r.node), "/"+member+r.pointer, r.name)
 		}
 	}
-	each("skills", func(pointer, name string) {
+	each("skills", func(at place, pointer, name string) {
 		switch dir := "skills/" + name; {
 		case !simple(name) || !a.isDir(dir):
-			out.Errorf(a.manifest, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/", name, dir).
+			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/", name, dir).
 				WithFix("add %s/%s, or drop the name", dir, textName)
 		case !a.isFile(dir + "/" + textName):
-			out.Warnf(a.manifest, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir, textName).
+			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir,
+				textName).
 				WithFix("add %s/%s", dir, textName)
 		}
 	})
-	each("tools", func(pointer, name string) {
+	each("tools", func(at place, pointer, name string) {
 		if file := "tools/" + name + ".yaml"; !simple(name) || !a.isFile(file) {
-			out.Errorf(a.manifest, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name, file).
+			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name, file).
 				WithFix("add it, or drop the name")
 		}
 	})
-	each("agents", func(pointer, name string) {
-		if at := "agents/" + name; !simple(name) || !a.isDir(at) && !a.isFile(at+".md") {
-			out.Errorf(a.manifest, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md", name, at, at).
+	each("agents", func(at place, pointer, name string) {
+		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
+			out.Errorf(at, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
+				name, base, base).
 				WithFix("add one of them, or drop the name")
 		}
 	})
@@ -110,7 +117,11 @@ func simple(name string) bool {
 	return name != "." && name != ".." && name != "" && !strings.ContainsAny(name, `/\`)
 }
 
-type reference struct{ pointer, name string }
+// reference is a name in agent.yaml.
+type reference struct {
+	pointer, name string // the pointer from the list on
+	node          *yaml.Node
+}
 
 // named are the names that a list has, the keys of a mapping, or the one text; what is no text has a name that nothing
 // bears.
@@ -119,14 +130,14 @@ func named(n *yaml.Node) (all []reference) {
 	case n == nil || n.Tag == "!!null":
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i < len(n.Content); i += 2 {
-			all = append(all, reference{"/" + strict.Escape(n.Content[i].Value), n.Content[i].Value})
+			all = append(all, reference{"/" + strict.Escape(n.Content[i].Value), n.Content[i].Value, n.Content[i]})
 		}
 	case n.Kind == yaml.SequenceNode:
 		for i, c := range n.Content {
-			all = append(all, reference{fmt.Sprintf("/%d", i), c.Value})
+			all = append(all, reference{fmt.Sprintf("/%d", i), c.Value, c})
 		}
 	default:
-		all = append(all, reference{"", n.Value})
+		all = append(all, reference{"", n.Value, n})
 	}
 	return all
 }
@@ -153,7 +164,8 @@ func (a *agent) judgeSoul() (verdict.Outcome, error) {
 
 var underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
 
-// saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below them.
+// saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below
+// them.
 func saysMore(text string) bool {
 	lines := strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")
 	for i, line := range lines {
@@ -215,7 +227,8 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why).WithFix("rename the skill")
 		}
 		if said != folder {
-			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).WithFix("give both the same name")
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).
+				WithFix("give both the same name")
 		}
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {

@@ -22,7 +22,7 @@ const gitignoreName = ".gitignore"
 // judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
 func (a *agent) judge04(auto bool) error {
 	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
-	out := judgeManifest(a.manifest, a.unread)
+	out := a.judgeManifest()
 	if unclear && a.manifest == nil {
 		out.Findings[0].Message += bothDialects
 	}
@@ -82,7 +82,8 @@ func (a *agent) judge04(auto bool) error {
 }
 
 // bothDialects ends the first error where nothing says which of the dialects is meant.
-const bothDialects = `; an agent of dialect 0.4 has opengap in agent.yaml, one of dialect 0.1 has spec_version there and a SOUL.md`
+const bothDialects = "; an agent of dialect 0.4 has opengap in agent.yaml, " +
+	"one of dialect 0.1 has spec_version there and a SOUL.md"
 
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 
@@ -97,10 +98,12 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 			f.Message += bothDialects
 		}
 	case !isText(v):
-		out.Errorf(a.manifest, at, "version-not-text", "YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
+		out.Errorf(a.manifest, at, "version-not-text",
+			"YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
 			kindOf(v)).WithFix("put it into quotes")
 	case !versionForm.MatchString(v.Value):
-		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).WithFix(`write opengap: "0.4"`)
+		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).
+			WithFix(`write opengap: "0.4"`)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
 		out.Warnf(a.manifest, at, "version-unknown", "opengap is %q, versions 0.1 to 0.4 are published", v.Value).
 			WithFix(`write opengap: "0.4", or see that a runtime supports it`)
@@ -138,13 +141,18 @@ func (a *agent) judgeDescription() verdict.Outcome {
 // variable is a reference to an environment variable in a value of agent.yaml.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
 
-// variables are those that the values of agent.yaml refer to.
+// variables are those that the values of agent.yaml refer to, each where it is first.
 func (a *agent) variables() (all []literal) {
-	walk(a.manifest.root, "", func(n *yaml.Node, pointer, _ string) {
-		if n.Kind == yaml.ScalarNode {
-			for _, name := range referenced(n.Value) {
-				all = append(all, literal{name, place(a.manifest.Pos(pointer))})
+	seen := map[string]bool{}
+	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
+		if n.Kind != yaml.ScalarNode {
+			return
+		}
+		for _, name := range referenced(n.Value) {
+			if !seen[name] {
+				all = append(all, literal{name, a.manifest.at(key)})
 			}
+			seen[name] = true
 		}
 	})
 	return all
@@ -152,19 +160,25 @@ func (a *agent) variables() (all []literal) {
 
 // referenced are the names in the ${NAME} and ${NAME:-default} of a text; a default may hold others.
 func referenced(text string) (names []string) {
+	last := strings.LastIndexByte(text, '}')
 	for rest := text; ; {
 		i := strings.Index(rest, "${")
 		if i < 0 {
 			return names
 		}
 		rest = rest[i+2:]
-		name := rest[:len(rest)-len(strings.TrimLeft(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"))]
+		name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, isNamePart))]
 		after := rest[len(name):]
-		if name != "" && (name[0] < '0' || name[0] > '9') && (strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") &&
-			strings.Contains(after, "}")) {
+		ends := strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") && len(text)-len(after) < last
+		if name != "" && (name[0] < '0' || name[0] > '9') && ends {
 			names = append(names, name)
 		}
 	}
+}
+
+// isNamePart reports whether a character may be in the name of a variable.
+func isNamePart(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 // documentation tells which variables the README and the comments of agent.yaml name.
@@ -206,21 +220,20 @@ func (a *agent) documented(skills []*skill) (*documentation, error) {
 	return d, nil
 }
 
-// judge holds variables against the documentation; each is told once.
+// judge holds variables against the documentation.
 func (d *documentation) judge(variables []literal, computed []place) verdict.Outcome {
 	var out verdict.Outcome
-	told := map[string]bool{}
 	for _, v := range variables {
-		if d.files[v.text] != "" || told[v.text] {
+		if d.files[v.text] != "" {
 			continue
 		}
-		told[v.text] = true
 		out.Errorf(v.at, "", "undocumented-variable",
 			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s", v.text,
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
 	for _, at := range computed {
-		out.Noticef(at, "", "computed-name", "the name of an environment variable is computed here, so that it was not judged")
+		out.Noticef(at, "", "computed-name",
+			"the name of an environment variable is computed here, so that it was not judged")
 	}
 	return out.OrPass()
 }
@@ -252,22 +265,22 @@ func resolved(text string) (name string, known bool) {
 func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
-	hold := func(n *yaml.Node, pointer, _ string) {
-		if !isText(n) {
+	hold := func(n, key *yaml.Node, pointer string) {
+		if !isText(n) || enough(&out) {
 			return
 		}
 		checked++
 		name, _ := resolved(n.Value)
 		if leadsOut(name) || leadsOut(n.Value) {
-			out.Errorf(a.manifest, pointer, "path-outside", "%s is %q, which leads out of the agent's folder",
-				strings.ReplaceAll(pointer[1:], "/", "."), n.Value).
-				WithFix("name a path within the folder, without .. and without a leading slash")
+			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
+				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
+			f.WithFix("name a path within the folder, without .. and without a leading slash")
 		}
 	}
-	walk(a.manifest.root, "", func(n *yaml.Node, pointer, key string) {
+	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
 		if slices.Contains([]string{"/skills/path", "/hooks/path", "/flows/path", "/memory/path"}, pointer) ||
-			strings.HasSuffix(key, "_file") {
-			hold(n, pointer, key)
+			key != n && strings.HasSuffix(key.Value, "_file") {
+			hold(n, key, pointer)
 			walk(n, pointer, hold)
 		}
 	})
@@ -292,7 +305,8 @@ func (a *agent) judgeLinks() error {
 		if err != nil {
 			return err
 		}
-		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder", target).
+		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder",
+			target).
 			WithFix("put what it leads to into the folder, or make the link relative")
 		if err := a.say("gap-outside", e.path, out); err != nil {
 			return err
@@ -314,7 +328,8 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 		return verdict.Skip("the folder of skills is not in the agent's folder")
 	}
 	out := verdict.Skip("there are no skills in %s", dir)
-	out.Noticef(m, at, "without-skills", "there are no skills in %s: no .py file and no package whose name does not begin with _", dir)
+	out.Noticef(m, at, "without-skills",
+		"there are no skills in %s: no .py file and no package whose name does not begin with _", dir)
 	return out
 }
 
@@ -332,8 +347,10 @@ func (s *skill) judge() verdict.Outcome {
 		}
 		out.Verified = some(names, ", ")
 	case !slices.ContainsFunc(s.faults, func(f fault) bool { return f.at.Path == s.file }):
-		out.Errorf(place{Path: s.file}, "", "no-skill", "no function of the module itself stands under the skill of gitagent").
-			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition and under no condition")
+		out.Errorf(place{Path: s.file}, "", "no-skill",
+			"no function of the module itself stands under the skill of gitagent").
+			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition " +
+				"and under no condition")
 	}
 	return out
 }
@@ -349,7 +366,7 @@ func some(names []string, between string) string {
 func (s *skill) judgeOutside() verdict.Outcome {
 	var out verdict.Outcome
 	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it opens %q, which leads out of the agent's folder", l.text).
+		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text).
 			WithFix("name it from the skill's own __file__, and keep it in the folder")
 	}
 	return out.OrPass()
@@ -459,7 +476,8 @@ func (a *agent) judgeGitignore() (verdict.Outcome, error) {
 				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
 		}
 		if !ignored {
-			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s", s.pattern, why).
+			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s",
+				s.pattern, why).
 				WithFix("add the line %s", s.pattern)
 		}
 	}

@@ -44,11 +44,16 @@ func readMapping(name string, text []byte, line int) (*mapping, error) {
 // Pos is the place of the member that a JSON Pointer names, or of the nearest that is there.
 func (m *mapping) Pos(pointer string) strict.Pos {
 	_, at := m.find(pointer)
-	return strict.Pos{Path: m.path, Line: at.Line + m.line, Column: at.Column}
+	return strict.Pos(m.at(at))
 }
 
-// find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key, or
-// what is nearest.
+// at is the place of a node.
+func (m *mapping) at(n *yaml.Node) place {
+	return place{Path: m.path, Line: n.Line + m.line, Column: n.Column}
+}
+
+// find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key,
+// or what is nearest.
 func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 	value, at = m.root, m.root
 	for rest, more := strings.CutPrefix(pointer, "/"); more; {
@@ -116,30 +121,28 @@ func kindOf(n *yaml.Node) string {
 	return "text"
 }
 
-// walk visits each value below a node, with its JSON Pointer and the key that it has, empty in a list.
-func walk(n *yaml.Node, pointer string, visit func(n *yaml.Node, pointer, key string)) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			below := pointer + "/" + strict.Escape(n.Content[i].Value)
-			visit(n.Content[i+1], below, n.Content[i].Value)
-			walk(n.Content[i+1], below, visit)
+// walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
+func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer string)) {
+	for i, c := range n.Content {
+		key, below := c, pointer+"/"+strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key = n.Content[i-1]
+			below = pointer + "/" + strict.Escape(key.Value)
 		}
-	case yaml.SequenceNode:
-		for i, c := range n.Content {
-			below := pointer + "/" + strconv.Itoa(i)
-			visit(c, below, "")
-			walk(c, below, visit)
-		}
+		visit(c, key, below)
+		walk(c, below, visit)
 	}
 }
 
 // lineBreak is what ends a line in YAML 1.1, by which the reader counts.
 var lineBreak = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here a
-// comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars, which the
-// nodes tell the places of. In a plain scalar no such # can stand.
+// comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here
+// a comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars,
+// which the nodes tell the places of. In a plain scalar no such # can stand.
 func (m *mapping) comments() string {
 	lines := lineBreak.Split(m.text, -1)
 	inside := make([]bool, len(lines)) // the line is of a block scalar
@@ -199,8 +202,8 @@ func (m *mapping) comments() string {
 	return out.String()
 }
 
-// blockScalar is how many lines a literal or folded scalar has below its first, which are those that are blank or indented
-// as its text is; indent is the column, from 0, of what it is the value of.
+// blockScalar is how many lines a literal or folded scalar has below its first, which are those that are blank or
+// indented as its text is; indent is the column, from 0, of what it is the value of.
 func blockScalar(lines []string, n *yaml.Node, indent int) int {
 	head := []rune(lines[n.Line-1])
 	text := -1 // the indentation of the text
@@ -237,15 +240,19 @@ func (f *folder) readManifest() (*mapping, error) {
 }
 
 // judgeManifest is the outcome of what reading agent.yaml came to.
-func judgeManifest(m *mapping, err error) verdict.Outcome {
+func (a *agent) judgeManifest() verdict.Outcome {
 	var out verdict.Outcome
+	m, err := a.manifest, a.unread
 	var e *strictyaml.Error
 	switch {
 	case err == nil:
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
-		out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there").
-			WithFix("add agent.yaml, under that name, or name the folder that has it")
+		f := out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
+		f.WithFix("add agent.yaml, under that name, or name the folder that has it")
+		if a.stat("agent.yml") != nil {
+			f.WithFix("rename agent.yml to agent.yaml")
+		}
 	case errors.As(err, &e):
 		out.Errorf(place(e.Pos), "", "manifest-unreadable", "%s", e.Message)
 	default:

@@ -1,10 +1,12 @@
-// Package opengap holds an agent's folder against OpenGAP: against the criteria for agents of dialect 0.4, or against what
-// the public command of dialect 0.1 asks for. Nothing of the agent is run or imported.
+// Package opengap holds an agent's folder against OpenGAP: against the criteria for agents of dialect 0.4, or against
+// what the public command of dialect 0.1 asks for. Nothing of the agent is run or imported.
 package opengap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -82,11 +84,24 @@ func (a *agent) dialect(asked string) (dialect, why string) {
 	return Dialect04, "nothing says which"
 }
 
-// say adds the result of a rule on a subject.
+// maxFindings are told of one rule on one subject.
+const maxFindings = 100
+
+// enough reports whether an outcome fails already and has more findings than are told.
+func enough(out *verdict.Outcome) bool {
+	return len(out.Findings) > maxFindings && out.Has(verdict.Error)
+}
+
+// say adds the result of a rule on a subject. Of very many findings the last that is told says that there are more.
 func (a *agent) say(id, subject string, out verdict.Outcome) error {
 	for _, rule := range Rules {
 		if rule.ID != id {
 			continue
+		}
+		if len(out.Findings) > maxFindings {
+			slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+			out.Findings = out.Findings[:maxFindings]
+			out.Findings[maxFindings-1].Message += " (and more)"
 		}
 		result, err := out.Result(rule, subject)
 		a.results = append(a.results, result)

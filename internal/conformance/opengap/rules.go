@@ -14,12 +14,13 @@ const (
 	first       = "OpenGAP 0.1, what its command validate asks for"
 )
 
-// Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the agent's
-// of dialect 0.1.
+// Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the
+// agent's of dialect 0.1.
 var Rules = slices.Concat(rules04, runtime, rules01)
 
-var unreadable = strict.Code{ID: "manifest-unreadable", Meaning: "agent.yaml is no YAML that has one meaning: it has a " +
-	"key twice, an anchor, a tag, a syntax error, more than 1 MiB, or is no plain file",
+var unreadable = strict.Code{ID: "manifest-unreadable",
+	Meaning: "agent.yaml is no YAML that has one meaning: it has a " +
+		"key twice, an anchor, a tag, a syntax error, more than 1 MiB, or is no plain file",
 	Fix: "correct agent.yaml at the place shown"}
 
 var noManifest = strict.Code{ID: "no-manifest", Meaning: "the folder has no agent.yaml",
@@ -52,7 +53,8 @@ var rules04 = []verdict.Rule{
 		Codes: []strict.Code{
 			{"no-skill", "no function of the module itself stands under the decorator that gitagent exports as skill",
 				"from gitagent import skill, and @skill before a def that is in no other definition and under no condition"},
-			{"not-python", "the file cannot be read as Python", "correct it at the place shown; python3 -m py_compile names it too"},
+			{"not-python", "the file cannot be read as Python",
+				"correct it at the place shown; python3 -m py_compile names it too"},
 			{"without-skills", "there is no skill at all, so that nothing was judged", "add a .py file to the folder of skills"},
 			{"path-not-known", "the folder of skills is named by a variable without a default; nothing was decided",
 				"write the folder itself, or a default"},
@@ -65,9 +67,10 @@ var rules04 = []verdict.Rule{
 				"name a path within the folder, without .. and without a leading slash"},
 			{"path-in-code", "a skill opens a path that is absolute or has .. in it", "name it from the skill's own __file__"},
 		}},
-	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required, Role: "agent",
-		Why: "whoever runs the agent has to know what to set",
-		Fix: "name the variable in the README of the folder, or in a comment of agent.yaml",
+	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
+		Role: "agent",
+		Why:  "whoever runs the agent has to know what to set",
+		Fix:  "name the variable in the README of the folder, or in a comment of agent.yaml",
 		Codes: []strict.Code{
 			{"undocumented-variable", "a variable stands neither in a README of the folder nor in a comment of agent.yaml",
 				"name it there, as a word of its own"},
@@ -77,7 +80,8 @@ var rules04 = []verdict.Rule{
 	{ID: "gap-tests", Title: "each skill is named in a test", Cite: recommended, Role: "agent",
 		Why: "a skill that no test names has none",
 		Fix: "import the skill in a file tests/test_*.py",
-		Codes: []strict.Code{{"no-test", "no file tests/**/test_*.py or tests/**/*_test.py names the module or one of its skills",
+		Codes: []strict.Code{{"no-test",
+			"no file tests/**/test_*.py or tests/**/*_test.py names the module or one of its skills",
 			"add a test that imports the skill"}}},
 	{ID: "gap-description", Title: "the agent and each of its skills has a description", Cite: recommended, Role: "agent",
 		Why: "by the description a model decides when to use a skill",
@@ -92,7 +96,8 @@ var rules04 = []verdict.Rule{
 	{ID: "gap-gitignore", Title: ".gitignore excludes .env, *.pyc and __pycache__", Cite: recommended, Role: "agent",
 		Why: "a committed .env publishes the secrets that it holds",
 		Fix: "write .env, *.pyc and __pycache__/ into .gitignore",
-		Codes: []strict.Code{{"not-ignored", "the .gitignore of the folder does not exclude a file that must never be committed",
+		Codes: []strict.Code{{"not-ignored",
+			"the .gitignore of the folder does not exclude a file that must never be committed",
 			"add the pattern to .gitignore, after any line with ! that takes it back"}}},
 }
 
@@ -113,12 +118,14 @@ var runtime = []verdict.Rule{
 	attested("flows", "discovery", "the runtime finds flows in the folder of flows.path, flows/ by default"),
 	attested("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature"),
 	attested("output", "skill contract", "what a skill gives comes back as a value that JSON can hold"),
-	attested("skill-error", "skill contract", "the model sees a SkillError as the error of a tool, and no exception ends the run"),
+	attested("skill-error", "skill contract",
+		"the model sees a SkillError as the error of a tool, and no exception ends the run"),
 	attested("input-schema", "skill contract", "an input_schema of the decorator is enforced"),
 	attested("iterations", "execution", "the loop ends after execution.max_iterations"),
 	attested("timeout", "execution", "the run ends after execution.timeout seconds"),
 	attested("history", "execution", "with memory.enabled the last memory.max_history turns are in the context"),
-	attested("interpolation", "environment variable interpolation", "${NAME} and ${NAME:-default} of agent.yaml are resolved"),
+	attested("interpolation", "environment variable interpolation",
+		"${NAME} and ${NAME:-default} of agent.yaml are resolved"),
 	attested("unset", "environment variable interpolation", "an unset variable without a default is a clear error"),
 	attested("validate", "validation command", "the runtime has a command that checks an agent and says what is wrong"),
 	attested("versions", "version negotiation", "the runtime says which OpenGAP versions it supports"),
@@ -130,16 +137,19 @@ var rules01 = []verdict.Rule{
 		Role: "agent", Why: "the command that reads this dialect refuses an agent.yaml that has anything else",
 		Fix: "correct agent.yaml; what has no member of its own goes below metadata",
 		Codes: []strict.Code{noManifest, unreadable,
-			{"missing-field", "name, version or description is not there, is empty, or is no text", "write it in agent.yaml, as text"},
+			{"missing-field", "name, version or description is not there, is empty, or is no text",
+				"write it in agent.yaml, as text"},
 			{"name-form", "name is not a lower-case letter followed by lower-case letters, digits and hyphens",
 				"rename the agent, such as order-helper"},
 			{"unknown-field", "agent.yaml has a member that this dialect does not know", "drop it, or move it below metadata"},
 		}},
-	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first, Role: "agent",
-		Why: "what is named and not there cannot be loaded",
-		Fix: "add the file or folder, or drop the name",
+	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first,
+		Role: "agent",
+		Why:  "what is named and not there cannot be loaded",
+		Fix:  "add the file or folder, or drop the name",
 		Codes: []strict.Code{
-			{"skill-not-there", "agent.yaml names a skill that has no folder in skills/", "add skills/NAME/SKILL.md, or drop the name"},
+			{"skill-not-there", "agent.yaml names a skill that has no folder in skills/",
+				"add skills/NAME/SKILL.md, or drop the name"},
 			{"skill-without-text", "the folder of a skill that agent.yaml names has no SKILL.md", "add SKILL.md to it"},
 			{"tool-not-there", "agent.yaml names a tool that has no file in tools/", "add tools/NAME.yaml, or drop the name"},
 			{"agent-not-there", "agent.yaml names an agent that has neither a folder nor a .md file in agents/",
@@ -158,9 +168,12 @@ var rules01 = []verdict.Rule{
 		Codes: []strict.Code{
 			{"no-front-matter", "SKILL.md does not begin with front matter that is YAML with one meaning",
 				"begin it with a line ---, a mapping, and a line ---"},
-			{"missing-field", "the front matter has no name or no description, or it is empty or no text", "write it there, as text"},
-			{"name-form", "the name has more than 64 characters, two hyphens in a row, or a hyphen at an end", "rename the skill"},
-			{"long-description", "the description has more than 1,024 characters", "shorten it; details belong below the front matter"},
+			{"missing-field", "the front matter has no name or no description, or it is empty or no text",
+				"write it there, as text"},
+			{"name-form", "the name has more than 64 characters, two hyphens in a row, or a hyphen at an end",
+				"rename the skill"},
+			{"long-description", "the description has more than 1,024 characters",
+				"shorten it; details belong below the front matter"},
 			{"other-name", "the skill has another name than its folder", "give both the same name"},
 		}},
 }

@@ -26,10 +26,11 @@ type skill struct {
 	file      string // where its findings are placed: of a package the __init__.py
 	module    string
 	functions []function
-	variables []literal
+	variables []literal // each where it is first
 	computed  []place   // where the name of a variable is computed
-	outside   []literal // paths that are absolute or have .. in them
+	outside   []literal // paths that are absolute or have .. in them, each where it is first
 	faults    []fault   // files that cannot be read as Python
+	noted     map[string]bool
 }
 
 // function is a skill-decorated function.
@@ -73,7 +74,7 @@ func (f *folder) skills(dir string) ([]*skill, error) {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		s := &skill{file: e.path, module: name}
+		s := &skill{file: e.path, module: name, noted: map[string]bool{}}
 		switch {
 		case f.isDir(e.path):
 			s.file = path.Join(e.path, "__init__.py")
@@ -217,7 +218,7 @@ func (s *skill) use(u pytoken.Use, at place) {
 	if slices.Contains(opened, u.Name) {
 		for _, a := range u.Arguments {
 			if a.Text && leadsOut(a.Value) && !u.Subscript {
-				s.outside = append(s.outside, literal{a.Value, at})
+				s.outside = s.note(s.outside, "path", literal{a.Value, at})
 			}
 		}
 		return
@@ -229,11 +230,20 @@ func (s *skill) use(u pytoken.Use, at place) {
 		switch {
 		case i > 0 && a.Keyword == "" || a.Keyword != "" && a.Keyword != "key":
 		case a.Text:
-			s.variables = append(s.variables, literal{a.Value, at})
+			s.variables = s.note(s.variables, "variable", literal{a.Value, at})
 		default:
 			s.computed = append(s.computed, at)
 		}
 	}
+}
+
+// note adds a text where it is the first of its kind in the skill.
+func (s *skill) note(to []literal, kind string, l literal) []literal {
+	if key := kind + " " + l.text; !s.noted[key] {
+		s.noted[key] = true
+		to = append(to, l)
+	}
+	return to
 }
 
 // describe tells what is known of a function's description: the decorator's argument, else the docstring.
