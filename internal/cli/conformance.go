@@ -21,8 +21,9 @@ import (
 //
 // A protocol plugs in with a package internal/conformance/NAME, which has its catalogue and its judgement, a file
 // conformance_NAME.go here with its commands, and one entry each in [protocols] and [subjects]. A command embeds
-// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows which
-// nobody can see from outside and those that no peer was asked about, settles the report and tells it everywhere.
+// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows
+// which nobody can see from outside and those that no peer was asked about, settles the report and tells it
+// everywhere.
 type protocol struct {
 	name     string
 	short    string         // what its commands judge
@@ -85,8 +86,9 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 	if source != nil {
 		now = source.Now()
 	}
-	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name, EvaluatedAt: now.UTC(),
-		Declared: o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name,
+		EvaluatedAt: now.UTC(),
+		Declared:    o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 }
 
 // check refuses what no run could use.
@@ -110,7 +112,8 @@ func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) (err 
 		return o.failed(sys, err)
 	}
 	if o.record != "" {
-		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt, Flags: evidence.Flags{Assumed: rep.Assumed}}
+		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
+			Flags: evidence.Flags{Assumed: rep.Assumed}}
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}
@@ -233,7 +236,8 @@ type requirement struct {
 func printed(p *protocol, format string) []byte {
 	rows := []requirement{}
 	for _, r := range p.rules {
-		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title, Method: r.Method}
+		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title,
+			Method: r.Method}
 		for _, code := range r.Codes {
 			row.Codes = append(row.Codes, code.ID)
 		}
