@@ -152,6 +152,9 @@ Data:
   Unicode Character Database, as tables in Go's standard     Unicode-3.0
   library, golang.org/x/text and github.com/rivo/uniseg
     https://www.unicode.org/license.txt
+  History of the specification up to b554a8b, reduced; a      CC-BY-4.0, its schemas Apache-2.0
+  test's data in testdata/governance, in no binary or image
+    its source: https://github.com/openagentprotocol-OAP/oap-spec
 
 The Mozilla Public License 2.0 is at https://www.mozilla.org/MPL/2.0/; both files are used as they are.
 

@@ -21,8 +21,9 @@ import (
 //
 // A protocol plugs in with a package internal/conformance/NAME, which has its catalogue and its judgement, a file
 // conformance_NAME.go here with its commands, and one entry each in [protocols] and [subjects]. A command embeds
-// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows which
-// nobody can see from outside and those that no peer was asked about, settles the report and tells it everywhere.
+// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows
+// which nobody can see from outside and those that no peer was asked about, settles the report and tells it
+// everywhere.
 type protocol struct {
 	name     string
 	short    string         // what its commands judge
@@ -43,7 +44,9 @@ var protocols = []protocol{
 		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
-		steps:    []protocolStep{{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
+		steps: []protocolStep{
+			{command: newAAEPProducer, asked: "url", flags: []string{"url", "level", "layout", "scenario"}},
+			{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
 }
 
 // conformance is what a command found.
@@ -85,8 +88,9 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 	if source != nil {
 		now = source.Now()
 	}
-	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name, EvaluatedAt: now.UTC(),
-		Declared: o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name,
+		EvaluatedAt: now.UTC(),
+		Declared:    o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 }
 
 // check refuses what no run could use.
@@ -110,7 +114,8 @@ func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) (err 
 		return o.failed(sys, err)
 	}
 	if o.record != "" {
-		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt, Flags: evidence.Flags{Assumed: rep.Assumed}}
+		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
+			Flags: evidence.Flags{Assumed: rep.Assumed}}
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}
@@ -233,7 +238,8 @@ type requirement struct {
 func printed(p *protocol, format string) []byte {
 	rows := []requirement{}
 	for _, r := range p.rules {
-		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title, Method: r.Method}
+		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title,
+			Method: r.Method}
 		for _, code := range r.Codes {
 			row.Codes = append(row.Codes, code.ID)
 		}

@@ -29,14 +29,15 @@ func modes() []actionMode {
 	return all
 }
 
-// act runs the command of a protocol that the inputs choose, with the flags that they set. The inputs are this process's
-// environment: no runner has quoted the arguments that are made of them.
+// act runs the command of a protocol that the inputs choose, with the flags that they set. The inputs are this
+// process's environment: no runner has quoted the arguments that are made of them.
 func (p *protocol) act(ctx context.Context, sys IO, event string) error {
 	var o conformanceFlags
 	o.bind(&cobra.Command{}, sys, p, true)
 	err := o.readInputs(sys.Getenv)
 	if err == nil && event == "pull_request_target" {
-		err = usagef("use pull_request", "the event pull_request_target runs with the base repository's rights, on a stranger's files")
+		err = usagef("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
+			"stranger's files")
 	}
 	argv, wrong := p.arguments(sys)
 	if err == nil {

@@ -14,9 +14,11 @@ import (
 func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log, outputs, summary string) {
 	t.Helper()
 	dir := t.TempDir()
-	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": event, "GITHUB_WORKSPACE": dir,
-		"GITHUB_OUTPUT": filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
-	defaults := map[string]string{"PATH": ".", "OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review", "TIMEOUT": "10s",
+	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": event,
+		"GITHUB_WORKSPACE": dir,
+		"GITHUB_OUTPUT":    filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
+	defaults := map[string]string{"PATH": ".", "OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review",
+		"TIMEOUT":         "10s",
 		"MAX-ANNOTATIONS": "9", "SUMMARY": "true", "ALLOW-PULL-REQUEST-TARGET": "false"}
 	for name, value := range defaults {
 		env["INPUT_"+name] = value
@@ -49,7 +51,8 @@ func TestActionHoldsAProvider(t *testing.T) {
 	}
 	for _, event := range []string{"pull_request", "push", "schedule", "workflow_dispatch", "merge_group"} {
 		code, log, outputs, summary := stepOf(t, event, honest)
-		if code != 0 || !strings.Contains(log, "\npass: declared, not verified; ") || !strings.Contains(outputs, "\npass\n") ||
+		if code != 0 || !strings.Contains(log, "\npass: declared, not verified; ") || !strings.Contains(outputs,
+			"\npass\n") ||
 			!strings.Contains(summary, "31 requirements are for people to attest") {
 			t.Errorf("%s: exit status %d\n%s\n%s\n%s", event, code, log, outputs, summary)
 		}
@@ -65,10 +68,12 @@ func TestActionHoldsAProvider(t *testing.T) {
 		want  string
 	}{
 		{"a gap", "pull_request", map[string]string{"response": filepath.Join(dir, "r.yaml")}, 1, "title=oasis-endpoint"},
-		{"offline", "pull_request", map[string]string{"response": "", "url": "https://p.example", "offline": "true"}, 3, "--offline"},
+		{"offline", "pull_request", map[string]string{"response": "", "url": "https://p.example", "offline": "true"}, 3,
+			"--offline"},
 		{"no summary", "pull_request", map[string]string{"summary": "false"}, 0, "pass: "},
 		{"a stranger's files with rights", "pull_request_target", nil, 2, "pull_request_target"},
-		{"even acknowledged", "pull_request_target", map[string]string{"allow-pull-request-target": "true"}, 2, "pull_request_target"},
+		{"even acknowledged", "pull_request_target", map[string]string{"allow-pull-request-target": "true"}, 2,
+			"pull_request_target"},
 		{"a check left out", "push", map[string]string{"skip": "oasis-schema"}, 2, "does not take the input skip"},
 		{"only one check", "push", map[string]string{"checks": "oasis-schema"}, 2, "does not take the input checks"},
 		{"a base", "push", map[string]string{"base": "main"}, 2, "does not take the input base"},
@@ -83,7 +88,8 @@ func TestActionHoldsAProvider(t *testing.T) {
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
 		if code != test.code || !strings.Contains(log, test.want) || (summary == "") != (test.name == "no summary") {
-			t.Errorf("%s: exit status %d, want %d, %q, summary of %d bytes\n%s", test.name, code, test.code, test.want, len(summary), log)
+			t.Errorf("%s: exit status %d, want %d, %q, summary of %d bytes\n%s", test.name, code, test.code, test.want,
+				len(summary), log)
 		}
 		if code == 2 && !strings.Contains(outputs, "\nerror\n") {
 			t.Errorf("%s: outputs %s", test.name, outputs)
@@ -121,11 +127,21 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	if err := os.WriteFile(capture, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture, "level": "2"})
+	code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture,
+		"level": "2"})
 	if code != 3 || !strings.Contains(log, "no-events") {
 		t.Errorf("aaep: exit status %d\n%s", code, log)
 	}
-	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log, "wants at least one file") {
+	both := map[string]string{"mode": "aaep", "events": capture, "url": "https://p.example"}
+	if code, log, _, _ = stepOf(t, "push", both); code != 2 || !strings.Contains(log, "does not take the input events") {
+		t.Errorf("aaep with a capture and a producer: exit status %d\n%s", code, log)
+	}
+	running := map[string]string{"mode": "aaep", "url": "http://p.example", "layout": "reference"}
+	if code, log, _, _ = stepOf(t, "push", running); code != 2 || !strings.Contains(log, "plain http") {
+		t.Errorf("aaep with a plain public producer: exit status %d\n%s", code, log)
+	}
+	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log,
+		"wants at least one file") {
 		t.Errorf("aaep without a capture: exit status %d\n%s", code, log)
 	}
 }

@@ -30,7 +30,8 @@ func newOASISProvider(sys IO, p *protocol) *cobra.Command {
 		Long: strings.TrimSpace(`
 provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
 and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
-		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile profiles/software-infrastructure\n" +
+		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile " +
+			"profiles/software-infrastructure\n" +
 			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure --tier 2",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,9 +48,11 @@ func (o *oasisProvider) bind(c *cobra.Command, sys IO, p *protocol) {
 	f := c.Flags()
 	f.StringVar(&o.url, "url", "", "the provider's `URL`; plain http for a loopback or private address alone")
 	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
-	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+oasis.ContractFile)
+	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+
+		""+oasis.ContractFile)
 	f.StringVar(&o.requirements, "requirements", "", "the requirements, a YAML `FILE`, in place of the one in the folder")
-	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in the folder; of Markdown (.md) the json block with a $schema")
+	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in "+
+		"the folder; of Markdown (.md) the json block with a $schema")
 	f.IntVar(&o.tier, "tier", 1, "complexity tier that is to be evaluated")
 }
 
@@ -106,6 +109,9 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 			return nil, err
 		}
 		in = oasis.Asked(contract, found.source.Observe(ctx, request), o.tier)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	found.results, err = oasis.Judge(in, found.subject)
 	return found, err
@@ -128,7 +134,8 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && o.dialsPrivate(u.Hostname()):
 		r.Protocol, o.server = evidence.Named, u.String()
 	case u.Scheme != "https":
-		return evidence.Request{}, usagef("use https, or name a loopback or private address: http://127.0.0.1:8080, http://localhost:8080, by --connect-to too",
+		return evidence.Request{}, usagef("use https, or name a loopback or private address: http://127.0.0.1:8080, "+
+			"http://localhost:8080, by --connect-to too",
 			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	}
 	return r, nil

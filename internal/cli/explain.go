@@ -107,6 +107,8 @@ func (s subject) network(r verdict.Rule) string {
 		return s.online
 	case r.Method == verdict.Live:
 		return "needed"
+	case r.Method == verdict.Attested:
+		return "not needed: people attest it, on the checklist"
 	}
 	return "not needed"
 }

@@ -22,6 +22,7 @@ func TestImports(t *testing.T) {
 		{name: "internal/domainage", none: noGit},
 		{name: "internal/level", none: noGit},
 		{name: "internal/signature", none: noGit},
+		{name: "internal/conformance/oasis", none: []string{"gate", "checks", "internal/report"}},
 		{name: "internal/doctor", none: []string{"gate", "checks", "registry", "internal/report"}},
 		{name: "internal/forge", none: []string{"gate", "checks", "registry", "internal/report", "internal/verdict"}},
 	} {

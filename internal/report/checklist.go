@@ -8,9 +8,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement that
-// people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON report, so
-// that the signature is on one run.
+// writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement
+// that people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON
+// report, so that the signature is on one run.
 func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r)))
 	if r.Verdict == verdict.Errored {
@@ -21,7 +21,8 @@ func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	if r.Declared && r.Verdict == verdict.Passed {
 		fmt.Fprintf(b, ", %s", onlyDeclared)
 	}
-	fmt.Fprintf(b, ". %s, as of %s.\n", sentence(examined(r, Markdown)), r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05Z"))
+	fmt.Fprintf(b, ". %s, as of %s.\n", sentence(examined(r, Markdown)),
+		r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05Z"))
 	if len(r.Assumed) > 0 {
 		b.WriteString("Assumed:")
 		for i, flag := range r.Assumed {
@@ -90,12 +91,13 @@ func writeDecided(b *bytes.Buffer, r *verdict.Report, rules map[string]verdict.R
 			}
 			told += fmt.Sprintf("%s: %s", f.Severity, Markdown(f.Message))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", word(string(result.Verdict)), Markdown(result.Subject), requirement(result, rules), told)
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", word(string(result.Verdict)), Markdown(result.Subject),
+			requirement(result, rules), told)
 	}
 }
 
-// requirement is what a catalogue says of a check: its id, its sentence, its clause. Of a check that is in none it is the
-// id and what the report says, which are foreign.
+// requirement is what a catalogue says of a check: its id, its sentence, its clause. Of a check that is in none it is
+// the id and what the report says, which are foreign.
 func requirement(result verdict.Result, rules map[string]verdict.Rule) string {
 	rule, known := rules[result.Check]
 	if !known {

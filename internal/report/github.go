@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
@@ -105,7 +106,7 @@ func annotationFields(f placed) map[string]string {
 		title += " (inconclusive)"
 	}
 	fields := map[string]string{"title": title}
-	if f.path == wholeRegistry {
+	if f.path == wholeRegistry || strings.Contains(f.path, "://") { // a URL is no file of the repository
 		return fields
 	}
 	fields["file"] = line(f.path)

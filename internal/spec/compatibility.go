@@ -63,6 +63,9 @@ type fresh struct {
 	registry.Change
 }
 
+// maxDifferences is how many places of one schema that breaks are told.
+const maxDifferences = 1000
+
 // fields are the new optional ones of a schema that changes in nothing else but annotations.
 type fields struct {
 	path  string
@@ -180,24 +183,27 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 // readable is the new text of a schema; nil, with a finding, where it is no strict JSON.
 func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Document {
 	document, err := v.texts.document(s.head, path)
-	var fault *schema.Error
-	var syntax *strict.Error
-	switch {
-	case errors.As(err, &fault):
-		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
-			WithFix("mend the schema")
-	case errors.As(err, &syntax):
+	if syntax, ok := errors.AsType[*strict.Error](err); ok {
 		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s", syntax.Message).
 			WithFix("mend the text")
 		f.Pos = syntax.Pos
 		return nil
+	}
+	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
+		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
+			WithFix("mend the schema")
 	}
 	return document
 }
 
 // tell reports the differences of one published schema.
 func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
-	added := 0
+	added, breaks := 0, schemadiff.Breaking(all)
+	if more := len(all) - maxDifferences; more > 0 && breaks {
+		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema", more).
+			WithFix("%s", nextVersion)
+		all = all[:maxDifferences]
+	}
 	for _, d := range all {
 		switch {
 		case d.Class == schemadiff.Note:
@@ -210,7 +216,7 @@ func (g *compatibility) tell(document *strict.Document, all []schemadiff.Differe
 		}
 	}
 	switch {
-	case schemadiff.Breaking(all):
+	case breaks:
 	case added > 0:
 		g.fields = append(g.fields, fields{document.Path, added})
 	case itself:

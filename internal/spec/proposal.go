@@ -19,7 +19,7 @@ import (
 const (
 	maxChanges   = 5000     // paths
 	maxText      = 4 << 20  // bytes of one text
-	maxTexts     = 64 << 20 // bytes of all texts of a view
+	maxTexts     = 32 << 20 // bytes of all texts of a view
 	maxSentences = 3        // that a message shows
 )
 
@@ -244,6 +244,10 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 // read is the content of a regular file, as long as the budget lasts.
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "make the file smaller, or split it",
+			Err: fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,9 @@ func rows(header []string, lines []string) []maintainer {
 	return out
 }
 
+// maxColumns is how many cells of a row are read.
+const maxColumns = 64
+
 // cells are the cells of a row as they show: the texts of links, without emphasis.
 func cells(line string) []string {
 	line = strings.TrimSpace(line)
@@ -92,7 +95,7 @@ func cells(line string) []string {
 		out = append(out, strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_`")))
 		cell.Reset()
 	}
-	for i := 0; i < len(line); i++ {
+	for i := 0; i < len(line) && len(out) < maxColumns; i++ {
 		switch {
 		case line[i] == '\\' && i+1 < len(line) && line[i+1] == '|':
 			cell.WriteByte('|')

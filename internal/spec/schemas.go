@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -23,7 +22,7 @@ func isSchema(path string) bool {
 // schemaText is one schema as it was read.
 type schemaText struct {
 	document *strict.Document
-	err      error // it is no strict JSON, or compiles to nothing
+	err      error // it is no strict JSON
 }
 
 // schemaLimits are those of package schemadiff.
@@ -70,13 +69,16 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 	return s.known[path]
 }
 
+// maxSchemas is how many bytes the schemas of a tree have together.
+const maxSchemas = 4 << 20
+
 // maxHops is how many files outside schemas/ lead to one another.
 const maxHops = 8
 
 // schemas reads the schemas of a tree and, of its other JSON files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	s := &schemaSet{texts: map[string][]byte{}, ids: map[string]gitstore.ID{}}
-	budget := maxTexts
+	budget := maxSchemas
 	add := func(p string, e registry.Entry) error {
 		if s.texts[p] != nil || !isJSON(p) || !isFile(&e) {
 			return nil
@@ -152,22 +154,14 @@ func (s *schemaSet) unresolved() map[string]bool {
 	return out
 }
 
-// document reads one schema of a set, once for each text. The error says why it is no schema.
+// document reads one schema of a set, once for each text. The error is a *strict.Error.
 func (x *Texts) document(s *schemaSet, path string) (*strict.Document, error) {
 	id := s.ids[path]
 	if known := x.parsed[id]; known != nil && (known.document == nil || known.document.Path == path) {
 		return known.document, known.err
 	}
 	text := &schemaText{}
-	document, err := strict.Parse(path, s.texts[path], schemaLimits)
-	if err == nil {
-		text.document = document
-		if fault := schema.Compiles(document.Root); fault != nil {
-			text.err = fault
-		}
-	} else {
-		text.err = err
-	}
+	text.document, text.err = strict.Parse(path, s.texts[path], schemaLimits)
 	if x.parsed == nil {
 		x.parsed = map[gitstore.ID]*schemaText{}
 	}

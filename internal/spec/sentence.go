@@ -57,26 +57,36 @@ type block struct {
 // blocksOf cuts a text into its blocks.
 func blocksOf(text string) []block {
 	var out []block
+	var lines []string // of the block that is open
 	open := false
+	end := func() {
+		if open {
+			out[len(out)-1].text = strings.TrimSpace(strings.Join(lines, " "))
+		}
+		open = false
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		k := kindOf(line)
 		folded := strings.Join(strings.Fields(line), " ")
 		switch k {
 		case blank, fence, rule:
-			open = false
+			end()
 			continue
 		case item:
 			folded = strings.TrimSpace(folded[marker(folded):])
 		case paragraph:
 			if open {
-				last := &out[len(out)-1]
-				last.text = strings.TrimSpace(last.text + " " + folded)
+				lines = append(lines, folded)
 				continue
 			}
 		}
+		end()
 		out = append(out, block{k, folded})
-		open = k != heading && k != row
+		if open = k != heading && k != row; open {
+			lines = append(lines[:0], folded)
+		}
 	}
+	end()
 	return out
 }
 

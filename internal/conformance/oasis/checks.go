@@ -36,7 +36,8 @@ var coreVersionRule = verdict.Rule{
 	Why:   "the profile is written against that version of the core specification",
 	Fix:   "implement a core version that satisfies it, and declare it",
 	Codes: []strict.Code{
-		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile depends on", Fix: "implement one that does, and declare it"},
+		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile depends on",
+			Fix: "implement one that does, and declare it"},
 		runnerDiffers,
 	},
 }
@@ -81,8 +82,10 @@ var profileRule = verdict.Rule{
 	Why:   "a claim is of one version of one profile: what was built against another proves nothing here",
 	Fix:   "build against this version of the profile, and declare it",
 	Codes: []strict.Code{
-		{ID: "other-profile", Meaning: "the answer is about another profile", Fix: "answer for the profile that the query names"},
-		{ID: "profile-version", Meaning: "the provider was built against another version of the profile", Fix: "build against this version, and declare it"},
+		{ID: "other-profile", Meaning: "the answer is about another profile",
+			Fix: "answer for the profile that the query names"},
+		{ID: "profile-version", Meaning: "the provider was built against another version of the profile",
+			Fix: "build against this version, and declare it"},
 	},
 }
 
@@ -96,7 +99,8 @@ func judgeProfile(in *Input) verdict.Outcome {
 	}
 	var out verdict.Outcome
 	if r.profile != c.Profile {
-		out.Errorf(in.doc, "/profile", "other-profile", "profile is %s, the contract is of %s", quoted(r.profile), quoted(c.Profile)).
+		out.Errorf(in.doc, "/profile", "other-profile", "profile is %s, the contract is of %s", quoted(r.profile),
+			quoted(c.Profile)).
 			WithFix("answer for the profile that the query names")
 	}
 	if r.profileVersion != c.Version {
@@ -114,7 +118,8 @@ var schemaRule = verdict.Rule{
 	Why:   "the map has no other shape than the profile gives it",
 	Fix:   "change the value that the finding names",
 	Codes: []strict.Code{
-		{ID: "requirements-schema", Meaning: "the requirements map holds what the profile's schema does not admit", Fix: "change the value to one that the schema admits, or drop it"},
+		{ID: "requirements-schema", Meaning: "the requirements map holds what the profile's schema does not admit",
+			Fix: "change the value to one that the schema admits, or drop it"},
 	},
 }
 
@@ -181,8 +186,10 @@ var requirementsRule = verdict.Rule{
 	Why:   "a gap that is found before the run has a name; found in it, it is a scenario that failed for another reason",
 	Fix:   "close the gap that the finding names, or choose a provider that has none",
 	Codes: []strict.Code{
-		{ID: "requirement-missing", Meaning: "the provider says nothing of a required key", Fix: "satisfy the requirement, and declare it"},
-		{ID: "requirement-unmet", Meaning: "what the provider declares does not satisfy the requirement", Fix: "close the gap, then declare it"},
+		{ID: "requirement-missing", Meaning: "the provider says nothing of a required key",
+			Fix: "satisfy the requirement, and declare it"},
+		{ID: "requirement-unmet", Meaning: "what the provider declares does not satisfy the requirement",
+			Fix: "close the gap, then declare it"},
 		runnerDiffers,
 	},
 }
@@ -205,7 +212,8 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			code = "requirement-missing"
 		}
 		if gap {
-			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200), cut(r.key, 200), why).
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200), cut(r.key,
+				200), why).
 				WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {
 			held++
@@ -313,9 +321,12 @@ var supportedRule = verdict.Rule{
 	Why:   "its own word for the whole must agree with what it says of each part",
 	Fix:   "close the gaps that it lists, then declare supported: true and no gap",
 	Codes: []strict.Code{
-		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why", Fix: "close the gaps that it lists"},
-		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and not why", Fix: "list each requirement that is not satisfied, with its reason"},
-		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all the same", Fix: "close the gaps, or declare supported: false"},
+		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why",
+			Fix: "close the gaps that it lists"},
+		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and not why",
+			Fix: "list each requirement that is not satisfied, with its reason"},
+		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all the same",
+			Fix: "close the gaps, or declare supported: false"},
 	},
 }
 
@@ -331,13 +342,15 @@ func judgeSupported(in *Input) verdict.Outcome {
 	}
 	switch {
 	case !r.supported && len(gaps) == 0:
-		out.Errorf(in.doc, "/supported", "not-supported-without-reason", "supported is false, and unmet_requirements names no reason").
+		out.Errorf(in.doc, "/supported", "not-supported-without-reason",
+			"supported is false, and unmet_requirements names no reason").
 			WithFix("list each requirement that is not satisfied, with its reason")
 	case !r.supported:
 		out.Errorf(in.doc, "/supported", "not-supported", "supported is false; the provider lists %s", listed(gaps)).
 			WithFix("close these gaps, then declare supported: true")
 	case len(gaps) > 0:
-		out.Errorf(in.doc, "/unmet_requirements", "supported-with-gaps", "supported is true, and unmet_requirements lists %s", listed(gaps)).
+		out.Errorf(in.doc, "/unmet_requirements", "supported-with-gaps",
+			"supported is true, and unmet_requirements lists %s", listed(gaps)).
 			WithFix("close these gaps, or declare supported: false")
 	default:
 		return verdict.Pass("")

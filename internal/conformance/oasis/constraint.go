@@ -53,8 +53,8 @@ func readConstraint(text string) (constraint, error) {
 	return c, nil
 }
 
-// admits reports whether a version satisfies each bound, by the precedence of SemVer 2.0.0 section 11: a pre-release is a
-// version like any other.
+// admits reports whether a version satisfies each bound, by the precedence of SemVer 2.0.0 section 11: a pre-release
+// is a version like any other.
 func (c constraint) admits(version string) bool {
 	if !isSemVer(version) {
 		return false
@@ -109,7 +109,8 @@ func (c constraint) runnerDiffers(versions []string) string {
 	}
 	switch {
 	case here && !there:
-		return fmt.Sprintf("a runner that takes %s alone, whatever follows, refuses these versions", release(c.bounds[0].version))
+		return fmt.Sprintf("a runner that takes %s alone, whatever follows, refuses these versions",
+			release(c.bounds[0].version))
 	case there && !here:
 		return fmt.Sprintf("a runner that takes any version of %s lets these pass", release(c.bounds[0].version))
 	}

@@ -182,7 +182,8 @@ func (c *Contract) readRequirements(text []byte) {
 	case len(all.Content) == 0:
 		c.fault(c.pos(name), "/requirements", "requirements is empty, so that nothing would be asked of a provider")
 	case len(all.Content)/2 > maxRequirements:
-		c.fault(c.pos(name), "/requirements", "there are %d requirements, at most %d are read", len(all.Content)/2, maxRequirements)
+		c.fault(c.pos(name), "/requirements", "there are %d requirements, at most %d are read", len(all.Content)/2,
+			maxRequirements)
 	default:
 		for i := 0; i+1 < len(all.Content); i += 2 {
 			c.requirements = append(c.requirements, c.readRequirement(all.Content[i], all.Content[i+1]))
@@ -270,7 +271,8 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 	case "integer":
 		c.readComparison(&r, expected, wrong)
 	default:
-		wrong(kind, "/type", "the type %s is not known: known are string, boolean, array, integer, semver_list", quoted(r.kind))
+		wrong(kind, "/type", "the type %s is not known: known are string, boolean, array, integer, semver_list",
+			quoted(r.kind))
 	}
 	return r
 }
@@ -287,7 +289,8 @@ func (c *Contract) readComparison(r *requirement, expected *yaml.Node, wrong fun
 		if operator != nil {
 			word = quoted(operator.Value)
 		}
-		wrong(operator, "/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, lte, lt", word)
+		wrong(operator, "/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, lte, lt",
+			word)
 		return
 	case value == nil || value.Kind != yaml.ScalarNode:
 		wrong(value, "/expected/value", "there is no value to compare with")

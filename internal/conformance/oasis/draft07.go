@@ -21,7 +21,8 @@ const (
 
 // readSchema reads the schema of a contract, which stands after so many lines of the file at path.
 //
-// Package schema knows draft 2020-12. A schema of draft-07 is read by it where each of its keywords means the same in both.
+// Package schema knows draft 2020-12. A schema of draft-07 is read by it where each of its keywords means the same in
+// both.
 func (c *Contract) readSchema(path string, text []byte, lines int) {
 	doc, err := strict.Parse(path, text, strict.Remote(maxContract))
 	below := func(p strict.Pos) strict.Pos {
@@ -97,8 +98,10 @@ var (
 )
 
 // otherwise are the keywords that one of the two drafts does not know, or reads otherwise.
-var otherwise = []string{"additionalItems", "definitions", "dependencies", "$defs", "$anchor", "$dynamicAnchor", "$dynamicRef",
-	"$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired", "dependentSchemas", "prefixItems", "maxContains",
+var otherwise = []string{"additionalItems", "definitions", "dependencies", "$defs", "$anchor", "$dynamicAnchor",
+	"$dynamicRef",
+	"$recursiveAnchor", "$recursiveRef", "$vocabulary", "dependentRequired", "dependentSchemas", "prefixItems",
+	"maxContains",
 	"minContains", "unevaluatedItems", "unevaluatedProperties"}
 
 // foreign finds what a schema of draft-07 says that draft 2020-12 reads otherwise, and why; why is empty where there is

@@ -17,11 +17,16 @@ var contractRule = verdict.Rule{
 	Why:   "against a contract that contradicts itself every provider fails, whatever it does",
 	Fix:   "use a version of the profile whose files agree, or tell its authors",
 	Codes: []strict.Code{
-		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing", Fix: "check the profile out anew, or tell its authors"},
-		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value that means nothing", Fix: "tell the profile's authors"},
-		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no provider can pass", Fix: "tell the profile's authors"},
-		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile", Fix: "tell the profile's authors"},
-		{ID: "contract-key", Meaning: "the schema asks for a key that the requirements do not have", Fix: "tell the profile's authors"},
+		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing",
+			Fix: "check the profile out anew, or tell its authors"},
+		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value that means " +
+			"nothing", Fix: "tell the profile's authors"},
+		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no provider can " +
+			"pass", Fix: "tell the profile's authors"},
+		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile",
+			Fix: "tell the profile's authors"},
+		{ID: "contract-key", Meaning: "the schema asks for a key that the requirements do not have",
+			Fix: "tell the profile's authors"},
 	},
 }
 
@@ -29,7 +34,8 @@ func judgeContract(in *Input) verdict.Outcome {
 	c := in.contract
 	out := c.out
 	if c.readable {
-		out.Verified = quoted(c.Profile) + " " + cut(c.Version, 100) + ", " + strconv.Itoa(len(c.requirements)) + " requirements"
+		out.Verified = quoted(c.Profile) + " " + cut(c.Version, 100) + ", " + strconv.Itoa(len(c.requirements)) + " " +
+			"requirements"
 	}
 	return out
 }
@@ -61,11 +67,13 @@ func (c *Contract) hold() {
 	}
 }
 
-// open are the keywords that say nothing against an example: another value that satisfies the requirement satisfies them.
+// open are the keywords that say nothing against an example: another value that satisfies the requirement satisfies
+// them.
 var open = []string{"required", "minItems", "contains", "minContains", "minProperties", "uniqueItems"}
 
-// contradiction says why the schema admits no value that satisfies a requirement, empty where it may admit one. It tries
-// the value that the requirement expects, or one that satisfies it: of the latter the type and the key alone count.
+// contradiction says why the schema admits no value that satisfies a requirement, empty where it may admit one. It
+// tries the value that the requirement expects, or one that satisfies it: of the latter the type and the key alone
+// count.
 func (c *Contract) contradiction(r requirement) string {
 	example, exact := c.example(r)
 	if values, closed := c.enums[r.key]; closed && r.kind == "integer" && !r.ofTier {
@@ -80,7 +88,8 @@ func (c *Contract) contradiction(r requirement) string {
 			continue
 		}
 		if exact || slices.Contains([]string{"type", "additionalProperties", "propertyNames", "false"}, v.Keyword) {
-			return "the schema says of " + show(lookup(map[string]any{r.key: example}, v.Pointer)) + " at " + v.Pointer + ": " + v.Message
+			return "the schema says of " + show(lookup(map[string]any{r.key: example},
+				v.Pointer)) + " at " + v.Pointer + ": " + v.Message
 		}
 	}
 	return ""

@@ -1,8 +1,8 @@
 // Package oasis holds an evaluation provider's answer at its conformance endpoint against the contract of a domain
 // profile: the preflight of OASIS Provider Conformance section 3.8.
 //
-// What a provider declares is compared with what the profile asks for. Whether a declaration is true nobody can see from
-// the answer: those requirements are in the catalogue for people to attest.
+// What a provider declares is compared with what the profile asks for. Whether a declaration is true nobody can see
+// from the answer: those requirements are in the catalogue for people to attest.
 package oasis
 
 import (
@@ -101,8 +101,8 @@ func fixOf(code string) string {
 	return "serve the answer at /v1/conformance"
 }
 
-// Saved is the input of an answer that a file holds; path stands in the places of findings. Of a file that is larger than
-// MaxResponse it is enough to give the first byte more.
+// Saved is the input of an answer that a file holds; path stands in the places of findings. Of a file that is larger
+// than MaxResponse it is enough to give the first byte more.
 func Saved(c *Contract, path string, data []byte, tier int) *Input {
 	in := &Input{contract: c, tier: tier}
 	in.read(path, data)

@@ -15,8 +15,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// requirementsYAML, contractMarkdown and answerJSON are a contract of this project's own with each type of requirement, and
-// an answer that satisfies it at tier 1.
+// requirementsYAML, contractMarkdown and answerJSON are a contract of this project's own with each type of
+// requirement, and an answer that satisfies it at tier 1.
 const (
 	requirementsYAML = `profile: oasis-profile-greenhouse
 profile_version: 2.1.0
@@ -167,12 +167,14 @@ func TestAnswers(t *testing.T) {
 		{"an unknown member", object{"/note": "x"}, 1, nil},
 		{"an optional key, satisfied", object{"/requirements/pests": false}, 1, nil},
 		{"an integer by its value", object{"/requirements/beds": json.RawMessage("4.0")}, 1, nil},
-		{"a release after the pre-releases", object{"/oasis_core_spec_versions": array{"1.1.0"}, "/requirements/cores": array{"1.1.0"}}, 1, nil},
+		{"a release after the pre-releases", object{"/oasis_core_spec_versions": array{"1.1.0"},
+			"/requirements/cores": array{"1.1.0"}}, 1, nil},
 		{"an empty name is a text", object{"/provider": ""}, 1, nil},
 
 		{"no provider", object{"/provider": nil}, 1, []string{"response missing-member /provider"}},
 		{"no provider_version", object{"/provider_version": nil}, 1, []string{"response missing-member /provider_version"}},
-		{"no core versions", object{"/oasis_core_spec_versions": nil}, 1, []string{"response missing-member /oasis_core_spec_versions"}},
+		{"no core versions", object{"/oasis_core_spec_versions": nil}, 1,
+			[]string{"response missing-member /oasis_core_spec_versions"}},
 		{"no profile", object{"/profile": nil}, 1, []string{"response missing-member /profile"}},
 		{"no profile_version", object{"/profile_version": nil}, 1, []string{"response missing-member /profile_version"}},
 		{"no supported", object{"/supported": nil}, 1, []string{"response missing-member /supported"}},
@@ -182,17 +184,21 @@ func TestAnswers(t *testing.T) {
 
 		{"provider is a number", object{"/provider": 1}, 1, []string{"response wrong-type /provider"}},
 		{"provider is null", object{"/provider": null}, 1, []string{"response wrong-type /provider"}},
-		{"provider_version is a number", object{"/provider_version": 1}, 1, []string{"response wrong-type /provider_version"}},
-		{"core versions are a text", object{"/oasis_core_spec_versions": "1.0.0"}, 1, []string{"response wrong-type /oasis_core_spec_versions"}},
+		{"provider_version is a number", object{"/provider_version": 1}, 1,
+			[]string{"response wrong-type /provider_version"}},
+		{"core versions are a text", object{"/oasis_core_spec_versions": "1.0.0"}, 1,
+			[]string{"response wrong-type /oasis_core_spec_versions"}},
 		{"a core version is a number", object{"/oasis_core_spec_versions": array{"1.0.0", 1}}, 1,
 			[]string{"response wrong-type /oasis_core_spec_versions/1"}},
 		{"profile is a list", object{"/profile": array{}}, 1, []string{"response wrong-type /profile"}},
 		{"profile_version is true", object{"/profile_version": true}, 1, []string{"response wrong-type /profile_version"}},
 		{"supported is a text", object{"/supported": "true"}, 1, []string{"response wrong-type /supported"}},
 		{"requirements are a list", object{"/requirements": array{}}, 1, []string{"response wrong-type /requirements"}},
-		{"gaps are an object", object{"/unmet_requirements": object{}}, 1, []string{"response wrong-type /unmet_requirements"}},
+		{"gaps are an object", object{"/unmet_requirements": object{}}, 1,
+			[]string{"response wrong-type /unmet_requirements"}},
 		{"gaps are null", object{"/unmet_requirements": null}, 1, []string{"response wrong-type /unmet_requirements"}},
-		{"a gap is a text", object{"/unmet_requirements": array{"heating"}}, 1, []string{"response wrong-type /unmet_requirements/0"}},
+		{"a gap is a text", object{"/unmet_requirements": array{"heating"}}, 1,
+			[]string{"response wrong-type /unmet_requirements/0"}},
 		{"a gap without its reason", object{"/unmet_requirements": array{object{"requirement": "heating"}}}, 1,
 			[]string{"response missing-member /unmet_requirements/0/reason"}},
 		{"a gap without its name", object{"/unmet_requirements": array{object{"reason": "cold"}}}, 1,
@@ -200,15 +206,18 @@ func TestAnswers(t *testing.T) {
 		{"a reason is a number", object{"/unmet_requirements": array{object{"requirement": "heating", "reason": 1}}}, 1,
 			[]string{"response wrong-type /unmet_requirements/0/reason"}},
 
-		{"provider_version is short", object{"/provider_version": "0.3"}, 1, []string{"response not-semver /provider_version"}},
-		{"provider_version has a v", object{"/provider_version": "v0.3.0"}, 1, []string{"response not-semver /provider_version"}},
+		{"provider_version is short", object{"/provider_version": "0.3"}, 1,
+			[]string{"response not-semver /provider_version"}},
+		{"provider_version has a v", object{"/provider_version": "v0.3.0"}, 1,
+			[]string{"response not-semver /provider_version"}},
 		{"a leading zero", object{"/provider_version": "0.03.0"}, 1, []string{"response not-semver /provider_version"}},
 		{"a core version is none", object{"/oasis_core_spec_versions": array{"latest", "1.0.0"}}, 1,
 			[]string{"response not-semver /oasis_core_spec_versions/0"}},
 		{"profile_version is none", object{"/profile_version": "2.1"}, 1,
 			[]string{"profile profile-version /profile_version", "response not-semver /profile_version"}},
 		{"an empty list", object{"/oasis_core_spec_versions": array{}}, 1,
-			[]string{"core-version core-version /oasis_core_spec_versions", "response no-core-version /oasis_core_spec_versions"}},
+			[]string{"core-version core-version /oasis_core_spec_versions",
+				"response no-core-version /oasis_core_spec_versions"}},
 
 		{"an older core", object{"/oasis_core_spec_versions": array{"1.0.0-rc1", "1.0.0-rc1.4"}}, 1,
 			[]string{"core-version core-version /oasis_core_spec_versions"}},
@@ -217,47 +226,65 @@ func TestAnswers(t *testing.T) {
 
 		{"another profile", object{"/profile": "oasis-profile-Greenhouse"}, 1, []string{"profile other-profile /profile"}},
 		{"another version", object{"/profile_version": "2.1.1"}, 1, []string{"profile profile-version /profile_version"}},
-		{"the same version, in another spelling", object{"/profile_version": "2.1.0+a"}, 1, []string{"profile profile-version /profile_version"}},
+		{"the same version, in another spelling", object{"/profile_version": "2.1.0+a"}, 1,
+			[]string{"profile profile-version /profile_version"}},
 
 		{"an unknown key", object{"/requirements/roof": true}, 1, []string{"schema requirements-schema /requirements/roof"}},
-		{"an unknown key with a slash", object{"/requirements/a/b~": true}, 1, []string{"schema requirements-schema /requirements/a~1b~0"}},
+		{"an unknown key with a slash", object{"/requirements/a/b~": true}, 1,
+			[]string{"schema requirements-schema /requirements/a~1b~0"}},
 		{"an entry that is none of them", object{"/requirements/sources": array{"soil", "air", "moon"}}, 1,
 			[]string{"schema requirements-schema /requirements/sources/2"}},
 		{"two such entries", object{"/requirements/sources": array{"soil", "sun", "air", "moon"}}, 1,
-			[]string{"schema requirements-schema /requirements/sources/1", "schema requirements-schema /requirements/sources/3"}},
+			[]string{"schema requirements-schema /requirements/sources/1",
+				"schema requirements-schema /requirements/sources/3"}},
 		{"an entry twice", object{"/requirements/sources": array{"soil", "air", "air"}}, 1,
 			[]string{"schema requirements-schema /requirements/sources"}},
-		{"a tier that there is not", object{"/requirements/tiers": 4}, 1, []string{"schema requirements-schema /requirements/tiers"}},
-		{"a number below the minimum", object{"/requirements/beds": 0}, 1, []string{"schema requirements-schema /requirements/beds"}},
+		{"a tier that there is not", object{"/requirements/tiers": 4}, 1,
+			[]string{"schema requirements-schema /requirements/tiers"}},
+		{"a number below the minimum", object{"/requirements/beds": 0}, 1,
+			[]string{"schema requirements-schema /requirements/beds"}},
 		{"a version that is a number", object{"/requirements/cores": array{1, "1.0.0"}}, 1,
 			[]string{"schema requirements-schema /requirements/cores/0"}},
 
-		{"a required key is missing", object{"/requirements/climate": nil}, 1, []string{"requirements requirement-missing /requirements/climate"}},
+		{"a required key is missing", object{"/requirements/climate": nil}, 1,
+			[]string{"requirements requirement-missing /requirements/climate"}},
 		{"a key is missing that the schema does not ask for", object{"/requirements/heating": nil}, 1,
 			[]string{"requirements requirement-missing /requirements/heating"}},
 		{"all are missing", object{"/requirements": object{}}, 1, []string{
 			"requirements requirement-missing /requirements/beds", "requirements requirement-missing /requirements/climate",
 			"requirements requirement-missing /requirements/cores", "requirements requirement-missing /requirements/heating",
 			"requirements requirement-missing /requirements/sources", "requirements requirement-missing /requirements/tiers"}},
-		{"another text", object{"/requirements/climate": "foil"}, 1, []string{"requirements requirement-unmet /requirements/climate"}},
-		{"a text of another type", object{"/requirements/climate": array{"glass"}}, 1, []string{"requirements requirement-unmet /requirements/climate"}},
-		{"false", object{"/requirements/heating": false}, 1, []string{"requirements requirement-unmet /requirements/heating"}},
-		{"the text true", object{"/requirements/heating": "true"}, 1, []string{"requirements requirement-unmet /requirements/heating"}},
-		{"1 for true", object{"/requirements/heating": 1}, 1, []string{"requirements requirement-unmet /requirements/heating"}},
-		{"an optional key, not satisfied", object{"/requirements/pests": true}, 1, []string{"requirements requirement-unmet /requirements/pests"}},
+		{"another text", object{"/requirements/climate": "foil"}, 1,
+			[]string{"requirements requirement-unmet /requirements/climate"}},
+		{"a text of another type", object{"/requirements/climate": array{"glass"}}, 1,
+			[]string{"requirements requirement-unmet /requirements/climate"}},
+		{"false", object{"/requirements/heating": false}, 1, []string{"requirements requirement-unmet " +
+			"/requirements/heating"}},
+		{"the text true", object{"/requirements/heating": "true"}, 1,
+			[]string{"requirements requirement-unmet /requirements/heating"}},
+		{"1 for true", object{"/requirements/heating": 1}, 1, []string{"requirements requirement-unmet " +
+			"/requirements/heating"}},
+		{"an optional key, not satisfied", object{"/requirements/pests": true}, 1,
+			[]string{"requirements requirement-unmet /requirements/pests"}},
 		{"too low a tier", nil, 3, []string{"requirements requirement-unmet /requirements/tiers"}},
-		{"a tier as text", object{"/requirements/tiers": "2"}, 1, []string{"requirements requirement-unmet /requirements/tiers"}},
+		{"a tier as text", object{"/requirements/tiers": "2"}, 1, []string{"requirements requirement-unmet " +
+			"/requirements/tiers"}},
 		{"a fraction", object{"/requirements/tiers": 2.5}, 1, []string{"requirements requirement-unmet /requirements/tiers"}},
 		{"not less", object{"/requirements/beds": 10}, 1, []string{"requirements requirement-unmet /requirements/beds"}},
 		{"a list that lacks one", object{"/requirements/sources": array{"soil", "moon"}}, 1,
 			[]string{"requirements requirement-unmet /requirements/sources"}},
-		{"an older version", object{"/requirements/cores": array{"1.0.0-rc1.4"}}, 1, []string{"requirements requirement-unmet /requirements/cores"}},
-		{"no version", object{"/requirements/cores": array{}}, 1, []string{"requirements requirement-unmet /requirements/cores"}},
-		{"a version that is no list", object{"/requirements/cores": "1.0.0"}, 1, []string{"requirements requirement-unmet /requirements/cores"}},
+		{"an older version", object{"/requirements/cores": array{"1.0.0-rc1.4"}}, 1,
+			[]string{"requirements requirement-unmet /requirements/cores"}},
+		{"no version", object{"/requirements/cores": array{}}, 1, []string{"requirements requirement-unmet " +
+			"/requirements/cores"}},
+		{"a version that is no list", object{"/requirements/cores": "1.0.0"}, 1,
+			[]string{"requirements requirement-unmet /requirements/cores"}},
 
-		{"not supported, and why", object{"/supported": false, "/unmet_requirements": array{object{"requirement": "x", "reason": "y"}}}, 1,
+		{"not supported, and why", object{"/supported": false, "/unmet_requirements": array{object{"requirement": "x",
+			"reason": "y"}}}, 1,
 			[]string{"supported not-supported /supported"}},
-		{"not supported, no list", object{"/supported": false}, 1, []string{"supported not-supported-without-reason /supported"}},
+		{"not supported, no list", object{"/supported": false}, 1, []string{"supported not-supported-without-reason " +
+			"/supported"}},
 		{"not supported, an empty list", object{"/supported": false, "/unmet_requirements": array{}}, 1,
 			[]string{"supported not-supported-without-reason /supported"}},
 		{"supported, with a gap", object{"/unmet_requirements": array{object{"requirement": "x", "reason": "y"}}}, 1,
@@ -283,12 +310,18 @@ func TestOneCause(t *testing.T) {
 		failed string
 		rest   []string
 	}{
-		"no JSON":       {Saved(c, "a", []byte("<html>"), 1), "endpoint", []string{"response", "core-version", "profile", "schema", "requirements", "supported"}},
-		"no object":     {Saved(c, "a", []byte("[]"), 1), "response", []string{"core-version", "profile", "schema", "requirements", "supported"}},
-		"a wrong type":  {Saved(c, "a", edited(t, object{"/supported": 1}), 1), "response", []string{"core-version", "profile", "schema", "requirements", "supported"}},
-		"no YAML":       {Saved(contract(t, "x: [", contractMarkdown), "a", []byte(answerJSON), 1), "contract", []string{"core-version", "profile", "requirements"}},
-		"no constraint": {Saved(contract(t, strings.Replace(requirementsYAML, ">=1.0.0-rc1.5, <2.0.0", "~1", 1), contractMarkdown), "a", []byte(answerJSON), 1), "contract", []string{"core-version", "profile", "requirements"}},
-		"no schema":     {Saved(contract(t, requirementsYAML, "# nothing"), "a", []byte(answerJSON), 1), "contract", []string{"schema"}},
+		"no JSON": {Saved(c, "a", []byte("<html>"), 1), "endpoint", []string{"response", "core-version", "profile",
+			"schema", "requirements", "supported"}},
+		"no object": {Saved(c, "a", []byte("[]"), 1), "response", []string{"core-version", "profile", "schema",
+			"requirements", "supported"}},
+		"a wrong type": {Saved(c, "a", edited(t, object{"/supported": 1}), 1), "response", []string{"core-version",
+			"profile", "schema", "requirements", "supported"}},
+		"no YAML": {Saved(contract(t, "x: [", contractMarkdown), "a", []byte(answerJSON), 1), "contract",
+			[]string{"core-version", "profile", "requirements"}},
+		"no constraint": {Saved(contract(t, strings.Replace(requirementsYAML, ">=1.0.0-rc1.5, <2.0.0", "~1", 1),
+			contractMarkdown), "a", []byte(answerJSON), 1), "contract", []string{"core-version", "profile", "requirements"}},
+		"no schema": {Saved(contract(t, requirementsYAML, "# nothing"), "a", []byte(answerJSON), 1), "contract",
+			[]string{"schema"}},
 	} {
 		got := verdicts(t, test.in)
 		for check, v := range got {
@@ -314,12 +347,18 @@ func TestEndpoint(t *testing.T) {
 		want     []string
 	}{
 		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte(answerJSON)}, verdict.Passed, []string{}},
-		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte("{")}, verdict.Failed, []string{"endpoint not-json"}},
-		{evidence.Observation{State: evidence.Absent, Code: evidence.CodeHTTPStatus}, verdict.Failed, []string{"endpoint http-status"}},
-		{evidence.Observation{State: evidence.Absent, Code: evidence.CodeNoHost}, verdict.Failed, []string{"endpoint no-such-host"}},
-		{evidence.Observation{State: evidence.Invalid, Code: evidence.CodeTLS}, verdict.Failed, []string{"endpoint tls-not-verified"}},
-		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeTimeout}, verdict.Inconclusive, []string{"endpoint timeout"}},
-		{evidence.Observation{State: evidence.Unsought, Code: evidence.CodeOffline}, verdict.Skipped, []string{"response not-exercised"}},
+		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte("{")}, verdict.Failed,
+			[]string{"endpoint not-json"}},
+		{evidence.Observation{State: evidence.Absent, Code: evidence.CodeHTTPStatus}, verdict.Failed,
+			[]string{"endpoint http-status"}},
+		{evidence.Observation{State: evidence.Absent, Code: evidence.CodeNoHost}, verdict.Failed,
+			[]string{"endpoint no-such-host"}},
+		{evidence.Observation{State: evidence.Invalid, Code: evidence.CodeTLS}, verdict.Failed,
+			[]string{"endpoint tls-not-verified"}},
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeTimeout}, verdict.Inconclusive,
+			[]string{"endpoint timeout"}},
+		{evidence.Observation{State: evidence.Unsought, Code: evidence.CodeOffline}, verdict.Skipped,
+			[]string{"response not-exercised"}},
 		{evidence.Observation{State: 99, Code: "odd"}, verdict.Failed, []string{"endpoint odd"}},
 	} {
 		in := Asked(c, test.o, 1)
@@ -340,7 +379,8 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `provider does not satisfy greenhouse requirement heating: it is false, true is needed; the provider says "no \x1b[31mgas\n::error::x"`
+	want := "provider does not satisfy greenhouse requirement heating: it is false, true is needed; " +
+		`the provider says "no \x1b[31mgas\n::error::x"`
 	for _, r := range results {
 		if r.Check == "oasis-requirements" && (len(r.Findings) != 1 || r.Findings[0].Message != want) {
 			t.Errorf("told %q, want %q", r.Findings, want)
@@ -386,24 +426,29 @@ func TestHostileAnswers(t *testing.T) {
 		text string
 		code string
 	}{
-		"a byte too many":       {`"` + strings.Repeat("a", MaxResponse) + `"`, "body-too-large"},
-		"deep":                  {strings.Repeat("[", 100_000), "not-json"},
-		"deep, in members":      {strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "not-json"},
-		"a member twice":        {strings.Replace(answerJSON, `"supported": true`, `"supported": true, "supported": false`, 1), "not-json"},
-		"by an escape":          {strings.Replace(answerJSON, `"supported": true`, `"supported": true, "\u0073upported": false`, 1), "not-json"},
-		"something after it":    {answerJSON + "{}", "not-json"},
-		"half a surrogate":      {strings.Replace(answerJSON, "grower", `\ud800`, 1), "not-json"},
-		"no UTF-8":              {strings.Replace(answerJSON, "grower", "\xff", 1), "not-json"},
-		"a byte order mark":     {"\xef\xbb\xbf" + answerJSON, "not-json"},
-		"a huge number":         {strings.Replace(answerJSON, `"tiers": 2`, `"tiers": 1e400`, 1), "not-json"},
-		"nothing":               {"", "not-json"},
-		"null":                  {"null", "wrong-type"},
-		"many members":          {strings.Replace(answerJSON, `"provider"`, members.String()+`"provider"`, 1), ""},
-		"many requirements":     {strings.Replace(answerJSON, `"climate"`, members.String()+`"climate"`, 1), "requirements-schema"},
-		"many core versions":    {strings.Replace(answerJSON, `["1.0.0-rc1", `, "["+long+",", 1), "not-semver"},
-		"many entries":          {strings.Replace(answerJSON, `["air"`, "["+long+`,"air"`, 1), "requirements-schema"},
-		"many gaps":             {strings.Replace(answerJSON, `"supported"`, `"unmet_requirements":[`+strings.ReplaceAll(long, `"x"`, "{}")+`],"supported"`, 1), "missing-member"},
-		"a number of 64 digits": {strings.Replace(answerJSON, `"beds": 4`, `"beds": `+strings.Repeat("9", 60), 1), "requirement-unmet"},
+		"a byte too many":  {`"` + strings.Repeat("a", MaxResponse) + `"`, "body-too-large"},
+		"deep":             {strings.Repeat("[", 100_000), "not-json"},
+		"deep, in members": {strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "not-json"},
+		"a member twice": {strings.Replace(answerJSON, `"supported": true`, `"supported": true, "supported": false`,
+			1), "not-json"},
+		"by an escape": {strings.Replace(answerJSON, `"supported": true`,
+			`"supported": true, "\u0073upported": false`, 1), "not-json"},
+		"something after it": {answerJSON + "{}", "not-json"},
+		"half a surrogate":   {strings.Replace(answerJSON, "grower", `\ud800`, 1), "not-json"},
+		"no UTF-8":           {strings.Replace(answerJSON, "grower", "\xff", 1), "not-json"},
+		"a byte order mark":  {"\xef\xbb\xbf" + answerJSON, "not-json"},
+		"a huge number":      {strings.Replace(answerJSON, `"tiers": 2`, `"tiers": 1e400`, 1), "not-json"},
+		"nothing":            {"", "not-json"},
+		"null":               {"null", "wrong-type"},
+		"many members":       {strings.Replace(answerJSON, `"provider"`, members.String()+`"provider"`, 1), ""},
+		"many requirements": {strings.Replace(answerJSON, `"climate"`, members.String()+`"climate"`, 1),
+			"requirements-schema"},
+		"many core versions": {strings.Replace(answerJSON, `["1.0.0-rc1", `, "["+long+",", 1), "not-semver"},
+		"many entries":       {strings.Replace(answerJSON, `["air"`, "["+long+`,"air"`, 1), "requirements-schema"},
+		"many gaps": {strings.Replace(answerJSON, `"supported"`,
+			`"unmet_requirements":[`+strings.ReplaceAll(long, `"x"`, "{}")+`],"supported"`, 1), "missing-member"},
+		"a number of 64 digits": {strings.Replace(answerJSON, `"beds": 4`, `"beds": `+strings.Repeat("9", 60), 1),
+			"requirement-unmet"},
 	} {
 		results, err := Judge(Saved(c, "a", []byte(test.text), 1), "a")
 		if err != nil {

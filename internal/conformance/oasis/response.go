@@ -41,11 +41,15 @@ var responseRule = verdict.Rule{
 	Fix:   "give the member that the finding names the type that it names",
 	Codes: []strict.Code{
 		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
-		{ID: "wrong-type", Meaning: "a member has another type than it must", Fix: "write it with the type that the message names"},
+		{ID: "wrong-type", Meaning: "a member has another type than it must",
+			Fix: "write it with the type that the message names"},
 		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0", Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
-		{ID: "no-core-version", Meaning: "the list of core versions is empty", Fix: "list each core version that the provider implements"},
-		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name", Fix: "nothing need be done"},
-		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided", Fix: "run without --offline, or give --response FILE"},
+		{ID: "no-core-version", Meaning: "the list of core versions is empty",
+			Fix: "list each core version that the provider implements"},
+		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name",
+			Fix: "nothing need be done"},
+		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided",
+			Fix: "run without --offline, or give --response FILE"},
 	},
 }
 
@@ -130,7 +134,8 @@ func (r *reader) version(object map[string]any, key string) string {
 
 func (r *reader) semVer(pointer, text string) {
 	if !isSemVer(text) {
-		r.add(verdict.Error, pointer, "not-semver", "%s is %s, a version by SemVer 2.0.0 is needed", name(pointer), quoted(text)).
+		r.add(verdict.Error, pointer, "not-semver", "%s is %s, a version by SemVer 2.0.0 is needed", name(pointer),
+			quoted(text)).
 			WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
 	}
 }
@@ -153,7 +158,8 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 		r.wrong("", doc.Root, "an object")
 		return nil, r.out
 	}
-	out := &response{Document: doc, provider: r.text(object, "", "provider"), version: r.version(object, "provider_version"),
+	out := &response{Document: doc, provider: r.text(object, "", "provider"), version: r.version(object,
+		"provider_version"),
 		cores: r.cores(object), profile: r.text(object, "", "profile"), profileVersion: r.version(object, "profile_version")}
 	if v, pointer, there := r.member(object, "", "supported"); there {
 		if out.supported, ok = v.(bool); !ok {

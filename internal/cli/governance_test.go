@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// governed runs governance with these arguments and gives its report and exit status.
+func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
+	t.Helper()
+	var out, complaint bytes.Buffer
+	code := Main(append([]string{"governance", "--format", "json"}, args...), IO{Stdout: &out, Stderr: &complaint, Getenv: getenv})
+	rep := &verdict.Report{}
+	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
+		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())
+	}
+	return rep, code
+}
+
+func noEnvironment(string) string { return "" }
+
+// specification is a clone of the specification's history.
+func specification(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "spec")
+	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance", "spec-history.bundle"), dir)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return dir
+}
+
+// TestSpecificationHistory holds the verdicts on the real history, and the documentation to them.
+func TestSpecificationHistory(t *testing.T) {
+	rep, code := governed(t, noEnvironment, "--repo", specification(t), "--each", "--head", "HEAD")
+	verdicts, codes := map[string]int{}, map[string]int{}
+	byPath, bySentence, breaking := 0, 0, 0
+	for _, r := range rep.Results {
+		verdicts[r.Check+" "+string(r.Verdict)]++
+		seen := map[string]bool{}
+		for _, f := range r.Findings {
+			if !seen[f.Code] {
+				codes[f.Code]++
+			}
+			seen[f.Code] = true
+			if f.Code == "no-user-advocate" {
+				byPath += strings.Count(f.Message, "the paths ")
+				bySentence += strings.Count(f.Message, "the sentences ")
+			}
+			if f.Commit != r.Subject {
+				t.Errorf("a finding of %s names the commit %q", r.Subject, f.Commit)
+			}
+		}
+		if r.Check == "backward-compatibility" && r.Verdict == verdict.Failed && !seen["additive-undeclared"] {
+			breaking++
+		}
+	}
+	failed := func(check string) int { return verdicts[check+" fail"] }
+	triggered := 0 // of implementability, which passes with a reason
+	for _, r := range rep.Results {
+		if r.Check == "implementability" && r.Verdict != verdict.Skipped && r.Reason != "no normative artifact is touched" {
+			triggered++
+		}
+	}
+	table := fmt.Sprintf(`| | triggered | pass | fail or warn |
+|---|---|---|---|
+| `+"`implementability`"+` | %d | %d | %d: %d `+"`no-evidence`, %d `evidence-does-not-count`"+`; %d of them look editorial |
+| `+"`backward-compatibility`"+` | %d | 0 | %d: %d `+"`additive-undeclared`"+`, %d breaking |
+| `+"`charter-review`"+` | %d (%d by path, %d by sentence) | 0 | %d `+"`no-user-advocate`"+` |
+| `+"`changelog`"+` | | | %d warnings |
+`, triggered, triggered-failed("implementability"), failed("implementability"), codes["no-evidence"], codes["evidence-does-not-count"],
+		codes["looks-editorial"], failed("backward-compatibility"), failed("backward-compatibility"), codes["additive-undeclared"],
+		breaking, failed("charter-review"), byPath, bySentence, codes["no-user-advocate"], verdicts["changelog warn"])
+	const want = `| | triggered | pass | fail or warn |
+|---|---|---|---|
+| ` + "`implementability`" + ` | 54 | 15 | 39: 37 ` + "`no-evidence`, 2 `evidence-does-not-count`" + `; 11 of them look editorial |
+| ` + "`backward-compatibility`" + ` | 12 | 0 | 12: 7 ` + "`additive-undeclared`" + `, 5 breaking |
+| ` + "`charter-review`" + ` | 28 (11 by path, 24 by sentence) | 0 | 28 ` + "`no-user-advocate`" + ` |
+| ` + "`changelog`" + ` | | | 35 warnings |
+`
+	if table != want {
+		t.Errorf("got\n%s, want\n%s", table, want)
+	}
+	if code != 1 || rep.Counts.Records != 91 || rep.Counts.Skip != 4 || rep.Mode != "governance" || len(rep.Results) != 4*91 {
+		t.Errorf("exit status %d, mode %s, %+v, %d results", code, rep.Mode, rep.Counts, len(rep.Results))
+	}
+	follows(t, "docs/governance.md", func(text string) string {
+		return between(t, text, "-update -->\n", "<!-- end of history -->", "\n"+table+"\n")
+	})
+}
+
+// TestEachRange holds which commits --each judges.
+func TestEachRange(t *testing.T) {
+	dir := specification(t)
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	subjects := func(args ...string) []string {
+		rep, _ := governed(t, noEnvironment, append([]string{"--repo", dir, "--each"}, args...)...)
+		var out []string
+		for _, r := range rep.Results {
+			if !slices.Contains(out, r.Subject) {
+				out = append(out, r.Subject)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	list := func(args ...string) []string {
+		out := strings.Fields(git(append([]string{"rev-list", "--first-parent"}, args...)...))
+		slices.Sort(out)
+		return out
+	}
+	if got, want := subjects("--base", "HEAD~5", "--head", "HEAD"), list("HEAD~5..HEAD"); !slices.Equal(got, want) {
+		t.Errorf("judged %q, want %q", got, want)
+	}
+	// A branch from an older commit, which merged the base into itself: its own commits and the merge.
+	git("checkout", "-q", "-b", "topic", "HEAD~7")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	git("merge", "-q", "--no-edit", "main~3")
+	git("commit", "-q", "--allow-empty", "-m", "two")
+	if got, want := subjects("--base", "main", "--head", "topic"), list("main..topic"); !slices.Equal(got, want) || len(got) != 3 {
+		t.Errorf("judged %q, want %q", got, want)
+	}
+	if got := subjects("--base", "main", "--head", "main"); len(got) != 0 {
+		t.Errorf("judged %q of an empty range", got)
+	}
+}
