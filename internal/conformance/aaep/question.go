@@ -65,7 +65,6 @@ func (s *Stream) ask(of *session, m *message, say sayer) {
 		}
 	case m.core == toolInvoked && m.isTrue("irreversible"):
 		s.irreversible++
-		of.acted++
 		if !s.excused[m.at.line] {
 			s.act(of, m, say)
 		}
@@ -124,6 +123,7 @@ func (s *Stream) reply(m *message) {
 // act holds an irreversible invocation to a confirmation of its own, which it uses up: an accepted one if there is one,
 // the newest of them.
 func (s *Stream) act(of *session, m *message, say sayer) {
+	of.acted++
 	if len(of.questions) == 0 {
 		if of.started {
 			say(confirmation, verdict.Error, "", "not-confirmed", "the irreversible tool %s is invoked, no awaiting.confirmation of its own comes before it",
@@ -142,6 +142,7 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 	}
 	q := of.questions[used]
 	of.questions = slices.Delete(of.questions, used, used+1)
+	of.held++
 	switch q.decided(m.time) {
 	case accept:
 	case undecided:

@@ -201,6 +201,8 @@ func (o *session) unshown(check int) string {
 		return "the session asks for no confirmation"
 	case (check == confirmation || check == blocking) && o.acted == 0:
 		return "the session takes no irreversible action"
+	case check == blocking && o.held == 0:
+		return "no irreversible action of the session was asked for"
 	case check == resolution && o.answered == 0:
 		return "no question of the session was answered"
 	}
@@ -212,8 +214,10 @@ func (o *session) shown(check int) string {
 	switch check {
 	case state:
 		return count(int(o.state.n), "change") + " of state"
-	case confirmation, blocking:
+	case confirmation:
 		return count(int(o.acted), "irreversible tool call")
+	case blocking:
+		return count(int(o.held), "irreversible tool call") + " with a confirmation"
 	case resolution:
 		return count(int(o.answered), "answered question")
 	}

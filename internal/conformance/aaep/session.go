@@ -27,6 +27,7 @@ type session struct {
 	unfollowed place
 	answered   int32 // replies that resolved a question
 	acted      int32 // irreversible invocations
+	held       int32 // those of them that a confirmation came before
 	confirmed  bool  // a confirmation was asked for
 	questions  []*question
 	doubts     *doubt // the newest
