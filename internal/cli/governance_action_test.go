@@ -324,7 +324,7 @@ func TestHostileProposal(t *testing.T) {
 			}
 			event := filepath.Join(t.TempDir(), "event.json")
 			told := ""
-			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception: " + text("claim") + why} {
+			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why + " " + text("claim")} {
 				payload := fmt.Sprintf(`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
 					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body), quote(mark("opener")), head,
 					quote(mark("label")))
