@@ -97,7 +97,7 @@ func (g *compatibility) view(v *View) error {
 	if !touched {
 		return nil
 	}
-	for _, published := range s.diff.Affected(outside) {
+	for _, published := range s.comparison().Affected(outside) {
 		document, _ := v.texts.document(s.head, published)
 		if document == nil {
 			continue // it changed itself, which is judged
@@ -175,7 +175,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 		return err
 	}
 	if document := g.readable(v, s, c.Path); document != nil && held.ID != c.Head.ID {
-		g.tell(document, schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
+		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
 }
@@ -297,7 +297,7 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {
 		var classes []string
-		for _, d := range schemadiff.Compare(s.head.tree, older, s.head.tree, c.Path) {
+		for _, d := range schemadiff.Compare(s.head.tree(), older, s.head.tree(), c.Path) {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)
