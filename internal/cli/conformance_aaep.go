@@ -1,17 +1,23 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -106,6 +112,139 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; or also write a report, FORMAT=FILE"
 	durationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
 	return c
+}
+
+// aaepProducer is what conformance aaep producer is told.
+type aaepProducer struct {
+	conformanceFlags
+	url, layout, scenario, capture string
+	level                          int
+}
+
+func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
+	var o aaepProducer
+	c := &cobra.Command{
+		Use:   "producer --url URL",
+		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
+		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all that
+passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A scenario file
+is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject, none, forged, twice
+and late. What makes a producer ask is its own business; give it harmless tools, or a place where nothing can break.`,
+		Example: "  oap-gate conformance aaep producer --url http://127.0.0.1:8080 --layout reference\n" +
+			"  oap-gate conformance aaep producer --url https://agent.example --level 2 --scenario scenarios.yml --capture session.jsonl",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context()) })
+		},
+	}
+	o.bind(c, sys, p, true)
+	f := c.Flags()
+	for _, name := range []string{"record", "replay", "offline", "retry-wait"} {
+		_ = f.MarkHidden(name) // a conversation is not repeated: --capture keeps it, and events judges it again
+	}
+	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
+	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
+	f.StringVar(&o.url, "url", "", "the producer's `URL`; plain http for a loopback or private address alone")
+	f.IntVar(&o.level, "level", 1, "1 or 2; 2 includes 1")
+	f.StringVar(&o.layout, "layout", aaep.LayoutSpec, "of the endpoints: spec (appendix B) or reference (the public example producers)")
+	f.StringVar(&o.scenario, "scenario", "", "a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
+	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as JSON Lines")
+	return c
+}
+
+// check refuses what no run could use, beside what run refuses.
+func (o *aaepProducer) check() (*url.URL, error) {
+	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
+	u, err := httpURL("--url", o.url)
+	switch {
+	case err != nil:
+		return nil, err
+	case u == nil:
+		return nil, usagef(form, "producer wants a --url")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, usagef(form, "--url %q holds more than a server and a path", redacted(o.url))
+	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !o.dialsPrivate(u.Hostname()):
+		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
+			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+	case o.offline || o.record != "" || o.replay != "":
+		return nil, usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
+			"producer talks to a running peer: --offline, --record and --replay have no meaning here")
+	}
+	return u, inOrder(
+		func() error { return checkLevel(o.level) },
+		func() error { return oneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
+		func() error { return o.place([]output{{"--capture", o.capture}}, nil) })
+}
+
+func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
+	u, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	scenarios := aaep.DefaultScenarios()
+	if o.scenario != "" {
+		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
+		if err == nil {
+			scenarios, err = aaep.ReadScenarios(o.scenario, data)
+		}
+		if err != nil {
+			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md", "reading --scenario: %v", err)
+		}
+	}
+	transport, err := o.serverTransport(u)
+	if err != nil {
+		return nil, err
+	}
+	if o.budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.budget)
+		defer cancel()
+	}
+	var kept blocks
+	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios, Timeout: o.timeout,
+		Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+	if o.capture != "" {
+		live.Capture = &kept
+	}
+	results, err := live.Run(ctx)
+	if o.capture != "" {
+		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
+			return nil, withFix(fmt.Errorf("writing --capture: %w", err), writable)
+		}
+	}
+	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results, level: o.level,
+		chosen: fmt.Sprintf("layout %s, %d scenarios", o.layout, len(scenarios))}, err
+}
+
+// serverTransport makes the connections to the server that the operator named.
+func (n *networkFlags) serverTransport(u *url.URL) (http.RoundTripper, error) {
+	options := evidence.LiveOptions{Timeout: n.timeout, Proxy: n.proxy, ServerURL: u.String()}
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err != nil {
+			return nil, err
+		}
+		options.ConnectTo = append(options.ConnectTo, to)
+	}
+	var err error
+	if options.CACert, err = n.authorities(); err != nil {
+		return nil, err
+	}
+	transport, err := evidence.ServerTransport(options)
+	return transport, withFix(err, "name a server that can be reached, and a PEM file with --ca-cert")
+}
+
+// blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
+type blocks [][]byte
+
+func (b *blocks) Write(data []byte) (int, error) {
+	const size = 1 << 20
+	if last := len(*b) - 1; last < 0 || len((*b)[last])+len(data) > size {
+		*b = append(*b, make([]byte, 0, max(size, len(data))))
+	}
+	last := len(*b) - 1
+	(*b)[last] = append((*b)[last], data...)
+	return len(data), nil
 }
 
 // judged takes the values of --report that name a report to judge, rather than one to write.

@@ -56,19 +56,19 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrong := func(n *yaml.Node, format string, args ...any) error {
+	refuse := func(n *yaml.Node, format string, args ...any) error {
 		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format, args...)}
 	}
 	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
 		return nil, errors.New("the file is no list of scenarios")
 	}
 	if len(root.Content) > maxScenarios {
-		return nil, wrong(root.Content[maxScenarios], "the file has more than %d scenarios", maxScenarios)
+		return nil, refuse(root.Content[maxScenarios], "the file has more than %d scenarios", maxScenarios)
 	}
 	var all []Scenario
 	for _, n := range root.Content {
 		if n.Kind != yaml.MappingNode {
-			return nil, wrong(n, "a scenario is a mapping of name, start and reply")
+			return nil, refuse(n, "a scenario is a mapping of name, start and reply")
 		}
 		var s Scenario
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -81,27 +81,27 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 					s.Start, err = json.Marshal(body)
 				}
 				if err != nil {
-					return nil, wrong(value, "start is no JSON body: %v", err)
+					return nil, refuse(value, "start is no JSON body: %v", err)
 				}
 			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
-				return nil, wrong(value, "%s is no text", key.Value)
+				return nil, refuse(value, "%s is no text", key.Value)
 			case key.Value == "start":
 				s.Start = startText(value.Value)
 			case key.Value == "name":
 				s.Name = value.Value
 			case key.Value == "reply":
 				if s.Reply = value.Value; !slices.Contains(replies, s.Reply) {
-					return nil, wrong(value, "reply is %q, one of %s is needed", s.Reply, strings.Join(replies, ", "))
+					return nil, refuse(value, "reply is %q, one of %s is needed", s.Reply, strings.Join(replies, ", "))
 				}
 			default:
-				return nil, wrong(key, "a scenario has name, start and reply, not %q", key.Value)
+				return nil, refuse(key, "a scenario has name, start and reply, not %q", key.Value)
 			}
 		}
 		switch {
 		case s.Name == "" || s.Start == nil || s.Reply == "":
-			return nil, wrong(n, "a scenario needs name, start and reply")
+			return nil, refuse(n, "a scenario needs name, start and reply")
 		case slices.ContainsFunc(all, func(o Scenario) bool { return o.Name == s.Name }):
-			return nil, wrong(n, "two scenarios are called %q", s.Name)
+			return nil, refuse(n, "two scenarios are called %q", s.Name)
 		}
 		all = append(all, s)
 	}
