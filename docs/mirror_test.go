@@ -1,5 +1,5 @@
-// Package docs tests what the documentation shows.
-package docs
+// Package docs_test tests what the documentation shows.
+package docs_test
 
 import (
 	"bytes"

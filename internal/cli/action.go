@@ -23,14 +23,15 @@ func isAction(sys IO) bool {
 var audits = []string{"schedule", "workflow_dispatch"}
 
 func newAction(sys IO) *cobra.Command {
-	c := newRoot(sys)
+	c := Command(sys)
 	c.Args = noArgs
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		name := strings.TrimSpace(sys.Getenv("INPUT_MODE"))
-		i := slices.IndexFunc(actionModes, func(m actionMode) bool { return m.name == name })
+		all := modes()
+		i := slices.IndexFunc(all, func(m actionMode) bool { return m.name == name })
 		if i < 0 {
 			var known []string
-			for _, m := range actionModes[1:] {
+			for _, m := range all[1:] {
 				known = append(known, m.name)
 			}
 			var o checkOptions
@@ -38,7 +39,7 @@ func newAction(sys IO) *cobra.Command {
 			_ = o.readInputs(sys.Getenv) // for the reports
 			return o.failed(sys, usagef("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name))
 		}
-		return actionModes[i].run(cmd.Context(), sys, sys.Getenv("GITHUB_EVENT_NAME"))
+		return all[i].run(cmd.Context(), sys, sys.Getenv("GITHUB_EVENT_NAME"))
 	}
 	return c
 }
@@ -49,7 +50,7 @@ type actionMode struct {
 	run  func(ctx context.Context, sys IO, event string) error
 }
 
-// actionModes are all of them; the empty one is the gate of a registry.
+// actionModes are those beside the protocols'; the empty one is the gate of a registry.
 var actionModes = []actionMode{
 	{"", registryAction},
 	{"governance", governanceAction},

@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
@@ -90,7 +93,10 @@ type subject struct {
 // subjects are all of them: explain and the test of the codes read nothing else.
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
 	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
+	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
+	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules},
 }
 
 func (s subject) network(r verdict.Rule) string {

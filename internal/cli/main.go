@@ -31,12 +31,14 @@ type IO struct {
 	// be, which is more than the check of a small registry makes.
 	floor []byte
 
+	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
 
-	args []string // of Main
+	args     []string // of Main
+	inAction bool     // they were made of the Action's inputs
 }
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
@@ -45,7 +47,7 @@ func System() IO {
 	log.SetOutput(io.Discard)
 	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
 	debug.SetGCPercent(50)
-	return IO{floor: make([]byte, 32<<20), Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+	return IO{floor: make([]byte, 32<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
@@ -96,7 +98,7 @@ func Main(args []string, sys IO) (code int) {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	sys.args = args
-	root := newRoot(sys)
+	root := Command(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)
 	}
@@ -155,9 +157,11 @@ func describe(err error) (message, fix string) {
 	return err.Error(), fix
 }
 
-func newRoot(sys IO) *cobra.Command {
+// Command is the program as its command line, with all commands below it.
+func Command(sys IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "oap-gate",
+		Version:       version().Version,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		Short:         "the gate of an OAP registry: checks pull requests, revalidates clones",
@@ -174,11 +178,14 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
   oap-gate explain receipt-fetch`,
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("oap-gate {{.Version}}\n")
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newGovernance(sys), newReplay(sys), newDemo(sys), newMerge(sys),
-		newComment(sys), newDoctor(sys), newProtect(sys), newInit(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newInit(sys), newGovernance(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	for _, c := range root.Commands() {
+		completeOutput(c)
+	}
 	return root
 }
 

@@ -140,7 +140,7 @@ func (v *visit) readConfig() {
 	case err != nil:
 		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
 		return
-	case data == nil && v.governs() && len(v.gates()) == 0:
+	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil:
 		v.add(verdict.Error, "no-repo-config", pos, exampleFix,

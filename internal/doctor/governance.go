@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -47,9 +49,17 @@ func (v *visit) judgeGovernanceEvents(w *workflow) {
 }
 
 // governs reports whether a workflow runs the specification's gates.
-func (v *visit) governs() bool {
+func (v *visit) governs() bool { return v.has(governsRole) }
+
+// conforms reports whether a workflow holds something against a companion protocol, in a repository that is no registry.
+func (v *visit) conforms() bool {
+	_, err := fs.Stat(v.tree, "implementations")
+	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)
+}
+
+func (v *visit) has(r role) bool {
 	return slices.ContainsFunc(v.workflows, func(w *workflow) bool {
-		return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == governsRole })
+		return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == r })
 	})
 }
 

@@ -42,6 +42,9 @@ func (v *visit) judge(w *workflow) {
 		case protectRole:
 			v.judgeProtectJob(j)
 			v.judgePermissions(j, nil)
+		case conformsRole:
+			v.judgeTarget(w, conformsRole)
+			v.judgePermissions(j, nil)
 		case otherRole:
 			v.judgePermissions(j, nil)
 		default:
@@ -547,8 +550,9 @@ func (v *visit) judgeCoverage() {
 	if v.unreadable {
 		return // the gate may be in the file that could not be read
 	}
-	if len(gates) == 0 && (v.called || v.governs()) {
-		return // the gate is in a file that is not followed, or this is the specification's repository
+	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
+		return // the gate is in a file that is not followed, or this is the repository of the specification, or of
+		// what is held against a companion protocol
 	}
 	if len(gates) == 0 {
 		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),

@@ -27,7 +27,9 @@ const (
 	commentRole role = "comment"
 	protectRole role = "protect"
 	governsRole role = "governance" // the specification's gates
-	otherRole   role = "other"      // another command of the gate
+	// conformsRole holds a provider, an agent or a producer against its companion protocol.
+	conformsRole role = "conformance"
+	otherRole    role = "other" // another command of the gate
 )
 
 // field is one member of a mapping with its place. The zero field is not there.
@@ -160,7 +162,7 @@ func (w *workflow) runsOn(events ...string) bool {
 
 // role is the weightiest role of the job's steps.
 func (j *job) role() role {
-	for _, r := range []role{checkRole, governsRole, auditRole, commentRole, protectRole, otherRole} {
+	for _, r := range []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole} {
 		if j.first(r) != nil {
 			return r
 		}
@@ -243,7 +245,7 @@ func newWorkflow(root field, local bool) *workflow {
 var (
 	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
-	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|doctor|replay|merge|demo)\b`)
+	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|doctor|replay|merge|demo)\b`)
 )
 
 func (w *workflow) roleOf(s field, local bool) role {
@@ -298,6 +300,9 @@ func (f field) command() field {
 // modeRoles are the roles of the action's modes.
 var modeRoles = map[string]role{
 	"governance": governsRole,
+	"oasis":      conformsRole,
+	"opengap":    conformsRole,
+	"aaep":       conformsRole,
 }
 
 // actionRole is what the action does by itself: what its mode says, else it audits on a schedule or by hand and checks
@@ -316,7 +321,7 @@ func (w *workflow) actionRole(mode string) role {
 
 func commandRole(command string) role {
 	switch r := role(command); r {
-	case checkRole, governsRole, auditRole, commentRole, protectRole:
+	case checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole:
 		return r
 	}
 	return otherRole

@@ -254,8 +254,8 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	return false
 }
 
-// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which a
-// reference was followed it is the place of that reference.
+// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which
+// a reference was followed it is the place of that reference.
 type spot struct {
 	old, new       *step
 	oldRef, newRef bool // a reference was followed

@@ -1,5 +1,5 @@
-// Package schemadiff tells how one JSON Schema (draft 2020-12) differs in meaning from another: for whom a document that
-// was valid still is, and what RFC 0019 section 4 makes of it. It is pure: texts go in, differences come out.
+// Package schemadiff tells how one JSON Schema (draft 2020-12) differs in meaning from another: for whom a document
+// that was valid still is, and what RFC 0019 section 4 makes of it. It is pure: texts go in, differences come out.
 //
 // Two schemas are walked side by side from the root. Each difference has a Class and the place of the keyword. What
 // cannot be shown to be one of the harmless classes is Changed: undecided fails.
@@ -70,8 +70,8 @@ func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference 
 	return c.schema(oldPath, newPath)
 }
 
-// Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent use,
-// and what all its calls take has one bound.
+// Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
+// use, and what all its calls take has one bound.
 type Comparison struct{ *comparison }
 
 // Trees prepares the comparison of the schemas for which published holds and that the old tree has. Their differences

@@ -24,7 +24,8 @@ func classes(old, new string) []Class {
 const theFile = "schemas/v1.0/x.schema.json"
 
 func differences(old, new string) []Difference {
-	return Compare(NewTree(map[string][]byte{theFile: []byte(old)}), theFile, NewTree(map[string][]byte{theFile: []byte(new)}), theFile)
+	before, after := NewTree(map[string][]byte{theFile: []byte(old)}), NewTree(map[string][]byte{theFile: []byte(new)})
+	return Compare(before, theFile, after, theFile)
 }
 
 // shared is a file of the folder of test data beside the clone.

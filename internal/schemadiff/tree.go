@@ -56,8 +56,8 @@ func NewTree(texts map[string][]byte) *Tree {
 	return t
 }
 
-// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and where
-// the tree has no such path.
+// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and
+// where the tree has no such path.
 func (t *Tree) Fault(path string) error {
 	if f := t.files[path]; f != nil {
 		return f.fault
@@ -252,8 +252,8 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	return root.anchors[fragment]
 }
 
-// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the end
-// of the URI's path in more names than any other's. Where two would do it is none.
+// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the
+// end of the URI's path in more names than any other's. Where two would do it is none.
 func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; len(found) > 0 {
 		if len(found) > 1 {

@@ -227,10 +227,14 @@ func FuzzCompare(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"minimum":1}}}`, `{"not":{"$ref":"#"}}`},
 		{`{"$id":"https://x.example/a","$dynamicRef":"#b","anyOf":[{"$dynamicAnchor":"b"}]}`, `{"$ref":"a#/anyOf/0"}`},
-		{`{"unevaluatedItems":false,"prefixItems":[true],"contains":{"const":1e-9},"maxContains":2}`, `{"if":true,"then":{"enum":[1]}}`},
-		{`{"patternProperties":{"^a":false},"dependentRequired":{"a":["b"]},"dependentSchemas":{"b":{}}}`, `{"properties":{"a":{}}}`},
-		{`{"$ref":"#/definitions/0","definitions":[{"$ref":"#/definitions/1"},{"$ref":"#/definitions/0"}]}`, `{"multipleOf":0}`},
-		{`{"allOf":[1],"properties":1,"$defs":[],"items":[{}],"$ref":"#/items/0","enum":1,"required":{"a":1}}`, `{"allOf":{},"oneOf":[]}`},
+		{`{"unevaluatedItems":false,"prefixItems":[true],"contains":{"const":1e-9},"maxContains":2}`,
+			`{"if":true,"then":{"enum":[1]}}`},
+		{`{"patternProperties":{"^a":false},"dependentRequired":{"a":["b"]},"dependentSchemas":{"b":{}}}`,
+			`{"properties":{"a":{}}}`},
+		{`{"$ref":"#/definitions/0","definitions":[{"$ref":"#/definitions/1"},{"$ref":"#/definitions/0"}]}`,
+			`{"multipleOf":0}`},
+		{`{"allOf":[1],"properties":1,"$defs":[],"items":[{}],"$ref":"#/items/0","enum":1,"required":{"a":1}}`,
+			`{"allOf":{},"oneOf":[]}`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}

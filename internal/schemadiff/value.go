@@ -84,9 +84,8 @@ func (d decimal) multipleOf(o decimal) bool {
 	return new(big.Int).Rem(scale(d.mantissa, power), scale(o.mantissa, -power)).Sign() == 0
 }
 
-// canonical spells a value so that two spell alike if and only if they are equal: numbers by value, objects without order.
-func canonical(v any) string { return string(appendCanonical(nil, v)) }
-
+// appendCanonical spells a value so that two spell alike if and only if they are equal: numbers by value, objects
+// without order.
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -115,7 +114,7 @@ func appendCanonical(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
-// equal reports whether two values are equal, as canonical has it.
+// equal reports whether two values are equal, as appendCanonical has it.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

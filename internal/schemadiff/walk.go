@@ -171,12 +171,13 @@ func (v *visit) either() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true, "$dynamicAnchor": true}
+var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true,
+	"$dynamicAnchor": true}
 
 // asserting are the keywords by which a schema can refuse a document.
 var asserting = func() map[string]bool {
-	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true, "multipleOf": true,
-		"pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
+	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true,
+		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
 		"dependencies": true}
 	for keyword := range forms {
 		all[keyword] = keyword != "$defs"
@@ -371,7 +372,8 @@ func (v *visit) reference(keyword string) {
 	o, n := v.old.references(v.o)[keyword], v.new.references(v.n)[keyword]
 	switch {
 	case o == nil || n == nil:
-		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and does not lead to a schema of the tree on both sides")
+		v.tell(Changed, false, keyword, differs(was, is, true, true)+
+			", and does not lead to a schema of the tree on both sides")
 		return
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
 		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and where it leads depends on the way to it")

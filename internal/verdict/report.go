@@ -42,6 +42,7 @@ type Report struct {
 	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
 	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
+	Declared       bool       `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
@@ -51,6 +52,7 @@ type Report struct {
 	Verdict        Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
 	Error          string     `json:"error,omitempty"`
 	Remedy         string     `json:"remedy,omitempty"`
+	RetryAt        time.Time  `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
 	Counts         Counts     `json:"counts"`
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
@@ -228,8 +230,9 @@ func (r *Report) Settle(catalogue []Rule) {
 		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order[a.Check], order[b.Check]))
 	})
 	r.Counts = Counts{Records: r.Counts.Records}
-	r.Verdict = Passed
+	r.Verdict, r.RetryAt = Passed, time.Time{}
 	for _, result := range r.Results {
+		r.retry(result.Findings)
 		switch result.Verdict {
 		case Passed:
 			r.Counts.Pass++
@@ -247,6 +250,16 @@ func (r *Report) Settle(catalogue []Rule) {
 			r.Counts.Skip++
 		case Manual:
 			r.Counts.Manual++
+		}
+	}
+}
+
+// retry makes RetryAt no later than what stands in the way and time alone may change.
+func (r *Report) retry(findings []Finding) {
+	for _, f := range findings {
+		stands := f.Severity == Error || f.Severity == Doubt
+		if stands && !f.RetryAt.IsZero() && (r.RetryAt.IsZero() || f.RetryAt.Before(r.RetryAt)) {
+			r.RetryAt = f.RetryAt
 		}
 	}
 }
