@@ -42,12 +42,8 @@ var protocols = []protocol{
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent},
 		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
-<<<<<<< HEAD
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPClaim},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
 		steps:    []protocolStep{{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
-=======
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim}},
->>>>>>> aaep
 }
 
 // conformance is what a command found.
