@@ -157,7 +157,7 @@ func TestGovernanceAction(t *testing.T) {
 		{"a token that is not known", charter, actionRun{event: "pull_request", token: "other"}, nil, 3,
 			map[string]string{"verdict": "inconclusive"}, []string{"inconclusive reviews-unknown"}},
 		{"offline", charter, actionRun{event: "pull_request", inputs: map[string]string{"offline": "true"}}, nil, 3,
-			map[string]string{"charter": "true"}, []string{"inconclusive reviews-unknown"}},
+			map[string]string{"charter": "true", "complete": "false"}, []string{"inconclusive reviews-unknown"}},
 		{"the forge is not asked for nothing", field, actionRun{event: "pull_request", body: "additive only", token: "other"}, nil, 0,
 			map[string]string{"verdict": "pass", "charter": "false"}, []string{"notice additive"}},
 		{"undeclared", field, actionRun{event: "pull_request"}, nil, 1, nil, []string{"error additive-undeclared", "notice additive"}},
