@@ -26,6 +26,7 @@ type governanceOptions struct {
 	outputFlags
 	at                string
 	each, ask         bool
+	offline           bool // of the Action alone, which else asks
 	pr, body, reviews string
 	labels            []string
 	exception         string
@@ -91,7 +92,8 @@ func (o *governanceOptions) checkEach() error {
 }
 
 func (o *governanceOptions) inputs() []input {
-	return []input{{"exception", choice("exception", &o.exception, "review", "deny")}}
+	return []input{{"exception", choice("exception", &o.exception, "review", "deny")},
+		{"offline", boolean("offline", &o.offline)}}
 }
 
 func newGovernance(sys IO) *cobra.Command {
@@ -131,7 +133,7 @@ func runGovernance(ctx context.Context, sys IO, o *governanceOptions) (err error
 
 // report is one without results.
 func (o *governanceOptions) report(chosen string) *verdict.Report {
-	n := networkFlags{at: o.at, routeFlags: o.forge.routeFlags}
+	n := networkFlags{at: o.at, offline: o.offline, routeFlags: o.forge.routeFlags}
 	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: n.now(), Chosen: chosen,
 		Assumed: assumed(&o.selectionFlags, &n), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {

@@ -34,6 +34,8 @@ type Server struct {
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
+	lists    map[int64]map[string][]json.RawMessage // of a pull request, by name
+	labels   map[int64][]string                     // of an issue
 	rulesets []map[string]any
 	classic  map[string]json.RawMessage
 	failures []*Failure
@@ -286,6 +288,10 @@ func (s *Server) route(r *request) {
 		s.listPulls(r)
 	case r.is("GET", "pulls", "*"):
 		s.pull(r)
+	case r.is("GET", "pulls", "*", "reviews"), r.is("GET", "pulls", "*", "commits"):
+		s.pullList(r)
+	case r.is("GET", "issues", "*"):
+		s.issue(r)
 	case r.is("GET", "git", "commits", "*"):
 		s.commit(r)
 	case r.is("GET", "issues", "*", "comments"), r.is("POST", "issues", "*", "comments"):

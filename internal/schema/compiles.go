@@ -36,7 +36,7 @@ func Compiles(root any) error {
 	}
 	meta := drafts[uri]
 	if meta == nil {
-		return &Error{Pointer: "/$schema", Message: "its $schema names no draft of JSON Schema that is known"}
+		return &Error{Pointer: "/$schema", Message: quote(uri) + " is no draft of JSON Schema that is known"}
 	}
 	if err := meta().Validate(plain(root)); err != nil {
 		e := &Error{Message: "it is no schema of its draft"}

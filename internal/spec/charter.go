@@ -72,8 +72,10 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count").
 			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared", maintainersPath)
 	}
-	out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
-		plural(len(t.organisations), "organisation"))
+	if !out.Has(verdict.Error) {
+		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
+			plural(len(t.organisations), "organisation"))
+	}
 	return out.OrPass(), nil
 }
 

@@ -22,7 +22,7 @@ const nextVersion = "leave the published schema as it is, and publish the change
 
 // backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
 func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) {
-	g := compatibility{Proposal: p}
+	g := compatibility{Proposal: p, judged: map[string]bool{}}
 	for _, v := range p.Views {
 		if err := g.view(v); err != nil {
 			return g.out, err
@@ -37,12 +37,12 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 		}
 	}
 	switch {
-	case g.judged == 0:
+	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
 	case g.declared != "":
 		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source, shorten(g.declared))
-	default:
-		g.out.Verified = plural(g.judged, "schema") + " judged"
+	case !g.out.Has(verdict.Error):
+		g.out.Verified = plural(len(g.judged), "schema") + " judged"
 	}
 	return g.out.OrPass(), nil
 }
@@ -51,7 +51,7 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 type compatibility struct {
 	*Proposal
 	out      verdict.Outcome
-	judged   int
+	judged   map[string]bool // by path
 	fields   []fields
 	fresh    []fresh
 	declared string // the sentence that did, where it was needed
@@ -81,7 +81,7 @@ func (g *compatibility) view(v *View) error {
 			}
 			continue
 		}
-		g.judged++
+		g.judged[c.Path] = true
 		if err := g.change(v, c); err != nil {
 			return err
 		}
@@ -97,12 +97,12 @@ func (g *compatibility) view(v *View) error {
 	if !touched {
 		return nil
 	}
-	for _, published := range s.diff.Affected(outside) {
+	for _, published := range s.comparison().Affected(outside) {
 		document, _ := v.texts.document(s.head, published)
 		if document == nil {
 			continue // it changed itself, which is judged
 		}
-		g.judged++
+		g.judged[published] = true
 		g.tell(document, s.differences(published), false)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 		return err
 	}
 	if document := g.readable(v, s, c.Path); document != nil && held.ID != c.Head.ID {
-		g.tell(document, schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
+		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
 }
@@ -297,7 +297,7 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {
 		var classes []string
-		for _, d := range schemadiff.Compare(s.head.tree, older, s.head.tree, c.Path) {
+		for _, d := range schemadiff.Compare(s.head.tree(), older, s.head.tree(), c.Path) {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)

@@ -253,7 +253,8 @@ func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) 
 	}
 	if *budget -= len(data); *budget < 0 {
 		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "split the change",
-			Err: fmt.Errorf("%w: the changed files have more than %d bytes together", ErrLimit, maxTexts)}
+			Err: fmt.Errorf("%w: with it, more than %d MiB of texts or %d MiB of schemas would be read", ErrLimit, maxTexts>>20,
+				maxSchemas>>20)}
 	}
 	return data, nil
 }
