@@ -133,7 +133,8 @@ func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Location", location)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	fmt.Fprint(w, `{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0","honored_capabilities":{}}`)
+	fmt.Fprint(w, `{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0",`+
+		`"honored_capabilities":{}}`)
 }
 
 // serve streams the events.
@@ -193,8 +194,8 @@ func (p *Peer) endless(w http.ResponseWriter, r *http.Request) {
 	switch p.o.Fault {
 	case "endless":
 		for n := 0; r.Context().Err() == nil; n++ {
-			fmt.Fprintf(w, "data: {\"@context\":\"https://aaep-protocol.org/context/v1\",\"type\":\"medai:seen\",\"event_id\":\"evt_%d\","+
-				"\"session_id\":\"sess_0\",\"timestamp\":\"2026-05-04T12:00:00Z\",\"producer\":{\"agent_id\":\"aaeptest\"},\"x\":%q}\n\n",
+			fmt.Fprintf(w, `data: {"@context":"https://aaep-protocol.org/context/v1","type":"medai:seen","event_id":"evt_%d",`+
+				`"session_id":"sess_0","timestamp":"2026-05-04T12:00:00Z","producer":{"agent_id":"aaeptest"},"x":%q}`+"\n\n",
 				n, strings.Repeat("x", 10_000))
 		}
 		return
@@ -229,7 +230,8 @@ func (p *Peer) reply(w http.ResponseWriter, r *http.Request) {
 		Token    string `json:"reply_token"`
 		Decision string
 	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&reply); err != nil || reply.Type != "confirmation.reply" {
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&reply); err != nil ||
+		reply.Type != "confirmation.reply" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -358,8 +360,10 @@ func (p *Peer) session() {
 		p.pay(enter, emit, invoke, complete)
 	}
 	enter("writing_output")
-	emit("output.streaming", map[string]any{"chunk": "That ", "position": 0, "complete": false, "coalesce_hint": "none", "output_id": "out_1"})
-	emit("output.streaming", map[string]any{"chunk": "is all.", "position": 5, "complete": true, "coalesce_hint": "completion", "output_id": "out_1"})
+	emit("output.streaming", map[string]any{"chunk": "That ", "position": 0, "complete": false, "coalesce_hint": "none",
+		"output_id": "out_1"})
+	emit("output.streaming", map[string]any{"chunk": "is all.", "position": 5, "complete": true,
+		"coalesce_hint": "completion", "output_id": "out_1"})
 	if p.o.Fault == "no-terminal" {
 		p.cut()
 		return
@@ -368,7 +372,8 @@ func (p *Peer) session() {
 }
 
 // pay asks for the action that cannot be taken back, and takes it where it is accepted.
-func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke func(string, bool), complete func(string, string)) {
+func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke func(string, bool),
+	complete func(string, string)) {
 	if p.o.Fault == "confirm-late" {
 		invoke("pay", true)
 	}
@@ -377,7 +382,8 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 	wait := timeout * time.Second
 	token, q := p.ask(wait)
 	emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Pay", "consequence": "It is paid.",
-		"reply_token": token, "timeout_seconds": timeout, "default_decision": "reject", "risk_level": "high", "irreversible": true,
+		"reply_token": token, "timeout_seconds": timeout, "default_decision": "reject", "risk_level": "high",
+		"irreversible":   true,
 		"summary_normal": "Pay?"})
 	if p.o.Fault == "no-wait" {
 		invoke("pay", true)

@@ -109,7 +109,8 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 	}
 	o.bind(c, sys, p, false)
 	c.Flags().StringVar(&text, "text", "", "the text in which the claim stands, `FILE`, - being standard input")
-	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; or also write a report, FORMAT=FILE"
+	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; " +
+		"or also write a report, FORMAT=FILE"
 	durationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
 	return c
 }
@@ -126,12 +127,13 @@ func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "producer --url URL",
 		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
-		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all that
-passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A scenario file
-is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject, none, forged, twice
+		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
+that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A
+scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject, none, forged, twice
 and late. What makes a producer ask is its own business; give it harmless tools, or a place where nothing can break.`,
 		Example: "  oap-gate conformance aaep producer --url http://127.0.0.1:8080 --layout reference\n" +
-			"  oap-gate conformance aaep producer --url https://agent.example --level 2 --scenario scenarios.yml --capture session.jsonl",
+			"  oap-gate conformance aaep producer --url https://agent.example --level 2 \\\n" +
+			"    --scenario scenarios.yml --capture session.jsonl",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context()) })
@@ -146,8 +148,10 @@ and late. What makes a producer ask is its own business; give it harmless tools,
 	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
 	f.StringVar(&o.url, "url", "", "the producer's `URL`; plain http for a loopback or private address alone")
 	f.IntVar(&o.level, "level", 1, "1 or 2; 2 includes 1")
-	f.StringVar(&o.layout, "layout", aaep.LayoutSpec, "of the endpoints: spec (appendix B) or reference (the public example producers)")
-	f.StringVar(&o.scenario, "scenario", "", "a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
+	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
+		"of the endpoints: spec (appendix B) or reference (the public example producers)")
+	f.StringVar(&o.scenario, "scenario", "",
+		"a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
 	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as JSON Lines")
 	return c
 }
@@ -188,7 +192,8 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 			scenarios, err = aaep.ReadScenarios(o.scenario, data)
 		}
 		if err != nil {
-			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md", "reading --scenario: %v", err)
+			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md", "reading --scenario: %v",
+				err)
 		}
 	}
 	transport, err := o.serverTransport(u)
@@ -201,8 +206,9 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 		defer cancel()
 	}
 	var kept blocks
-	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios, Timeout: o.timeout,
-		Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
+		Timeout: o.timeout,
+		Path:    cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
 	if o.capture != "" {
 		live.Capture = &kept
 	}
@@ -212,7 +218,8 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 			return nil, withFix(fmt.Errorf("writing --capture: %w", err), writable)
 		}
 	}
-	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results, level: o.level,
+	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
+		level:  o.level,
 		chosen: fmt.Sprintf("layout %s, %d scenarios", o.layout, len(scenarios))}, err
 }
 
@@ -274,7 +281,8 @@ func checkLevel(level int) error {
 	if level == 1 || level == 2 {
 		return nil
 	}
-	return usagef("give 1 or 2; what level 3 adds is listed by: oap-gate conformance aaep --list", "--level %d is not decided here", level)
+	return usagef("give 1 or 2; what level 3 adds is listed by: oap-gate conformance aaep --list",
+		"--level %d is not decided here", level)
 }
 
 // readInto adds a file's messages to a stream.

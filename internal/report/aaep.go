@@ -50,7 +50,8 @@ const suiteSpec = "1.0.0"
 // writeAAEP writes the report that tools of the AAEP ecosystem read. Times are the one by which the run was judged.
 func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
-	run := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r), StartedAt: at,
+	run := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r),
+		StartedAt:   at,
 		CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict), "assumed": append([]string{}, r.Assumed...)}}
@@ -100,7 +101,8 @@ func endpoint(r *verdict.Report) string {
 }
 
 func suiteResult(result verdict.Result, rule verdict.Rule) suiteTest {
-	test := suiteTest{ID: result.Check, Description: rule.Title + ": " + result.Subject, Severity: "info", Message: result.Reason}
+	test := suiteTest{ID: result.Check, Description: rule.Title + ": " + result.Subject, Severity: "info",
+		Message: result.Reason}
 	if rule.Cite != "" {
 		test.Reference = &rule.Cite
 	}

@@ -39,7 +39,8 @@ func told(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 			if f.Message == "" || f.Fix == "" || f.Cite == "" {
 				t.Errorf("%s says too little: %+v", r.Check, f)
 			}
-			all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")+strings.TrimPrefix(r.Check, "aaep-")+" "+f.Code+
+			all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")+strings.TrimPrefix(r.Check,
+				"aaep-")+" "+f.Code+
 				" "+f.Severity.String())
 		}
 	}

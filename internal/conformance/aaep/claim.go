@@ -45,8 +45,8 @@ type statement struct {
 func (s *statement) Pos(string) strict.Pos { return s.at }
 
 var (
-	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level alone,
-	// since titles have them too.
+	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
+	// alone, since titles have them too.
 	claims = regexp.MustCompile(`(?is)\bAAEP\b[^.!?]{0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
 		`|\bAAEP[\s-]+(?:Level[\s-]*|L)\d+\s+(?:conformance|compliance|certification)\b` +
 		`|\b(?:conforms?\s+(?:to|with)|conformant\s+(?:to|with)|compl(?:ies|y)\s+with|compliant\s+(?:to|with)|` +
@@ -136,7 +136,8 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 		o.Errorf(s, "", "claim-level", "the claim names level %d, there are 1 to 3: %s", s.level, quoted(s.text))
 	}
 	if s.certified {
-		o.Errorf(s, "", "claim-certified", "the claim says certified, and nobody certifies: AAEP verifies, by anyone: %s", quoted(s.text))
+		o.Errorf(s, "", "claim-certified", "the claim says certified, and nobody certifies: AAEP verifies, by anyone: %s",
+			quoted(s.text))
 	}
 	if !suiteNamed.MatchString(s.text) {
 		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite by which it was verified: %s", quoted(s.text))
@@ -153,7 +154,8 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 	case at.Add(-14 * time.Hour).After(c.Now): // a day begins first at UTC+14
 		o.Errorf(s, "", "claim-date", "the claim was verified on %s, which is yet to come", day)
 	case c.Now.Sub(at) > c.MaxAge:
-		o.Warnf(s, "", "claim-date", "the claim was verified on %s, %d days ago; at most %d are good", day, int(c.Now.Sub(at).Hours()/24),
+		o.Warnf(s, "", "claim-date", "the claim was verified on %s, %d days ago; at most %d are good", day,
+			int(c.Now.Sub(at).Hours()/24),
 			int(c.MaxAge.Hours()/24))
 	}
 }
@@ -174,9 +176,11 @@ type reported struct {
 func (c *Claim) judgeReport(level int) verdict.Outcome {
 	var o verdict.Outcome
 	at := &statement{at: strict.Pos{Path: c.ReportPath}}
-	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64, Values: 1 << 20})
+	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
+		Values: 1 << 20})
 	if fault, ok := errors.AsType[*strict.Error](err); ok {
-		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code, Message: fault.Message, Pos: fault.Pos,
+		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code, Message: fault.Message,
+			Pos:     fault.Pos,
 			Pointer: fault.Pointer})
 		return o
 	}
@@ -193,7 +197,8 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 		o.Errorf(at, "", "claim-above-report", "the claim is of level %d, the report of level %d", level, r.level)
 	}
 	if !r.passed {
-		o.Errorf(at, "", "claim-not-passed", "the verdict of the report is %s, a pass is needed", strconv.Quote(cut(r.verdict, 40)))
+		o.Errorf(at, "", "claim-not-passed", "the verdict of the report is %s, a pass is needed",
+			strconv.Quote(cut(r.verdict, 40)))
 	}
 	if r.failures > 0 {
 		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error", count(r.failures, "failure"))
@@ -215,8 +220,10 @@ func readReport(root any) (r reported, wrong string) {
 	level, numbered := strict.Member(root, "conformance_level").(json.Number)
 	switch {
 	case tool && strict.Member(root, "version") == json.Number("1"):
-		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" || protocol != "aaep" {
-			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed", cut(mode, 40), cut(protocol, 40))
+		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
+			protocol != "aaep" {
+			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed", cut(mode, 40),
+				cut(protocol, 40))
 		}
 		number, _ := strict.Member(root, "level").(json.Number)
 		of, _ := integer(number)

@@ -56,7 +56,8 @@ func judgeEnvelope(m *message, say sayer) {
 			}
 		case "producer":
 			if strict.String(v, "agent_id") == "" {
-				say(envelope, verdict.Error, "/producer", "producer", "producer has no agent_id, a text that is not empty is needed")
+				say(envelope, verdict.Error, "/producer", "producer",
+					"producer has no agent_id, a text that is not empty is needed")
 			}
 		}
 	}
@@ -138,7 +139,8 @@ func number(least, most int64) domain {
 }
 
 func id(prefix string) domain {
-	return domain{func(v any) bool { s, _ := v.(string); return isID(s, prefix) }, prefix + " and 1 to 64 letters or digits"}
+	return domain{func(v any) bool { s, _ := v.(string); return isID(s, prefix) },
+		prefix + " and 1 to 64 letters or digits"}
 }
 
 // isTool reports whether v is a tool's name: an ASCII letter or underscore and up to 255 letters, digits and _.-
@@ -238,8 +240,10 @@ func judgeDefault(m *message, say sayer) {
 		say(defaultDecision, verdict.Error, at, code,
 			"default_decision is accept for an irreversible action of %s risk, reject is needed", risk)
 	case forever:
-		say(defaultDecision, verdict.Warning, at, code, "default_decision is accept for an irreversible action, reject is better")
+		say(defaultDecision, verdict.Warning, at, code,
+			"default_decision is accept for an irreversible action, reject is better")
 	case risk == "high":
-		say(defaultDecision, verdict.Warning, at, code, "default_decision is accept for an action of high risk, reject is better")
+		say(defaultDecision, verdict.Warning, at, code,
+			"default_decision is accept for an action of high risk, reject is better")
 	}
 }

@@ -68,11 +68,14 @@ type probe struct {
 	skipped          string // why the last could not be run; empty: it could
 }
 
-// Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The error is the context's where that was
-// canceled; whatever the producer does is in the results.
+// Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
+// error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, stream: NewStream(l.Path, Options{Level: l.Level}),
-		client: http.Client{Transport: l.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: http.Client{Transport: l.Transport, CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
 	v.stream.excused = map[int32]bool{}
 	v.left.Store(MaxBytes)
@@ -155,8 +158,8 @@ func (v *visit) judge(m *message) error {
 	return nil
 }
 
-// exchange sends a JSON body, or asks where there is none. The body of the answer is left to read where events are asked
-// for; else it is read, up to 64 KiB.
+// exchange sends a JSON body, or asks where there is none. The body of the answer is left to read where events are
+// asked for; else it is read, up to 64 KiB.
 func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
 	send, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(v.Timeout, cancel)
@@ -191,7 +194,8 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	answer, err := capped.ReadAll(resp.Body, 64<<10)
 	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
 		if ctx.Err() == nil && send.Err() != nil {
-			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method, u.Path, v.Timeout)
+			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method, u.Path,
+				v.Timeout)
 		}
 		return nil, nil, v.unconnected(ctx, method, u, err)
 	}
@@ -222,8 +226,10 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 		v.base = v.URL
 		return v.below("events"), "sub_oapgate", nil
 	}
-	request, _ := json.Marshal(map[string]any{"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "oap-gate",
-		"capabilities": map[string]any{"max_events_per_second": 1000, "preferred_verbosity": "normal", "languages": []string{"en-US"},
+	request, _ := json.Marshal(map[string]any{"type": "subscription.request", "aaep_version": "1.0.0",
+		"subscriber_id": "oap-gate",
+		"capabilities": map[string]any{"max_events_per_second": 1000, "preferred_verbosity": "normal",
+			"languages":                   []string{"en-US"},
 			"supports_confirmation_reply": true, "supports_clarification_reply": true,
 			"coalesce_boundaries": []string{"none", "word", "sentence", "paragraph", "completion"}}})
 	bases := []*url.URL{v.base}
@@ -244,7 +250,8 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 		location := resp.Header.Get("Location")
 		events, err := resp.Request.URL.Parse(location)
 		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
-			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed", show(location), v.URL.Host)
+			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed", show(location),
+				v.URL.Host)
 		}
 		if err := v.record(request); err != nil {
 			return nil, "", err
@@ -268,7 +275,8 @@ func (v *visit) status(resp *http.Response, method, path, want string) error {
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
 		severity = verdict.Doubt // another try may change it
 	}
-	return v.broken(severity, "http-status", "%s %s was answered with the status %d, %s is needed", method, path, resp.StatusCode, want)
+	return v.broken(severity, "http-status", "%s %s was answered with the status %d, %s is needed", method, path,
+		resp.StatusCode, want)
 }
 
 // listen opens the stream of events and gives what it sends until the context ends.
@@ -365,7 +373,8 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 		return err
 	}
 	// Appendix B names no way to start a session: a producer of that layout may start by itself.
-	begins := v.Layout == LayoutSpec && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed)
+	begins := v.Layout == LayoutSpec && (resp.StatusCode == http.StatusNotFound ||
+		resp.StatusCode == http.StatusMethodNotAllowed)
 	if resp.StatusCode/100 != 2 && !begins {
 		return v.status(resp, http.MethodPost, "sessions", "2xx")
 	}
@@ -385,7 +394,8 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 		case <-timer.C:
 			then := t.then
 			if t.then = nil; then == nil {
-				return v.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session has not ended", v.Timeout,
+				return v.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session has not ended",
+					v.Timeout,
 					show(s.Name))
 			}
 			err = then(ctx)
@@ -423,7 +433,8 @@ func (t *talk) over(ctx context.Context, err error) error {
 	case t.ended:
 		return nil
 	case err == io.EOF:
-		return t.broken(verdict.Error, "no-terminal", "the producer ended the stream before the session of scenario %s had a terminal event", show(t.Name))
+		return t.broken(verdict.Error, "no-terminal",
+			"the producer ended the stream before the session of scenario %s had a terminal event", show(t.Name))
 	}
 	return t.broken(verdict.Doubt, "stream-dropped", "the connection broke in scenario %s: %v", show(t.Name), err)
 }
@@ -508,7 +519,8 @@ func (t *talk) leave(ctx context.Context, seconds int64) error {
 		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which is over --budget", show(t.Name), seconds)
 		return t.reply(ctx, t.token, "reject", true)
 	case t.Reply == replyLate && t.fallback == "accept":
-		p.skipped = fmt.Sprintf("scenario %s asks with a default of accept, which a late accept does not change", show(t.Name))
+		p.skipped = fmt.Sprintf("scenario %s asks with a default of accept, which a late accept does not change",
+			show(t.Name))
 		return t.reply(ctx, t.token, "reject", true)
 	}
 	t.defaults = true
@@ -592,7 +604,8 @@ func (t *talk) clarify(ctx context.Context, m *message) error {
 			}
 		}
 	}
-	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"), "response": response}, true)
+	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
+		"response": response}, true)
 }
 
 // send sends a reply. One that is valid must be taken.
@@ -645,7 +658,8 @@ func (v *visit) results() ([]verdict.Result, error) {
 	if err := add(LiveStream, v.transport); err != nil {
 		return nil, err
 	}
-	for _, live := range []struct{ id, reply string }{{LiveForged, replyForged}, {LiveTwice, replyTwice}, {LiveLate, replyLate},
+	for _, live := range []struct{ id, reply string }{{LiveForged, replyForged}, {LiveTwice, replyTwice}, {LiveLate,
+		replyLate},
 		{LiveTimeout, replyNone}} {
 		if v.Level < 2 {
 			break

@@ -34,9 +34,10 @@ type captures struct {
 	Messages []byte
 }
 
-// visited are the findings of a run, as "check code severity", its verdict, and what was captured. It takes no time: the
-// clock is the bubble's, and so is the wire.
-func visited(t *testing.T, o aaeptest.Options, scenarios string, change func(*Live)) (v verdict.Verdict, all []string, got *captures) {
+// visited are the findings of a run, as "check code severity", its verdict, and what was captured. It takes no time:
+// the clock is the bubble's, and so is the wire.
+func visited(t *testing.T, o aaeptest.Options, scenarios string, change func(*Live)) (v verdict.Verdict, all []string,
+	got *captures) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := aaeptest.NewPipe()
 		o.Listener = pipe
@@ -52,7 +53,8 @@ func visited(t *testing.T, o aaeptest.Options, scenarios string, change func(*Li
 	return v, all, got
 }
 
-func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTripper, scenarios string, change func(*Live)) (verdict.Verdict, []string, *captures) {
+func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTripper, scenarios string,
+	change func(*Live)) (verdict.Verdict, []string, *captures) {
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +112,8 @@ func TestLive(t *testing.T) {
 			"elsewhere":      "aaep-live-stream no-subscription error",
 			"unavailable":    "aaep-live-stream http-status inconclusive",
 		} {
-			if layout == LayoutReference && (fault == "elsewhere" || fault == "unavailable") {
+			if layout == LayoutReference && (fault == "elsewhere" || fault == "unavailable" || strings.HasPrefix(fault,
+				"endless")) {
 				continue
 			}
 			t.Run(layout+"/"+fault, func(t *testing.T) {
@@ -149,7 +152,8 @@ func TestLiveBases(t *testing.T) {
 func TestLiveNothingAsked(t *testing.T) {
 	v, got, _ := visited(t, aaeptest.Options{Fault: "ask-nothing"}, every, nil)
 	want := []string{"aaep-confirmation not-exercised inconclusive", "aaep-live-forged not-exercised inconclusive",
-		"aaep-live-late not-exercised inconclusive", "aaep-live-timeout not-exercised inconclusive", "aaep-live-twice not-exercised inconclusive"}
+		"aaep-live-late not-exercised inconclusive", "aaep-live-timeout not-exercised inconclusive",
+		"aaep-live-twice not-exercised inconclusive"}
 	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
 		t.Errorf("%s %s", v, diff)
 	}
@@ -158,7 +162,8 @@ func TestLiveNothingAsked(t *testing.T) {
 // Without scenarios for them the live checks are skipped, and at level 1 they are not there.
 func TestLiveUnasked(t *testing.T) {
 	for level, want := range map[int]string{1: "", 2: "skip skip skip skip "} {
-		v, got, captured := visited(t, aaeptest.Options{}, "- {name: a, start: b, reply: accept}", func(l *Live) { l.Level = level })
+		v, got, captured := visited(t, aaeptest.Options{}, "- {name: a, start: b, reply: accept}",
+			func(l *Live) { l.Level = level })
 		skips := ""
 		for _, r := range captured.Results {
 			if strings.HasPrefix(r.Check, "aaep-live") && r.Check != LiveStream {
@@ -191,7 +196,8 @@ func TestLiveBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range captured {
-			if (r.Check == LiveTimeout || r.Check == LiveLate) && (r.Verdict != "skip" || !strings.Contains(r.Reason, "over --budget")) {
+			if (r.Check == LiveTimeout || r.Check == LiveLate) && (r.Verdict != "skip" || !strings.Contains(r.Reason,
+				"over --budget")) {
 				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 			}
 		}
@@ -205,7 +211,8 @@ func TestLiveOnLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if v, got, _ := visitedAt(t, p.URL, true, http.DefaultTransport, "- {name: a, start: b, reply: accept}", nil); v != "pass" || len(got) > 0 {
+	if v, got, _ := visitedAt(t, p.URL, true, http.DefaultTransport, "- {name: a, start: b, reply: accept}",
+		nil); v != "pass" || len(got) > 0 {
 		t.Errorf("%s %s", v, got)
 	}
 }
@@ -217,7 +224,8 @@ func TestLiveNobody(t *testing.T) {
 	}
 	p.Close()
 	u, _ := url.Parse(p.URL)
-	l := &Live{Transport: &http.Transport{}, URL: u, Layout: LayoutSpec, Level: 1, Path: "x", Timeout: time.Second, Scenarios: DefaultScenarios()}
+	l := &Live{Transport: &http.Transport{}, URL: u, Layout: LayoutSpec, Level: 1, Path: "x", Timeout: time.Second,
+		Scenarios: DefaultScenarios()}
 	captured, err := l.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +262,10 @@ func TestReadScenarios(t *testing.T) {
 			t.Errorf("%q: %v %v, want %s", cut(text, 80), all, err, want)
 		}
 	}
-	all, err := ReadScenarios("s", []byte("- {name: a, start: 'b \"c\"', reply: none}\n- {name: d, start: {e: [1, true]}, reply: late}"))
-	if got := fmt.Sprintf("%s %v", all, err); got != `[{a {"user_message":"b \"c\""} none} {d {"e":[1,true]} late}] <nil>` {
+	all, err := ReadScenarios("s",
+		[]byte("- {name: a, start: 'b \"c\"', reply: none}\n- {name: d, start: {e: [1, true]}, reply: late}"))
+	if got := fmt.Sprintf("%s %v", all,
+		err); got != `[{a {"user_message":"b \"c\""} none} {d {"e":[1,true]} late}] <nil>` {
 		t.Error(got)
 	}
 }

@@ -92,7 +92,8 @@ func (s *Stream) open(of *session, m *message, say sayer) {
 			continue
 		}
 		if before.released = true; before.decided(m.time) == undecided {
-			say(confirmation, verdict.Error, "/action", "asked-twice", "the action %s is asked for while the question before it is open",
+			say(confirmation, verdict.Error, "/action", "asked-twice",
+				"the action %s is asked for while the question before it is open",
 				show(q.action))
 		}
 	}
@@ -126,7 +127,8 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 	of.acted++
 	if len(of.questions) == 0 {
 		if of.started {
-			say(confirmation, verdict.Error, "", "not-confirmed", "the irreversible tool %s is invoked, no awaiting.confirmation of its own comes before it",
+			say(confirmation, verdict.Error, "", "not-confirmed",
+				"the irreversible tool %s is invoked, no awaiting.confirmation of its own comes before it",
 				show(m.text("tool")))
 		} else {
 			of.doubts = &doubt{m.at, true, of.doubts}
@@ -152,7 +154,8 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 		if q.answered {
 			how = "by a reply"
 		}
-		say(blocking, verdict.Error, "", "after-reject", "the irreversible tool %s is invoked, its confirmation was rejected %s",
+		say(blocking, verdict.Error, "", "after-reject",
+			"the irreversible tool %s is invoked, its confirmation was rejected %s",
 			show(m.text("tool")), how)
 	}
 }

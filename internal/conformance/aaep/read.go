@@ -11,8 +11,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Read adds the messages of a JSON object, a JSON array, or JSON Lines. What is no JSON is a finding. The errors are the
-// reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
+// Read adds the messages of a JSON object, a JSON array, or JSON Lines. What is no JSON is a finding. The errors are
+// the reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
 func (s *Stream) Read(from io.Reader) error {
 	in := &input{Reader: bufio.NewReaderSize(&upTo{from: from, left: MaxBytes}, MaxMessage+1), line: 1, column: 1}
 	first, err := in.skipBlanks()

@@ -148,12 +148,14 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 // settle decides what was open until all was read.
 func (s *Stream) settle(of *session, say placer) {
 	if of.unfollowed != (place{}) && s.Level >= 2 && !s.broken {
-		say(of.unfollowed, resolution, verdict.Error, "no-follow-up", "the reply answers a question, and no event of its session follows")
+		say(of.unfollowed, resolution, verdict.Error, "no-follow-up",
+			"the reply answers a question, and no event of its session follows")
 	}
 	for d := of.doubts; d != nil; d = d.before {
 		switch {
 		case d.unconfirmed && of.started:
-			say(d.at, confirmation, verdict.Error, "not-confirmed", "an irreversible tool is invoked, no awaiting.confirmation comes before it")
+			say(d.at, confirmation, verdict.Error, "not-confirmed",
+				"an irreversible tool is invoked, no awaiting.confirmation comes before it")
 		case d.unconfirmed:
 			say(d.at, confirmation, verdict.Doubt, "not-confirmed",
 				"an irreversible tool is invoked, no awaiting.confirmation is in the input, whose start is not captured")
@@ -182,7 +184,8 @@ func (s *Stream) exercise() {
 		missing(output, notExercised, "the input holds no output, so that nothing is known of it")
 	}
 	if s.Level >= 2 && s.irreversible == 0 {
-		missing(confirmation, notExercised, "the input holds no irreversible tool call, so that nothing is known of its confirmation")
+		missing(confirmation, notExercised,
+			"the input holds no irreversible tool call, so that nothing is known of its confirmation")
 	}
 }
 

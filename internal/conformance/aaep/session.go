@@ -44,8 +44,8 @@ type numbers struct {
 	missing      place // the first event without one; zero: none
 }
 
-// count holds the sequence number to 0 at the session's start, and one more for each event. After a wrong one either count
-// goes on: the one that was right so far, or the one that the wrong number began.
+// count holds the sequence number to 0 at the session's start, and one more for each event. After a wrong one either
+// count goes on: the one that was right so far, or the one that the wrong number began.
 func (o *session) count(m *message, say sayer) {
 	n, index := &o.numbers, int64(o.events-1)
 	starts := o.started || m.core == sessionStarted
@@ -58,7 +58,8 @@ func (o *session) count(m *message, say sayer) {
 	}
 	number, ok := integer(v)
 	if !ok || number < 0 {
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %s, a whole number from 0 is needed", show(v))
+		say(envelope, verdict.Error, "/sequence_number", "sequence",
+			"sequence_number is %s, a whole number from 0 is needed", show(v))
 		n.since++
 		return
 	}
@@ -68,12 +69,15 @@ func (o *session) count(m *message, say sayer) {
 		n.first, number = false, index
 		n.known, n.base = true, 0
 	case !n.known && index > 0 && starts && number > index:
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d at event %d of the session, which starts at 0",
+		say(envelope, verdict.Error, "/sequence_number", "sequence",
+			"sequence_number is %d at event %d of the session, which starts at 0",
 			number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d at the session's start, 0 is needed", number)
+		say(envelope, verdict.Error, "/sequence_number", "sequence",
+			"sequence_number is %d at the session's start, 0 is needed", number)
 	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since)):
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed", number, n.last,
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed", number,
+			n.last,
 			n.last+1+int64(n.since))
 	}
 	if !n.known {
@@ -118,12 +122,12 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 
 // chain is what a session tells of its states.
 type chain struct {
-	n                    int32 // changes
-	last                 string
-	implied              uint8 // by the events since, as bits of impliable
-	entered, left        bool  // thinking
-	calling, writing     bool  // told as a state
-	toolCalls, streaming bool  // seen as events
+	n                   int32 // changes
+	last                string
+	implied             uint8 // by the events since, as bits of impliable
+	entered, left       bool  // thinking
+	calling, writing    bool  // told as a state
+	firstCall, firstOut place // of the events; zero: none
 }
 
 // impliable are the states that an event implies, and impliedBy says which event which of them.
@@ -145,9 +149,13 @@ func (o *session) enter(m *message, say sayer) {
 	c.implied |= impliedBy[m.core]
 	switch m.core {
 	case toolInvoked:
-		c.toolCalls = true
+		if c.firstCall == (place{}) {
+			c.firstCall = m.at
+		}
 	case outputStreaming:
-		c.streaming = true
+		if c.firstOut == (place{}) {
+			c.firstOut = m.at
+		}
 	}
 	if m.core != stateChanged {
 		return
@@ -156,9 +164,11 @@ func (o *session) enter(m *message, say sayer) {
 	switch {
 	case from == "": // judged by its schema
 	case c.n == 0 && o.started && from != "idle":
-		say(state, verdict.Error, "/from_state", "first-state", "the session's first state.changed is from %s, idle is needed", show(from))
+		say(state, verdict.Error, "/from_state", "first-state",
+			"the session's first state.changed is from %s, idle is needed", show(from))
 	case c.n > 0 && c.last != "" && from != c.last && !c.implies(from):
-		say(state, verdict.Error, "/from_state", "state-chain", "from_state is %s, the session was in %s", show(from), show(c.last))
+		say(state, verdict.Error, "/from_state", "state-chain", "from_state is %s, the session was in %s", show(from),
+			show(c.last))
 	}
 	c.n++
 	c.last, c.implied = to, 0
@@ -217,7 +227,8 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 			return
 		}
 		if s.calls[part{o, callByID, id}] != nil {
-			say(tools, verdict.Error, "/tool_call_id", "call-id-twice", "tool_call_id %s was used before in this session", show(id))
+			say(tools, verdict.Error, "/tool_call_id", "call-id-twice", "tool_call_id %s was used before in this session",
+				show(id))
 		}
 		s.calls[part{o, callByID, one.id}] = one
 	case toolCompleted:
@@ -292,10 +303,12 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 		}
 		switch {
 		case c.known && position < c.position:
-			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall", position, c.position)
+			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall", position,
+				c.position)
 			c.rebased = [3]int64{position, position, position}
 		case !slices.Contains(c.length[:], position) && !slices.Contains(c.rebased[:], position):
-			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before", position, c.length[0])
+			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before", position,
+				c.length[0])
 			c.rebased = [3]int64{position, position, position}
 		}
 		c.position, c.known = position, true
@@ -319,7 +332,8 @@ type placer func(at place, check int, severity verdict.Severity, code, format st
 // end says what only the whole input shows.
 func (o *session) end(say placer, broken bool) {
 	if n := &o.numbers; n.known && n.missing != (place{}) {
-		say(n.missing, envelope, verdict.Warning, "sequence-gaps", "the event has no sequence_number, others of its session have one")
+		say(n.missing, envelope, verdict.Warning, "sequence-gaps",
+			"the event has no sequence_number, others of its session have one")
 	}
 	if !o.core {
 		return // extensions alone, of which nothing else is asked
@@ -333,17 +347,20 @@ func (o *session) end(say placer, broken bool) {
 	if o.terminal != "" {
 		for c := o.calls; c != nil; c = c.before {
 			if !c.done {
-				say(c.at, tools, verdict.Error, "not-completed", "tool %s is invoked, and the session ends without its tool.completed",
+				say(c.at, tools, verdict.Error, "not-completed",
+					"tool %s is invoked, and the session ends without its tool.completed",
 					show(c.tool))
 			}
 		}
 	}
 	for c := o.outputs; c != nil; c = c.before {
 		if o.terminal != "" && !c.complete {
-			say(c.lastAt, output, verdict.Error, "not-complete", "the session ends, and this last chunk of its output is not complete")
+			say(c.lastAt, output, verdict.Error, "not-complete",
+				"the session ends, and this last chunk of its output is not complete")
 		}
 		if c.n > 1 && c.unhinted != (place{}) {
-			say(c.unhinted, output, verdict.Warning, "no-coalesce-hint", "the chunk has no coalesce_hint, its output has %d chunks", c.n)
+			say(c.unhinted, output, verdict.Warning, "no-coalesce-hint",
+				"the chunk has no coalesce_hint, its output has %d chunks", c.n)
 		}
 	}
 	if o.whole() {
@@ -353,10 +370,11 @@ func (o *session) end(say placer, broken bool) {
 
 func (o *session) endStates(say placer) {
 	c := &o.state
+	called, streamed := c.firstCall != (place{}), c.firstOut != (place{})
 	// A session that was broken off owes no state that it did not reach.
 	broken := o.terminal != sessionCompleted
 	switch {
-	case c.n == 0 && broken && !c.toolCalls && !c.streaming:
+	case c.n == 0 && broken && !called && !streamed:
 		return
 	case c.n == 0:
 		say(o.firstAt, state, verdict.Error, "no-state", "the session has no state.changed")
@@ -364,10 +382,12 @@ func (o *session) endStates(say placer) {
 	case !c.entered, !c.left && !broken:
 		say(o.firstAt, state, verdict.Error, "thinking", "the session does not tell that it enters and leaves thinking")
 	}
-	if c.toolCalls && !c.calling {
-		say(o.firstAt, state, verdict.Warning, "calling-tool", "the session calls a tool and never tells the state calling_tool")
+	if called && !c.calling {
+		say(c.firstCall, state, verdict.Warning, "calling-tool",
+			"the session calls a tool and never tells the state calling_tool")
 	}
-	if c.streaming && !c.writing {
-		say(o.firstAt, state, verdict.Warning, "writing-output", "the session streams output and never tells the state writing_output")
+	if streamed && !c.writing {
+		say(c.firstOut, state, verdict.Warning, "writing-output",
+			"the session streams output and never tells the state writing_output")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// sse reads the data of server-sent events: lines that end in CR, LF or both, events that end in a blank line. Names and
-// ids of events say nothing that their data does not.
+// sse reads the data of server-sent events: lines that end in CR, LF or both, events that end in a blank line. Names
+// and ids of events say nothing that their data does not.
 type sse struct {
 	from *bufio.Reader
 	data []byte

@@ -55,8 +55,8 @@ type Stream struct {
 	toolCalls, outputs        int
 	irreversible              int
 
-	// Of a running producer: the lines whose irreversible invocation a live check reports, and that the stream was cut short
-	// by what a live check reports.
+	// Of a running producer: the lines whose irreversible invocation a live check reports, and that the stream was cut
+	// short by what a live check reports.
 	excused map[int32]bool
 	broken  bool
 }
@@ -87,9 +87,11 @@ func NewStream(path string, o Options) *Stream {
 type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any)
 
 // note adds a finding at a place.
-func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string, args ...any) {
+func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
+	args ...any) {
 	if to.counted(check, code) {
-		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code, Pos: s.pos(at), Pointer: pointer,
+		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code, Pos: s.pos(at),
+			Pointer: pointer,
 			Message: fmt.Sprintf(format, args...), Fix: fixOf(check, code)})
 	}
 }
@@ -136,7 +138,8 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 			fault.Pos.Column += column - 1
 		}
 		fault.Pos.Line += line - 1
-		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer, fault.Code, "%s",
+		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer,
+			fault.Code, "%s",
 			fault.Message)
 		return nil, nil
 	}
@@ -201,8 +204,8 @@ func (s *Stream) judgeAlone(m *message, to *said) {
 	}
 }
 
-// sessionOf is the session that an event belongs to. An event whose session_id cannot be read belongs to the session that
-// spoke last, so that one fault is one finding; nil: there is none.
+// sessionOf is the session that an event belongs to. An event whose session_id cannot be read belongs to the session
+// that spoke last, so that one fault is one finding; nil: there is none.
 func (s *Stream) sessionOf(m *message) *session {
 	text := m.text("session_id")
 	of := s.byID[text]
