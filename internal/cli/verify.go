@@ -408,7 +408,9 @@ func (v *verification) run(ctx context.Context) error {
 	defer cancel()
 	var crashed crash.Carrier
 	var working sync.WaitGroup
-	places := make(chan struct{}, min(2*max(v.jobs, 1), maxTargetsInWork))
+	// One target asks for one document after the other: with more of them in work than requests in flight, connections
+	// would be given up between two requests of one host.
+	places := make(chan struct{}, min(max(v.jobs, 1), maxTargetsInWork))
 	ahead := make(chan struct{}, maxAhead)
 	working.Go(func() {
 		for i, t := range v.targets {

@@ -57,7 +57,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				`},"target":{"uri":` + long + `},"claimed_levels":["L4",` + long + `],"registry_anchor":{"commit_sha":` + long + `}}`)
 		}, step: "identity", code: "receipt-did-differs", status: 1},
 		"levels": {receipt: func(host string) *webtest.Behaviour {
-			return page(`{"implementation":{"did":"did:web:` + host + `.example"},"claimed_levels":[` + strings.Repeat(`"L9",`, 60<<10) + `"L4"]}`)
+			return page(`{"implementation":{"did":"did:web:` + host + `.example"},"claimed_levels":[` + strings.Repeat(`"L9",`, 20<<10) + `"L4"]}`)
 		}, step: "claims", code: "no-such-level", status: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
