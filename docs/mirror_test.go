@@ -1,5 +1,5 @@
 // Package docs tests what the documentation shows.
-package docs
+package docs_test
 
 import (
 	"bytes"
