@@ -25,6 +25,7 @@ type step struct {
 	verdict.Rule
 	each     bool // judges each of the levels from L4 on for itself, and bears on no other
 	registry bool // without a clone it says nothing
+	costly   bool // takes more than a look, so that the budget is asked before
 	judge    func(*work) (verdict.Outcome, error)
 }
 
