@@ -72,6 +72,8 @@ var rows = []row{
 	{"history", (*bench).history},
 	{"checkpoint", (*bench).checkpoint},
 	{"audit", (*bench).auditOnline},
+	{"verify", (*bench).verifyMany},
+	{"cached", (*bench).verifyCached},
 }
 
 func rowNames() []string {

@@ -36,7 +36,7 @@ var catalogue = []step{
 		Fix:   "serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds",
 		Codes: codesOf("receipt-fetch"),
 	}},
-	{judge: judgeSchema, Rule: verdict.Rule{
+	{judge: judgeSchema, costly: true, Rule: verdict.Rule{
 		ID: "schema", Title: "the Receipt is strict JSON and valid under the receipt schema", Cite: section6,
 		Why:   "what two readers read differently proves nothing to either",
 		Fix:   "attest again with a runner that follows the receipt schema",
@@ -69,7 +69,7 @@ var catalogue = []step{
 				"attest against the deployment that is engaged"},
 		}, codesOf("receipt-claims", "receipt-did-differs"), codesOf("manifest-did", "manifest-host")),
 	}},
-	{judge: judgeSignature, Rule: verdict.Rule{
+	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, and no signature of it is a placeholder",
 		Cite: "RFC 0019 sections 6 and 7.3", Method: verdict.Live,
 		Why:   "without the implementation's signature a Receipt is a rumour",
@@ -84,7 +84,7 @@ var catalogue = []step{
 			{"no-such-level", "the Receipt claims a level that the standard does not know, or none", "attest at levels that exist"},
 		}, codesOf("receipt-claims", "tests-failed", "no-tests-passed", "profile", "revenue-source")),
 	}},
-	{judge: judgeRevocation, registry: true, Rule: verdict.Rule{
+	{judge: judgeRevocation, registry: true, costly: true, Rule: verdict.Rule{
 		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation", Cite: "RFC 0019 section 10, RFC 0026 section 5",
 		Why: "what was withdrawn can still be shown",
 		Fix: "name a clone of the registry that is up to date with --registry DIR",
@@ -93,7 +93,7 @@ var catalogue = []step{
 			noRegistryCode, cloneOld,
 		},
 	}},
-	{judge: judgeWitnesses, each: true, Rule: verdict.Rule{
+	{judge: judgeWitnesses, each: true, costly: true, Rule: verdict.Rule{
 		ID: "peer-witnesses", Title: "an L4 Receipt carries one, an L5 Receipt three independent peer witnesses' signatures", Cite: "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
 		Method: verdict.Live,
 		Why:    "at L4 and above, others who have been through it must vouch",
@@ -106,7 +106,7 @@ var catalogue = []step{
 		Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 		Codes: codesOf("external-audit"),
 	}},
-	{judge: judgeAnchor, each: true, registry: true, Rule: verdict.Rule{
+	{judge: judgeAnchor, each: true, registry: true, costly: true, Rule: verdict.Rule{
 		ID: "registry-anchor", Title: "a listing of the DID pins the served bytes, in date and at the claimed level", Cite: "RFC 0019 sections 7.1 and 12, RFC 0026 section 9",
 		Why: "what the registry pins cannot be changed unseen",
 		Fix: "list the Receipt in the registry, and name a clone of it with --registry DIR",

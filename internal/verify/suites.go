@@ -39,7 +39,10 @@ func ParseSuites(text string) (Suites, error) {
 func (s Suites) trust(version string) bool {
 	return slices.ContainsFunc(s, func(trusted string) bool {
 		major, all := strings.CutSuffix(trusted, "x")
-		return trusted == version || all && strings.HasPrefix(version, major) && numbers.MatchString(version)
+		if all {
+			return strings.HasPrefix(version, major) && numbers.MatchString(version)
+		}
+		return trusted == version
 	})
 }
 
