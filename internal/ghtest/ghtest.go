@@ -42,11 +42,11 @@ type Server struct {
 	requests []string
 	lastID   int64
 
-	issues []Issue
-	labels []string
-	runs   []Run
-	tip    time.Time // committer date of the default branch's tip
-	lost   int       // the request whose answer is lost, counted from 0; -1: none
+	issues  []Issue
+	defined []string // labels of the repository
+	runs    []Run
+	tip     time.Time // committer date of the default branch's tip
+	lost    int       // the request whose answer is lost, counted from 0; -1: none
 }
 
 // Access is what a token may do.

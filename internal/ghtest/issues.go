@@ -20,7 +20,7 @@ func (s *Server) AddIssue(i Issue) (number int) {
 }
 
 // AddLabel makes a label.
-func (s *Server) AddLabel(name string) { s.with(func() { s.labels = append(s.labels, name) }) }
+func (s *Server) AddLabel(name string) { s.with(func() { s.defined = append(s.defined, name) }) }
 
 // AddRun keeps a run of a workflow.
 func (s *Server) AddRun(r Run) { s.with(func() { s.runs = append(s.runs, r) }) }
@@ -108,7 +108,7 @@ func (s *Server) editIssue(r *request) {
 }
 
 func (s *Server) label(r *request) {
-	if !slices.Contains(s.labels, r.path[1]) {
+	if !slices.Contains(s.defined, r.path[1]) {
 		r.notFound()
 		return
 	}
