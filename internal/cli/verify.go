@@ -368,6 +368,18 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 	return withFix(v.told(ctx, b.Flags.Verify), recordVerify)
 }
 
+// verifyAgain is replay of a bundle of verify; the clone in dir is opened where the bundle names a commit of one.
+func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bundle, dir string) (err error) {
+	out.rules = verify.Rules()
+	v := &verification{sys: sys, out: out, jobs: maxTargetsInWork}
+	defer v.crash(&err)
+	defer v.close()
+	if err := inOrder(out.check, func() error { return out.place(nil, nil) }, func() error { return v.again(ctx, b, dir) }); err != nil {
+		return v.failed(err)
+	}
+	return v.run(ctx)
+}
+
 // bundle is all that the run learned and was told.
 func (v *verification) bundle(notReached map[string][]string) *evidence.Bundle {
 	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(), NotReached: notReached,
