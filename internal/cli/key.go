@@ -49,6 +49,9 @@ nothing, and writes into no Git work tree. Keep a copy where you keep secrets: n
 		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example",
 		Args:    oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] == signing.Stdin {
+				return usagef("name a file", "a private key is never printed, and - stands for no file here")
+			}
 			k, err := signing.New()
 			if err != nil {
 				return withFix(err, "run it again")

@@ -156,10 +156,10 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug, "revoked_receipt_sha256": hash, "reason": o.reason,
 		"revoked_at": stampSeconds(w.src.Now())}}
 	if o.forced {
-		v.by = o.did
 		if why := cannotRevoke(st, w, l, o.did); why != "" {
 			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
 		}
+		v.by = st.Witness(o.did).ToolDID // in the listing's spelling
 	}
 	v.root["revoked_by_did"] = v.by
 	if o.evidenceURI != "" {
@@ -272,10 +272,11 @@ func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, e
 	return k.ID, nil
 }
 
+// keyIDs are the first of a document's usable keys: a stranger chooses how many and how long they are.
 func keyIDs(doc *did.Document) string {
 	var ids []string
-	for _, k := range doc.Keys {
-		ids = append(ids, k.ID)
+	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
+		ids = append(ids, fmt.Sprintf("%.200s", k.ID))
 	}
 	return strings.Join(ids, ", ")
 }

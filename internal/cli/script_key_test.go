@@ -20,14 +20,21 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
-// keyFile writes the key of a name, which the world's implementations have too.
+// keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.
 func keyFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: keyfile NAME FILE")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: keyfile NAME FILE [jwk|multikey]")
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(args[0]))
+	key := fixture.Key(args[0])
+	der, err := x509.MarshalPKCS8PrivateKey(key)
 	ts.Check(err)
 	text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	switch b64 := base64.RawURLEncoding.EncodeToString; args[len(args)-1] {
+	case "jwk":
+		text = fmt.Appendf(nil, `{"kty":"OKP","crv":"Ed25519","d":"%s","x":"%s"}`, b64(key.Seed()), b64(key[ed25519.SeedSize:]))
+	case "multikey":
+		text = []byte("z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)))
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 	s := state(ts)
 	s.secrets = append(s.secrets, fixture.Key(args[0]).Seed())

@@ -194,18 +194,19 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if err != nil {
 		return err
 	}
-	if err := mayWitness(r, o.did); err != nil {
+	id := own.ToolDID // in the listing's spelling
+	if err := mayWitness(r, id); err != nil {
 		return err
 	}
-	doc, err := documentOf(ctx, w.src, own.ToolDID)
+	doc, err := documentOf(ctx, w.src, id)
 	if err != nil {
 		return err
 	}
-	if _, err := keyMethod(doc, o.did, o.keyID, key); err != nil {
+	if _, err := keyMethod(doc, id, o.keyID, key); err != nil {
 		return err
 	}
 	// All that is asked of the witness but the signature is known before there is one.
-	entry := entryOf(o.did, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
+	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
 	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if o.tests != hash {
 		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
 		if o.tests == "" {
-			problem = "nothing says that " + o.did + " executed the tests: a signature would attest what nobody did"
+			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
 		}
 		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+hash, "%s", problem)
 	}
@@ -228,7 +229,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return err
 	}
 	key.Wipe()
-	entry = entryOf(o.did, own.ReceiptURI, text, stampSeconds(w.src.Now()))
+	entry = entryOf(id, own.ReceiptURI, text, stampSeconds(w.src.Now()))
 	if err := o.counts(ctx, sys, c, r, entry); err != nil {
 		return err
 	}
@@ -455,15 +456,16 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	if why := cannotRevoke(st, w, l, o.did); why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
 	}
-	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, o.did) }) {
-		return refusef("have another witness sign", "%s has signed the revocation already", o.did)
+	id := st.Witness(o.did).ToolDID // in the listing's spelling
+	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
+		return refusef("have another witness sign", "%s has signed the revocation already", id)
 	}
 	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", lines(string(listing.Text(registry.KindRevocation, doc.Root.(map[string]any)))))
-	keys, err := documentOf(ctx, w.src, o.did)
+	keys, err := documentOf(ctx, w.src, id)
 	if err != nil {
 		return err
 	}
-	by, err := keyMethod(keys, o.did, o.keyID, key)
+	by, err := keyMethod(keys, id, o.keyID, key)
 	if err != nil {
 		return err
 	}
@@ -476,7 +478,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 		return err
 	}
 	key.Wipe()
-	entry := object("witness_did", o.did, "alg", "EdDSA", "value", text, "by", by)
+	entry := object("witness_did", id, "alg", "EdDSA", "value", text, "by", by)
 	signed, err := listing.Append(s.text, "peer_witness_signatures", entry)
 	if err != nil {
 		return err
