@@ -101,6 +101,9 @@ func open(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
+	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err) // whoever clones gets the registry's main branch
+	}
 	s := &session{t: t, world: w, home: t.TempDir()}
 	s.dir = s.home
 	bin := filepath.Join(s.home, "bin")
@@ -152,14 +155,14 @@ func (s *session) prepare(what string, args []string) error {
 		s.world.Web.Page(args[1], text)
 		return err
 	case what == "merge" && len(args) == 1: // BRANCH
-		for _, command := range []string{"checkout -q main", "-c user.name=M -c user.email=m@registry.example merge -q --no-ff -m merged " + args[0]} {
-			c := exec.Command("git", append([]string{"-C", s.world.Repo.Dir}, strings.Fields(command)...)...)
-			c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z")
-			if out, err := c.CombinedOutput(); err != nil {
-				return fmt.Errorf("%s: %w", out, err)
-			}
+		c := exec.Command("git", "-C", s.world.Repo.Dir, "-c", "user.name=M", "-c", "user.email=m@registry.example",
+			"merge", "-q", "--no-ff", "-m", "Merge", args[0])
+		c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w", out, err)
 		}
-		return nil
+		return err
 	case what == "key" && len(args) == 2: // SLUG FILE
 		der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(args[0]))
 		if err != nil {

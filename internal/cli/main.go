@@ -182,7 +182,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newInit(sys), newExplain(sys), newSchema(sys), newVersion(sys))
-	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys))
+	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
 	return root
 }

@@ -65,6 +65,25 @@ type workspace struct {
 
 // open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of evidence.
 func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error) {
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	switch dir := w.repo.Worktree(); {
+	case dir != "":
+		w.tree, err = listing.OpenTree(dir)
+	case !o.dryRun:
+		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// look opens the clone, which must hold a registry, and the source of evidence.
+func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error) {
 	w := &workspace{progress: newProgress(sys)}
 	defer func() {
 		if err != nil {
@@ -73,10 +92,6 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	}()
 	if w.repo, err = registry.Open(o.repo); err != nil {
 		return nil, err
-	}
-	dir := w.repo.Worktree()
-	if dir == "" && !o.dryRun {
-		return nil, usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
 	}
 	if w.base, w.how, err = o.baseOf(w.repo); err != nil {
 		return nil, err
@@ -87,11 +102,6 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	}
 	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/", gate.ErrNoRegistry, short(w.base), w.how))
-	}
-	if dir != "" {
-		if w.tree, err = listing.OpenTree(dir); err != nil {
-			return nil, err
-		}
 	}
 	w.src, err = o.source(w.progress.set)
 	return w, err

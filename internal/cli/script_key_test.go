@@ -122,3 +122,11 @@ func sign(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv(args[0], base64.StdEncoding.EncodeToString(ed25519.Sign(fixture.Key(args[1]), []byte(lines[1]))))
 }
+
+// serve has the world's web serve a file at a URL.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: serve FILE URL")
+	}
+	state(ts).world.Web.Page(args[1], []byte(ts.ReadFile(args[0])))
+}

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
 //	keyfile NAME FILE     write the private key of that name, which implementations of the world have
 //	sign VAR NAME         put the signature of the second line of stdout by the key of that name into the environment
+//	serve FILE URL        the world's web serves this file from now on
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
 //	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
@@ -86,6 +87,7 @@ func TestScript(t *testing.T) {
 			"run":       runCommand,
 			"keyfile":   keyFile,
 			"sign":      sign,
+			"serve":     serve,
 			"unseen":    unseen,
 			"record":    record,
 			"deploy":    deploy,
