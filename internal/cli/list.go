@@ -21,7 +21,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // listOptions are the flags of list.
@@ -89,19 +88,18 @@ func (o *listOptions) check() error {
 }
 
 func (o *listOptions) list(ctx context.Context, sys IO) error {
-	repo, err := registry.Open(o.repo)
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	commit, how, err := (&spanFlags{base: o.rev}).baseOf(repo)
-	if err != nil && o.rev == "" {
-		return usagef("fetch the registry's main, or name a commit with --rev", "%v", err)
+	repo, mirror, commit, how, err := openRegistry(o.repo, o.rev)
+	if repo != nil {
+		defer repo.Close()
 	}
 	if err != nil {
 		return err
 	}
-	rows, err := listing.Read(ctx, repo, commit, o.now())
+	var refused []string
+	if mirror != nil {
+		refused = mirror.Refused
+	}
+	rows, err := listing.Read(ctx, repo, commit, o.now(), refused)
 	if err != nil {
 		return err
 	}

@@ -69,10 +69,9 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	if err != nil {
 		return nil, err
 	}
-	switch dir := w.repo.Worktree(); {
-	case dir != "":
+	if dir := w.repo.Worktree(); dir != "" {
 		w.tree, err = listing.OpenTree(dir)
-	case !o.dryRun:
+	} else if !o.dryRun {
 		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
 	}
 	if err != nil {

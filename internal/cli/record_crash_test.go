@@ -36,8 +36,12 @@ func killed(t *testing.T, description, path string, command []string) {
 			t.Fatalf("%s: %v", out, err)
 		}
 	}
-	args := slices.Concat(command, w.Args())
-	file := filepath.Join(w.Repo.Dir, filepath.FromSlash(path))
+	killedAt(t, filepath.Join(w.Repo.Dir, filepath.FromSlash(path)), slices.Concat(command, w.Args()))
+}
+
+// killedAt kills the program, which writes a file, at many moments.
+func killedAt(t *testing.T, file string, args []string) {
+	t.Helper()
 	before, missing := os.ReadFile(file)
 	restore := func() {
 		err := os.WriteFile(file, before, 0o644)

@@ -357,7 +357,7 @@ func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte)
 
 // complete enters the signature that a draft lacks.
 func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *checks.Listed, slug, path string) error {
-	was, err := w.tree.Read(path)
+	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("make it with --draft; of a Receipt that the listing once pinned, name the hash with --receipt-sha256", "there is no draft %s", path)
 	}

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
 //	verify STATUS ARG…    oap-gate verify at that world's time, on its web; it must end with this exit status
 //	accepted [LEVEL…]     the levels that the verification before accepted, all of them
+//	web-gone              the world's web ends
 //	failed [ID…]          the checks that failed in the run before, all of them
 //	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
@@ -77,6 +78,7 @@ func TestScript(t *testing.T) {
 			"audit":    runAudit,
 			"verify":   runVerify,
 			"accepted": accepted,
+			"web-gone": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(state(ts).world.Close()) },
 			"failed":   verdictIs("fail"),
 			"doubtful": verdictIs("inconclusive"),
 			"finding":  finding,

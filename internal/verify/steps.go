@@ -89,6 +89,9 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 			at = to[""]
 		}
 		f.Pos, f.Pointer = at.Pos(""), at.pointer
+		if f.Code == evidence.CodeNotGiven && at.pointer == "" {
+			f.WithFix("give it with --%s FILE", at.document)
+		}
 	}
 	return out, nil
 }
