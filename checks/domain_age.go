@@ -168,7 +168,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
-			out.Errorf(s, at, "domain-changed-hands", "%s", message).WithFix("wait until %s", stamp(a.registered.Add(MinimumAge)))
+			out.Errorf(s, at, "domain-changed-hands", "%s", message).WithFix("wait until %s", stamp(a.registered.Add(MinimumAge))).
+				Until(a.registered.Add(MinimumAge))
 			return out, nil
 		}
 		out.Warnf(s, at, "domain-changed-hands", "%s", message).WithFix("have a maintainer ask who holds it now")
@@ -185,7 +186,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	case how == ageYoung:
 		out.Errorf(s, at, DomainTooYoung, "domain %s is registered since %s, %s ago; %s are needed", domain, stamp(a.registered),
 			span.Text(max(s.Run.Now.Sub(a.registered), 0)), span.Text(MinimumAge)).
-			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge)))
+			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge))).
+			Until(a.registered.Add(MinimumAge))
 	case how == ageUnknown:
 		out.Errorf(s, at, DomainAgeUnknown, "the age of the domain is not known: %s", a.why).Fix = provisionalWay
 	default:

@@ -64,7 +64,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.Issued.After(now.Add(Skew)) {
 		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), span.Text(Skew)).
-			WithFix("wait until issued_at, or issue the Receipt anew")
+			WithFix("wait until issued_at, or issue the Receipt anew").Until(l.Issued)
 	}
 	if s.Run.Offline {
 		out.Verified = "signed dates not judged: offline"

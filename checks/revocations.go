@@ -96,7 +96,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if v.Revoked.After(s.judged().Add(Skew)) {
 		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
-			WithFix("set revoked_at to now")
+			WithFix("set revoked_at to now").Until(v.Revoked)
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
 			WithFix("set revoked_at to the time of the revocation")

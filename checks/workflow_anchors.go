@@ -57,7 +57,7 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if a.Anchored.After(s.judged().Add(Skew)) {
 		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
-			WithFix("set anchored_at to now")
+			WithFix("set anchored_at to now").Until(a.Anchored)
 	}
 	x := s.Facts.CrossMatch
 	if report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),

@@ -23,7 +23,7 @@ func isAction(sys IO) bool {
 var audits = []string{"schedule", "workflow_dispatch"}
 
 func newAction(sys IO) *cobra.Command {
-	c := newRoot(sys)
+	c := Command(sys)
 	c.Args = noArgs
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		event := sys.Getenv("GITHUB_EVENT_NAME")

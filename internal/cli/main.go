@@ -97,7 +97,7 @@ func Main(args []string, sys IO) (code int) {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	sys.args = args
-	root := newRoot(sys)
+	root := Command(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)
 	}
@@ -159,9 +159,11 @@ func describe(err error) (message, fix string) {
 	return err.Error(), fix
 }
 
-func newRoot(sys IO) *cobra.Command {
+// Command is the program as its command line, with all commands below it.
+func Command(sys IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "oap-gate",
+		Version:       version().Version,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		Short:         "the gate of an OAP registry: checks pull requests, revalidates clones",
@@ -178,12 +180,16 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
   oap-gate explain receipt-fetch`,
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("oap-gate {{.Version}}\n")
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newInit(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
+	for _, c := range root.Commands() {
+		completeOutput(c)
+	}
 	return root
 }
 

@@ -110,8 +110,8 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 	if err != nil {
 		return err
 	}
-	if o.level != "" && level.Level(o.level).Base() < 0 {
-		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing", o.level)
+	if err := listable(o.level); err != nil {
+		return err
 	}
 	if o.offline {
 		return usagef("leave --offline out", "a listing is made of the documents that are served, and --offline forbids to fetch them")
@@ -169,7 +169,11 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 			return err
 		}
 		if f := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown); f != nil {
-			fmt.Fprintf(sys.Stderr, "provisional: %s; %s\n", report.Line(f.Message), report.Line(f.Fix))
+			until, _, _ := strings.Cut(f.Fix, ";")
+			if f.Code == checks.DomainAgeUnknown {
+				until = "renew drops it once the DID has stood in the registry for 30 days"
+			}
+			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", report.Line(f.Message), report.Line(until))
 			from.Provisional = true
 			draft = listing.Draft(from).Document.Data
 		}
@@ -184,8 +188,16 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 	return o.written(ctx, sys, w, proposal{path, "list-" + slug, "List " + slug})
 }
 
-// listable are the steps of verify without which no listing can be made, or none that ever passes.
-var listable = []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "identity", "signature"}
+// listable refuses a --level that no listing can have.
+func listable(text string) error {
+	if text != "" && level.Level(text).Base() < 0 {
+		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing", text)
+	}
+	return nil
+}
+
+// decisiveSteps are the steps of verify without which no listing can be made, or none that ever passes.
+var decisiveSteps = []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "identity", "signature"}
 
 // unlistable says why a listing of a target could never pass, nil where it could.
 func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
@@ -193,7 +205,7 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 	for _, s := range found.Steps {
 		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive
 		named := s.Step == "receipt-discovery" && o.receipt != ""
-		if !fails || named || !slices.Contains(listable, s.Step) {
+		if !fails || named || !slices.Contains(decisiveSteps, s.Step) {
 			continue
 		}
 		fix := "see what was found: oap-gate verify " + found.Target

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 var update = flag.Bool("update", false, "write what the tests would compare")
@@ -70,4 +71,44 @@ func TestReadme(t *testing.T) {
 		}
 		return text
 	})
+}
+
+// TestReadmeRules holds docs/rules.md, where SARIF's helpUri leads, to all catalogues.
+func TestReadmeRules(t *testing.T) {
+	follows(t, "docs/rules.md", func(text string) string {
+		var b strings.Builder
+		section := func(title string, rules []verdict.Rule) {
+			fmt.Fprintf(&b, "\n## %s\n", title)
+			for _, r := range rules {
+				fmt.Fprintf(&b, "\n### %s\n\n%s. %s\n", r.ID, sentence(r.Title), r.Cite)
+				for _, part := range [][2]string{{"Why", r.Why}, {"Fix", r.Fix}} {
+					if part[1] != "" {
+						fmt.Fprintf(&b, "%s: %s.\n", part[0], part[1])
+					}
+				}
+				if len(r.Codes) > 0 {
+					b.WriteString("\n| code | means | fix |\n|---|---|---|\n")
+				}
+				for _, c := range r.Codes {
+					fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, cell(c.Meaning), cell(c.Fix))
+				}
+			}
+		}
+		section("The registry", checks.Rules())
+		for _, s := range subjects {
+			section(sentence(s.judges), s.rules)
+		}
+		before, _, found := strings.Cut(text, "-update -->\n")
+		if !found {
+			t.Fatal("docs/rules.md has lost its mark")
+		}
+		return before + "-update -->\n" + b.String()
+	})
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// cell is a text in a cell of a Markdown table.
+func cell(text string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ").Replace(text)
 }

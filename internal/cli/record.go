@@ -74,11 +74,26 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	} else if !o.dryRun {
 		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
 	}
+	if err == nil && w.tree != nil && !o.noCheck {
+		// What cannot be judged after it was written had better not be.
+		err = o.readable(ctx, w)
+	}
 	if err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// readable holds that the work tree can be read, as judging what is written there takes.
+func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Folder()+"/.gitkeep")
+	return err
 }
 
 // look opens the clone, which must hold a registry, and the source of evidence.

@@ -62,6 +62,9 @@ With --all it lists what is due and changes nothing.`),
 			if err := o.check(); err != nil {
 				return err
 			}
+			if err := listable(o.level); err != nil {
+				return err
+			}
 			w, err := o.open(c.Context(), sys)
 			if err != nil {
 				return err

@@ -20,10 +20,11 @@ var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt"
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
 func newSchema(sys IO) *cobra.Command {
-	return &cobra.Command{
-		Use:       "schema NAME",
-		Short:     "print a JSON Schema: " + strings.Join(schemaNames, ", "),
-		Example:   "  oap-gate schema listing\n  oap-gate schema report > report.schema.json",
+	c := &cobra.Command{
+		Use:   "schema NAME",
+		Short: "print a JSON Schema: " + strings.Join(schemaNames, ", ") + "; or compare two",
+		Example: "  oap-gate schema listing\n  oap-gate schema report > report.schema.json\n" +
+			"  oap-gate schema diff old.schema.json new.schema.json",
 		ValidArgs: schemaNames,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemaNames, args[0]) {
@@ -36,6 +37,8 @@ func newSchema(sys IO) *cobra.Command {
 			return err
 		},
 	}
+	c.AddCommand(newSchemaDiff(sys))
+	return c
 }
 
 func schemaText(name string) []byte {

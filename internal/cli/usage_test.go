@@ -77,7 +77,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(IO{}), nil)
+	walk(Command(IO{}), nil)
 	wrong("no-such-command")
 	for _, args := range [][]string{
 		{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},

@@ -84,6 +84,9 @@ func (p *page) head(r *verdict.Report) {
 		}
 		b.WriteString(".\n\n")
 	}
+	if again := mayPass(r); again != "" {
+		fmt.Fprintf(b, "**M%s**.\n\n", again[1:])
+	}
 	if ask := unanswered(r); ask != "" {
 		fmt.Fprintf(b, "**%s%s**\n\n", strings.ToUpper(ask[:1]), ask[1:])
 	}

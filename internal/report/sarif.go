@@ -37,6 +37,7 @@ type (
 		Short *sarifText `json:"shortDescription,omitempty"`
 		Full  *sarifText `json:"fullDescription,omitempty"`
 		Help  *sarifText `json:"help,omitempty"`
+		URI   string     `json:"helpUri,omitempty"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -108,6 +109,14 @@ func writeSARIF(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	})
 }
 
+// rulesPage explains each rule and each code.
+const rulesPage = "https://github.com/openagentprotocol-OAP/oap-gate/blob/main/docs/rules.md"
+
+// anchor is where the forge's rendering of a page has the heading of a rule.
+func anchor(id string) string {
+	return "#" + strings.ToLower(regexp.MustCompile(`[^\w-]`).ReplaceAllString(id, ""))
+}
+
 // sarifRules describes the whole catalogue, and each check of the report that it does not know.
 func sarifRules(r *verdict.Report, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
 	rules, index := []sarifRule{}, map[string]int{}
@@ -120,12 +129,12 @@ func sarifRules(r *verdict.Report, catalogue []verdict.Rule) ([]sarifRule, map[s
 		if rule.Cite != "" {
 			help = strings.TrimSpace(help + " (" + rule.Cite + ")")
 		}
-		rules = append(rules, sarifRule{
-			ID:    sarifMessage(rule.ID),
-			Short: sarifOptional(rule.Title),
-			Full:  sarifOptional(rule.Why),
-			Help:  sarifOptional(help),
-		})
+		made := sarifRule{ID: sarifMessage(rule.ID), Short: sarifOptional(rule.Title), Full: sarifOptional(rule.Why),
+			Help: sarifOptional(help)}
+		if rule.Title != "" { // it is one of ours
+			made.URI = rulesPage + anchor(rule.ID)
+		}
+		rules = append(rules, made)
 	}
 	for _, rule := range catalogue {
 		add(rule)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -23,6 +24,9 @@ func verdictLine(r *verdict.Report) string {
 	if found := outcomes(r); found != "" {
 		s += "; " + found
 	}
+	if again := mayPass(r); again != "" {
+		s += "; " + again
+	}
 	if r.Counts.Manual > 0 {
 		s += "; " + attested(r.Counts.Manual)
 	}
@@ -30,6 +34,14 @@ func verdictLine(r *verdict.Report) string {
 		s += "; " + assumed
 	}
 	return s
+}
+
+// mayPass says from when on time alone may change what stands in the way; empty where it never does.
+func mayPass(r *verdict.Report) string {
+	if r.RetryAt.IsZero() {
+		return ""
+	}
+	return "may pass from " + r.RetryAt.Format(time.RFC3339) + " on"
 }
 
 // attested says that nothing was decided of n requirements.

@@ -42,6 +42,16 @@ func compilePattern(text string) (*pattern, error) {
 	return p, nil
 }
 
+// Pattern gives the test of a text by an ECMA-262 regular expression with the u flag, as the keyword `pattern` has it:
+// whether it matches anywhere. What Compile refuses in a schema is an error.
+func Pattern(text string) (matches func(string) bool, err error) {
+	p, err := compilePattern(text)
+	if err != nil {
+		return nil, err
+	}
+	return p.MatchString, nil
+}
+
 // String is the text of the pattern.
 func (p *pattern) String() string { return p.text }
 

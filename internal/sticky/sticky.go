@@ -88,7 +88,13 @@ func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (O
 	if number == 0 {
 		return Outcome{Action: NoPull, Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since", c.Repository, head)}, nil
 	}
-	return write(ctx, c, number, body(o.Render(r)))
+	return write(ctx, c, number, func(before string) string {
+		retry, waits := again(r, head, before)
+		if !waits {
+			return body(o.Render(r))
+		}
+		return body(retry.line() + "\n" + retry.sentence() + "\n" + o.Render(r))
+	})
 }
 
 func refused(format string, args ...any) error {
@@ -209,7 +215,7 @@ type comment struct {
 	} `json:"user"`
 }
 
-func write(ctx context.Context, c *forge.Client, number int, text string) (Outcome, error) {
+func write(ctx context.Context, c *forge.Client, number int, made func(before string) string) (Outcome, error) {
 	own, err := ownComments(ctx, c)
 	if err != nil {
 		return Outcome{}, err
@@ -229,6 +235,11 @@ func write(ctx context.Context, c *forge.Client, number int, text string) (Outco
 		return Outcome{}, err
 	}
 	var now comment
+	before := ""
+	if old != nil {
+		before = old.Body
+	}
+	text := made(before)
 	sent := map[string]string{"body": text}
 	action := Created
 	switch {

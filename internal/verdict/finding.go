@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -64,7 +65,15 @@ type Finding struct {
 	strict.Pos
 	Pointer string `json:"pointer,omitempty"` // RFC 6901, of the member at fault
 	Commit  string `json:"commit,omitempty"`  // where one commit is at fault
-	Basis   Basis  `json:"-"`
+	// RetryAt is when time alone may change the finding; zero where it never does.
+	RetryAt time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=when time alone may change the finding"`
+	Basis   Basis     `json:"-"`
+}
+
+// Until says when time alone may change the finding.
+func (f *Finding) Until(t time.Time) *Finding {
+	f.RetryAt = t.UTC()
+	return f
 }
 
 // Rests sets what the finding rests on, where that is not Text.

@@ -51,6 +51,7 @@ type Report struct {
 	Verdict        Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
 	Error          string     `json:"error,omitempty"`
 	Remedy         string     `json:"remedy,omitempty"`
+	RetryAt        time.Time  `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
 	Counts         Counts     `json:"counts"`
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
@@ -229,8 +230,9 @@ func (r *Report) Settle(catalogue []Rule) {
 		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order[a.Check], order[b.Check]))
 	})
 	r.Counts = Counts{Records: r.Counts.Records}
-	r.Verdict = Passed
+	r.Verdict, r.RetryAt = Passed, time.Time{}
 	for _, result := range r.Results {
+		r.retry(result.Findings)
 		switch result.Verdict {
 		case Passed:
 			r.Counts.Pass++
@@ -248,6 +250,16 @@ func (r *Report) Settle(catalogue []Rule) {
 			r.Counts.Skip++
 		case Manual:
 			r.Counts.Manual++
+		}
+	}
+}
+
+// retry makes RetryAt no later than what stands in the way and time alone may change.
+func (r *Report) retry(findings []Finding) {
+	for _, f := range findings {
+		stands := f.Severity == Error || f.Severity == Doubt
+		if stands && !f.RetryAt.IsZero() && (r.RetryAt.IsZero() || f.RetryAt.Before(r.RetryAt)) {
+			r.RetryAt = f.RetryAt
 		}
 	}
 }

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestProblemMatcher holds docs/problem-matcher.json to what a run tells as text.
+func TestProblemMatcher(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "problem-matcher.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		ProblemMatcher []struct{ Pattern []struct{ Regexp string } }
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	pattern := regexp.MustCompile(file.ProblemMatcher[0].Pattern[0].Regexp)
+	w := build(t, failing)
+	var told bytes.Buffer
+	Main(slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--offline"}),
+		IO{Stdout: &told, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	out := told.String()
+	var got []string
+	for line := range strings.Lines(out) {
+		if m := pattern.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			got = append(got, m[1]+" "+m[4]+" "+m[6])
+		}
+	}
+	if want := []string{"implementations/nova.json error window-too-long"}; !slices.Equal(got, want) {
+		t.Errorf("the matcher finds %q in\n%s", got, out)
+	}
+}
+
+// TestPreCommitHook runs the hook of .pre-commit-hooks.yaml, with this program in place of one that is built from a release.
+func TestPreCommitHook(t *testing.T) {
+	if _, err := exec.LookPath("pre-commit"); err != nil {
+		t.Skip("NOT TRIED: pre-commit is not installed")
+	}
+	hooks, err := os.ReadFile(filepath.Join("..", "..", ".pre-commit-hooks.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := build(t, failing)
+	bin := filepath.Join(t.TempDir(), "oap-gate")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/oap-gate").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	hook := strings.NewReplacer("language: golang", "language: system", "entry: oap-gate", "entry: "+bin,
+		"\n", "\n      ").Replace(string(hooks[strings.Index(string(hooks), "- id"):]))
+	config := filepath.Join(t.TempDir(), "pre-commit.yaml")
+	if err := os.WriteFile(config, []byte("repos:\n  - repo: local\n    hooks:\n      "+hook+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := w.Repo.Dir
+	git := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	git("checkout", "-q", "pr")
+	run := exec.Command("pre-commit", "run", "--config", config, "--from-ref", "main", "--to-ref", "pr")
+	run.Dir, run.Env = dir, append(os.Environ(), "PRE_COMMIT_HOME="+t.TempDir())
+	out, err := run.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "[window-too-long]") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// failing is a pull request whose listing is in force for too long.
+const failing = "pr: [{listing: nova, set: {/expires_at: \"2027-06-01T00:00:00Z\"}}]\n"

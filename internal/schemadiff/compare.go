@@ -1,0 +1,299 @@
+package schemadiff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// maxSteps bounds what all that one comparison does may cost; a step is about a microsecond.
+const maxSteps = 400_000
+
+// maxDepth is how many references are followed one inside the other; each takes some kilobytes of stack.
+const maxDepth = 2_000
+
+// setting is what surrounds a subschema: how its verdict counts, and whether another keyword sees what it evaluates. A
+// subschema that stands at several places, by references, has the union.
+type setting uint8
+
+const (
+	positive    setting = 1 << iota // what it refuses is refused
+	negative                        // what it refuses is accepted
+	unevaluated                     // at or below an unevaluatedProperties or unevaluatedItems
+)
+
+// undirected is the setting of what may count either way: in a oneOf, or beside maxContains.
+const undirected = positive | negative
+
+func (x setting) turned() setting {
+	return x&unevaluated | x&positive<<1 | x&negative>>1
+}
+
+// class is what a difference of class c means in the setting.
+func (x setting) class(c Class) Class {
+	direction := x & undirected
+	switch {
+	case c == Note:
+	case direction == undirected:
+		return Changed
+	case (c == Tightened || c == Loosened) && x&unevaluated != 0:
+		return Changed
+	case direction == positive:
+	case c == Additive:
+		return Changed
+	case c == Tightened:
+		return Loosened
+	case c == Loosened:
+		return Tightened
+	}
+	return c
+}
+
+// of is the setting of a subschema in an object that has the setting x.
+func (x setting) of(holder, sub *schema) setting {
+	switch sub.keyword {
+	case "not":
+		return x.turned()
+	case "oneOf", "if", "then", "else":
+		return x | undirected
+	case "contains":
+		if _, ok := holder.object()["maxContains"]; ok {
+			return x | undirected
+		}
+	case "$defs": // by its references alone
+		return x & unevaluated
+	}
+	return x
+}
+
+// seesEvaluated reports whether s has a keyword that depends on what others evaluate.
+func (s *schema) seesEvaluated() bool {
+	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
+		if sub := s.at(keyword, ""); sub != nil && !sub.bare() {
+			return true
+		}
+	}
+	return false
+}
+
+// references are the targets of s in its tree, nil for one that does not resolve, by keyword.
+func (t *Tree) references(s *schema) map[string]*schema {
+	var targets map[string]*schema
+	for _, keyword := range []string{"$ref", "$dynamicRef"} {
+		text, ok := s.object()[keyword].(string)
+		if !ok {
+			continue
+		}
+		if targets == nil {
+			targets = map[string]*schema{}
+		}
+		targets[keyword] = t.resolve(s, text)
+	}
+	return targets
+}
+
+// surroundings are the settings of all subschemas that some roots of a tree lead to, and who refers to them.
+type surroundings struct {
+	settings map[*schema]setting
+	users    map[*schema][]*schema
+}
+
+func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
+	all := surroundings{map[*schema]setting{}, map[*schema][]*schema{}}
+	var queue []*schema
+	add := func(s *schema, x setting) {
+		old, seen := all.settings[s]
+		if all.settings[s] = old | x; !seen || old|x != old {
+			queue = append(queue, s)
+		}
+	}
+	for _, root := range roots {
+		add(root, positive)
+	}
+	for len(queue) > 0 {
+		s := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if !c.spend(1) {
+			break
+		}
+		x := all.settings[s]
+		if s.seesEvaluated() {
+			x |= unevaluated
+		}
+		for sub := range s.each() {
+			add(sub, x.of(s, sub))
+		}
+		for _, target := range t.references(s) {
+			if target != nil {
+				if !slices.Contains(all.users[target], s) {
+					all.users[target] = append(all.users[target], s)
+				}
+				add(target, x)
+			}
+		}
+	}
+	return all
+}
+
+// comparison is of two trees.
+type comparison struct {
+	old, new      *Tree
+	oldOf         map[string]string // paths of the new tree, whose schemas are told at their own places: path of the old
+	before, after surroundings
+	left          int // steps
+	depth         int // references that are being followed
+	told          []Difference
+	index         map[told]int
+	more          map[int]int // differences beside the one told, by its index
+	walked        map[pair]bool
+	patterns      map[string]func(string) bool
+}
+
+type told struct {
+	pointer string
+	class   Class
+}
+
+type pair struct {
+	old, new *schema
+	in       setting
+}
+
+func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{}}
+	var before, after []*schema
+	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
+		if f := old.files[oldOf[p]]; f != nil && f.root != nil {
+			before = append(before, f.root)
+		}
+		if f := new.files[p]; f != nil && f.root != nil {
+			after = append(after, f.root)
+		}
+	}
+	c.before, c.after = c.surroundings(old, before), c.surroundings(new, after)
+	return c
+}
+
+// spend takes steps from what is left, and reports whether there were as many.
+func (c *comparison) spend(steps int) bool {
+	c.left -= steps
+	return c.left >= 0
+}
+
+func (c *comparison) schema(oldPath, newPath string) []Difference {
+	c.told, c.index, c.more, c.walked = nil, map[told]int{}, map[int]int{}, map[pair]bool{}
+	o, n := c.old.files[oldPath], c.new.files[newPath]
+	switch {
+	case o == nil || o.root == nil:
+		c.add(Difference{Class: Changed, Message: unread("old", oldPath, o)})
+	case n == nil || n.root == nil:
+		c.add(Difference{Class: Changed, Message: unread("new", newPath, n)})
+	default:
+		c.walk(o.root, n.root, spot{}, positive, nil)
+	}
+	for i, n := range c.more {
+		c.told[i].Message += fmt.Sprintf(" (and %d more)", n)
+	}
+	if c.left < 0 {
+		c.told = append(c.told, Difference{Class: Changed, Message: fmt.Sprintf(
+			"comparing takes more than %d steps, or %d references one inside the other; what is beyond is not known",
+			maxSteps, maxDepth)})
+	}
+	return sorted(c.told)
+}
+
+func unread(side, path string, f *file) string {
+	if f == nil {
+		return fmt.Sprintf("there is no %s schema at %s", side, quote(path))
+	}
+	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
+}
+
+// affected gives the published schemas that lead to one of the files.
+func (c *comparison) affected(changed []string) []string {
+	var found []string
+	for _, p := range slices.Sorted(maps.Keys(c.oldOf)) {
+		if slices.Contains(changed, p) || c.leads(c.old, p, changed) || c.leads(c.new, p, changed) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// leads reports whether the schema leads, by references, to one of the files that is not published.
+func (c *comparison) leads(t *Tree, path string, files []string) bool {
+	f := t.files[path]
+	if f == nil || f.root == nil {
+		return false
+	}
+	seen := map[*schema]bool{f.root: true}
+	queue := []*schema{f.root}
+	for len(queue) > 0 {
+		s := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if !c.spend(1) {
+			return true
+		}
+		if _, published := c.oldOf[s.file.path]; !published && slices.Contains(files, s.file.path) {
+			return true
+		}
+		next := slices.Collect(s.each())
+		for _, target := range t.references(s) {
+			next = append(next, target)
+		}
+		for _, sub := range next {
+			if sub != nil && !seen[sub] {
+				seen[sub] = true
+				queue = append(queue, sub)
+			}
+		}
+	}
+	return false
+}
+
+// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which
+// a reference was followed it is the place of that reference.
+type spot struct {
+	old, new       *step
+	oldRef, newRef bool // a reference was followed
+	standIn        bool // one of the two is what a reference leads to, where the other has none
+}
+
+func (s spot) followed() bool { return s.oldRef || s.newRef }
+
+type step struct {
+	above *step
+	token string
+}
+
+func (s *step) pointer() string {
+	var tokens []string
+	for ; s != nil; s = s.above {
+		tokens = append(tokens, "/"+strict.Escape(s.token))
+	}
+	slices.Reverse(tokens)
+	return strings.Join(tokens, "")
+}
+
+func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
+
+// branch is the spot below where the pointers differ.
+func (s spot) branch(old, new []string) spot {
+	if !s.oldRef {
+		s.old = s.old.below(old)
+	}
+	if !s.newRef {
+		s.new = s.new.below(new)
+	}
+	return s
+}
+
+func (s *step) below(tokens []string) *step {
+	for _, token := range tokens {
+		s = &step{s, token}
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+// Package schemadiff tells how one JSON Schema (draft 2020-12) differs in meaning from another: for whom a document
+// that was valid still is, and what RFC 0019 section 4 makes of it. It is pure: texts go in, differences come out.
+//
+// Two schemas are walked side by side from the root. Each difference has a Class and the place of the keyword. What
+// cannot be shown to be one of the harmless classes is Changed: undecided fails.
+//
+// References resolve inside the tree alone, by `$id` and by base name. Nothing is fetched.
+package schemadiff
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Class says what a difference does to the documents that the old schema judged.
+type Class string
+
+// The classes. Only Note and Additive do not break.
+const (
+	// Note: no document is judged otherwise.
+	Note Class = "note"
+	// Additive: a new optional field where nothing governed that name. A document without that member is judged as before.
+	Additive Class = "additive"
+	// Loosened: the new schema accepts all that the old one did, and more.
+	Loosened Class = "loosened"
+	// Tightened: the new schema may refuse what the old one accepted, and accepts nothing that it refused.
+	Tightened Class = "tightened"
+	// Enum: the value range of an enumeration differs, either way.
+	Enum Class = "enum"
+	// Removed: a field or a definition is gone.
+	Removed Class = "removed"
+	// Identity: `$id`, `$schema` or an anchor differs, or a reference leads to another `$id`.
+	Identity Class = "identity"
+	// Meaning: a default differs, so that an absent member means something else.
+	Meaning Class = "meaning"
+	// Changed: none of the others can be shown.
+	Changed Class = "changed"
+)
+
+// Breaking reports whether RFC 0019 section 4 forbids the difference in a published schema, whatever is declared.
+func (c Class) Breaking() bool { return c != Note && c != Additive }
+
+// Difference is one place at which the new schema says something else than the old.
+type Difference struct {
+	Class   Class  `json:"class"`
+	Pointer string `json:"pointer"`        // RFC 6901, of the keyword or entry; "" is the schema as a whole
+	Gone    bool   `json:"gone,omitempty"` // the pointer is one of the old schema, whose keyword or entry is gone
+	Message string `json:"message"`        // what was, what is; foreign text is quoted and cut, in one line
+
+	Old, New any `json:"-"` // the keyword's values as strict.Document has them; nil where absent or not of one place
+}
+
+// Breaking reports whether one of the differences breaks.
+func Breaking(differences []Difference) bool {
+	return slices.ContainsFunc(differences, func(d Difference) bool { return d.Class.Breaking() })
+}
+
+// Limits. A schema beyond the first two cannot be read; a comparison beyond the last ends with a Changed of the whole.
+const (
+	MaxBytes = 1 << 20 // of one schema's text
+	MaxDepth = 60      // of objects and arrays in it
+	MaxTree  = 8 << 20 // bytes of all texts of a tree
+)
+
+// Compare tells how the schema newPath of the one tree differs from oldPath of the other, sorted by pointer and class.
+// What the two refer to in other files is compared where it is referred to, whichever file holds it. A text that cannot
+// be read, or that is not there, is one Changed of the whole.
+func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
+	c := newComparison(old, new, map[string]string{newPath: oldPath})
+	return c.schema(oldPath, newPath)
+}
+
+// Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
+// use, and what all its calls take has one bound.
+type Comparison struct{ *comparison }
+
+// Trees prepares the comparison of the schemas for which published holds and that the old tree has. Their differences
+// are told where they stand: a reference from one of them to another tells nothing.
+func Trees(old, new *Tree, published func(path string) bool) *Comparison {
+	both := map[string]string{}
+	for path := range old.files {
+		if published(path) {
+			both[path] = path
+		}
+	}
+	return &Comparison{newComparison(old, new, both)}
+}
+
+// Schema tells how the schema at path differs, as Compare does.
+func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
+
+// Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
+// those that lead, by references, to a changed file that is not published.
+func (c *Comparison) Affected(changed []string) []string { return c.affected(changed) }
+
+func sorted(differences []Difference) []Difference {
+	slices.SortStableFunc(differences, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Class, b.Class))
+	})
+	return differences
+}

@@ -1,0 +1,389 @@
+package schemadiff
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// limits are those of strict.Parse. A value takes some hundred bytes of memory, however short it is in the text.
+var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values: 1 << 17}
+
+// Tree is the schemas of one Git tree, read once. It is not safe for concurrent use.
+type Tree struct {
+	files    map[string]*file
+	resource map[string][]*schema // by absolute $id
+	base     map[string][]*file   // by base name
+	dynamic  map[string]int       // how many places have this $dynamicAnchor
+}
+
+type file struct {
+	path  string
+	root  *schema
+	fault error
+	loose map[string]*schema // what references lead to below unknown keywords, by pointer
+}
+
+// NewTree reads texts by their paths in the tree. What references may lead to belongs to it too. In the order of paths,
+// texts beyond MaxTree bytes in all are not read.
+func NewTree(texts map[string][]byte) *Tree {
+	t := &Tree{map[string]*file{}, map[string][]*schema{}, map[string][]*file{}, map[string]int{}}
+	left := MaxTree
+	for _, p := range slices.Sorted(maps.Keys(texts)) {
+		f := &file{path: p, loose: map[string]*schema{}}
+		t.files[p] = f
+		if left -= len(texts[p]); left < 0 {
+			f.fault = fmt.Errorf("%s: the schemas of the tree up to here have more than %d bytes, at most that are read",
+				p, MaxTree)
+			continue
+		}
+		document, err := strict.Parse(p, texts[p], limits)
+		if err != nil {
+			f.fault = err
+			continue
+		}
+		f.root = &schema{file: f, value: document.Root}
+		t.base[path.Base(p)] = append(t.base[path.Base(p)], f)
+		t.index(f.root)
+	}
+	return t
+}
+
+// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and
+// where the tree has no such path.
+func (t *Tree) Fault(path string) error {
+	if f := t.files[path]; f != nil {
+		return f.fault
+	}
+	return nil
+}
+
+// schema is a subschema at its place in a file.
+type schema struct {
+	file     *file
+	parent   *schema
+	keyword  string // of the parent that holds it
+	name     string // the member or the index under that keyword
+	value    any    // a bool or an object where it is a schema at all
+	unpaired bool   // the other side's schema at the same pointer need not be its counterpart
+	resource *schema
+	id       string             // of a resource: its absolute URI
+	anchors  map[string]*schema // of a resource
+	subs     map[string]*schema // those that were asked for
+	refusing answer             // whether it may refuse something
+}
+
+// answer is to a question that is asked often.
+type answer uint8
+
+const (
+	unknown answer = iota
+	yes
+	no
+)
+
+// absent is what a keyword that is not there says.
+var absent = &schema{value: true, refusing: no}
+
+func (s *schema) object() map[string]any {
+	object, _ := s.value.(map[string]any)
+	return object
+}
+
+// form is how a keyword holds subschemas.
+type form uint8
+
+const (
+	none form = iota
+	single
+	listed
+	named
+)
+
+var forms = map[string]form{
+	"$defs": named, "dependentSchemas": named, "patternProperties": named, "properties": named,
+	"allOf": listed, "anyOf": listed, "oneOf": listed, "prefixItems": listed,
+	"additionalProperties": single, "contains": single, "else": single, "if": single, "items": single, "not": single,
+	"propertyNames": single, "then": single, "unevaluatedItems": single, "unevaluatedProperties": single,
+}
+
+// at is the subschema under a keyword, or nil; name is "" for a keyword that holds one.
+func (s *schema) at(keyword, name string) *schema {
+	key := keyword
+	if forms[keyword] != single {
+		key = keyword + "/" + name
+	}
+	if sub := s.subs[key]; sub != nil {
+		return sub
+	}
+	value, ok := s.object()[keyword]
+	switch {
+	case !ok:
+		return nil
+	case forms[keyword] == named:
+		members, _ := value.(map[string]any)
+		value, ok = members[name]
+	case forms[keyword] == listed:
+		items, _ := value.([]any)
+		i, err := strconv.Atoi(name)
+		if ok = err == nil && i >= 0 && i < len(items) && strconv.Itoa(i) == name; ok {
+			value = items[i]
+		}
+	}
+	if !ok {
+		return nil
+	}
+	sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource}
+	_, conditional := s.object()["if"]
+	sub.unpaired = s.unpaired || forms[keyword] == listed || (keyword == "then" || keyword == "else") && !conditional
+	if s.subs == nil {
+		s.subs = map[string]*schema{}
+	}
+	s.subs[key] = sub
+	return sub
+}
+
+// list is the subschemas in an array.
+func (s *schema) list(keyword string) []*schema {
+	items, _ := s.object()[keyword].([]any)
+	subs := make([]*schema, len(items))
+	for i := range items {
+		subs[i] = s.at(keyword, strconv.Itoa(i))
+	}
+	return subs
+}
+
+// each gives the subschemas at the places of known keywords, in order.
+func (s *schema) each() iter.Seq[*schema] {
+	return func(yield func(*schema) bool) {
+		object := s.object()
+		for _, keyword := range slices.Sorted(maps.Keys(object)) {
+			names := []string{""}
+			switch forms[keyword] {
+			case none:
+				continue
+			case named:
+				members, _ := object[keyword].(map[string]any)
+				names = slices.Sorted(maps.Keys(members))
+			case listed:
+				items, _ := object[keyword].([]any)
+				names = make([]string, len(items))
+				for i := range items {
+					names[i] = strconv.Itoa(i)
+				}
+			}
+			for _, name := range names {
+				if !yield(s.at(keyword, name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// index enters the identifiers of s and of what is below into the tree. A file without $id has its path as URI.
+func (t *Tree) index(s *schema) {
+	object := s.object()
+	id, isResource := object["$id"].(string)
+	if isResource || s.parent == nil {
+		base := "tree:///" + s.file.path
+		if s.parent != nil {
+			base = s.resource.id
+		}
+		s.resource, s.anchors = s, map[string]*schema{}
+		s.id = strings.TrimSuffix(absolute(base, id), "#")
+		t.resource[s.id] = append(t.resource[s.id], s)
+	}
+	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+		if name, ok := object[keyword].(string); ok {
+			s.resource.anchors[name] = s
+			if keyword == "$dynamicAnchor" {
+				t.dynamic[name]++
+			}
+		}
+	}
+	for sub := range s.each() {
+		t.index(sub)
+	}
+}
+
+// absolute resolves a reference, or is the reference itself where one of the two is no URI.
+func absolute(base, reference string) string {
+	if reference == "" {
+		return base
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return reference
+	}
+	r, err := b.Parse(reference)
+	if err != nil {
+		return reference
+	}
+	return r.String()
+}
+
+// resolve gives what a reference in s leads to, or nil.
+func (t *Tree) resolve(s *schema, reference string) *schema {
+	uri, fragment, _ := strings.Cut(reference, "#")
+	fragment, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil
+	}
+	root := s.resource
+	if uri != "" {
+		root = t.named(s, absolute(root.id, uri))
+	}
+	switch {
+	case root == nil:
+		return nil
+	case fragment == "":
+		return root
+	case fragment[0] == '/':
+		return root.follow(fragment)
+	}
+	return root.anchors[fragment]
+}
+
+// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the
+// end of the URI's path in more names than any other's. Where two would do it is none.
+func (t *Tree) named(s *schema, uri string) *schema {
+	if found := t.resource[uri]; len(found) > 0 {
+		if len(found) > 1 {
+			return nil
+		}
+		return found[0]
+	}
+	u, err := url.Parse(uri)
+	if err != nil || u.Path == "" {
+		return nil
+	}
+	var best *schema
+	most := 0
+	for _, f := range t.base[path.Base(u.Path)] {
+		n := 2 * common(u.Path, f.path)
+		if path.Dir(f.path) == path.Dir(s.file.path) {
+			n++
+		}
+		switch {
+		case n > most:
+			best, most = f.root, n
+		case n == most:
+			best = nil
+		}
+	}
+	return best
+}
+
+// common counts the names that two paths end with alike.
+func common(a, b string) int {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(x) && n < len(y) && x[len(x)-1-n] == y[len(y)-1-n] {
+		n++
+	}
+	return n
+}
+
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// follow gives what a JSON Pointer leads to from s, or nil. Below an unknown keyword it is a schema without a place.
+func (s *schema) follow(pointer string) *schema {
+	at := s
+	for rest := pointer; rest != ""; {
+		keyword, after := cutToken(rest)
+		name := ""
+		switch forms[keyword] {
+		case none:
+			return at.loose(pointer, rest)
+		case listed, named:
+			if after == "" {
+				return nil
+			}
+			name, after = cutToken(after)
+		}
+		if at = at.at(keyword, name); at == nil {
+			return nil
+		}
+		rest = after
+	}
+	return at
+}
+
+// loose follows what is left of a pointer through values of whatever kind.
+func (s *schema) loose(pointer, rest string) *schema {
+	if found := s.file.loose[s.resource.id+"#"+pointer]; found != nil {
+		return found
+	}
+	value := s.value
+	for rest != "" {
+		var token string
+		token, rest = cutToken(rest)
+		switch in := value.(type) {
+		case map[string]any:
+			member, ok := in[token]
+			if !ok {
+				return nil
+			}
+			value = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) || strconv.Itoa(i) != token {
+				return nil
+			}
+			value = in[i]
+		default:
+			return nil
+		}
+	}
+	found := &schema{file: s.file, keyword: pointer, value: value, resource: s.resource, unpaired: true}
+	s.file.loose[s.resource.id+"#"+pointer] = found
+	return found
+}
+
+// cutToken cuts the first reference token from a pointer that begins with a slash.
+func cutToken(pointer string) (token, rest string) {
+	token, rest, more := strings.Cut(pointer[1:], "/")
+	if more {
+		rest = "/" + rest
+	}
+	return unescape.Replace(token), rest
+}
+
+// place spells where s stands, for a message.
+func (s *schema) place() string {
+	var b strings.Builder
+	b.WriteString(s.file.path + "#")
+	s.spell(&b)
+	return b.String()
+}
+
+func (s *schema) spell(b *strings.Builder) {
+	if s.parent == nil {
+		b.WriteString(s.keyword) // the pointer of one without a place
+		return
+	}
+	s.parent.spell(b)
+	b.WriteString("/" + s.keyword)
+	if forms[s.keyword] != single {
+		b.WriteString("/" + strict.Escape(s.name))
+	}
+}
+
+// counterpart reports whether s and o stand at the same place of their files, so that the walk through the files brings
+// them together.
+func (s *schema) counterpart(o *schema) bool {
+	for ; s != nil && o != nil; s, o = s.parent, o.parent {
+		if s.unpaired || o.unpaired || s.keyword != o.keyword || s.name != o.name {
+			return false
+		}
+	}
+	return s == nil && o == nil
+}
