@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 // listOptions are the flags of list.
@@ -94,6 +95,9 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	}
 	if err != nil {
 		return err
+	}
+	if err := hasRecords(&verify.Clone{Repo: repo, Commit: commit}, ctx); err != nil {
+		return usagef("name the clone of a registry with --repo", "%v", err)
 	}
 	var refused []string
 	if mirror != nil {
@@ -216,8 +220,10 @@ func writeRowsCSV(out io.Writer, rows []listing.Row) {
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit, stampSeconds(r.CommittedAt)}
-		for i, cell := range line {
-			if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		for i := range line {
+			cell := report.Line(line[i])
+			line[i] = cell
+			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
 				line[i] = "'" + cell
 			}
 		}
