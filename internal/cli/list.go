@@ -56,10 +56,13 @@ out unless --status names them. See verify and audit for what the documents say.
 	}
 	f := c.Flags()
 	bindRepo(c, &o.repo)
-	f.StringVar(&o.rev, "rev", "", "commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
+	f.StringVar(&o.rev, "rev", "",
+		"commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	f.StringVar(&o.level, "level", "", "only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
-	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses, ", ")+" (default: all but provisional)")
+	f.StringVar(&o.level, "level", "",
+		"only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
+	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses,
+		", ")+" (default: all but provisional)")
 	durationVar(f, &o.within, "within", "0", "only what ends within this time and has not yet; 0: whenever it ends")
 	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 where it is not there")
 	f.StringVar(&o.format, "format", "text", "text, json or csv")
@@ -133,7 +136,8 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	default:
 		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", short(commit), report.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown)
-		fmt.Fprintf(out, "%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
+		fmt.Fprintf(out,
+			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
 			len(shown), all, leftOut(hidden))
 	}
 	if err := out.Flush(); err != nil {
@@ -219,7 +223,8 @@ func writeRowsCSV(out io.Writer, rows []listing.Row) {
 	_ = w.Write([]string{"slug", "tool_did", "level", "status", "until", "receipt_sha256", "commit", "committed_at"})
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit, stampSeconds(r.CommittedAt)}
+		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit,
+			stampSeconds(r.CommittedAt)}
 		for i := range line {
 			cell := report.Line(line[i])
 			line[i] = cell

@@ -53,7 +53,8 @@ func TestSignedKilled(t *testing.T) {
 	}
 	t.Run("revoke", func(t *testing.T) {
 		w := build(t, quorum)
-		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t, "eve")}, w.Args()))
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t,
+			"eve")}, w.Args()))
 	})
 	t.Run("draft", func(t *testing.T) {
 		w := build(t, quorum)
@@ -66,7 +67,8 @@ func TestSignedKilled(t *testing.T) {
 			"--did", "did:web:ada.example", "--key", keyOf(t, "ada")}, w.Args())...); code != 0 {
 			t.Fatalf("exit status %d\n%s", code, out)
 		}
-		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"), "--in-place"}, w.Args()))
+		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"),
+			"--in-place"}, w.Args()))
 	})
 	t.Run("fmt", func(t *testing.T) {
 		w := build(t, quorum)

@@ -45,9 +45,10 @@ var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.
 // RowsSchema is the JSON Schema of Rows.
 func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings of an OAP registry") }
 
-// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing. Errors
-// are of reading the repository.
-func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time, refused []string) (*Rows, error) {
+// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
+// Errors are of reading the repository.
+func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time, refused []string) (*Rows,
+	error) {
 	tree, err := repo.Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,10 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	for _, r := range revocations {
 		revoked[r.Path] = !none[r.Path]
 	}
-	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row { return row(rec, at, revoked) })
+	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row {
+		return row(rec, at,
+			revoked)
+	})
 	if err != nil {
 		return nil, err
 	}
