@@ -52,10 +52,10 @@ func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (i
 	return f
 }
 
-// IsHTTPS tells whether a text begins as an https URL does.
+// IsHTTPS tells whether a text begins as an https URL does, and is no longer than a URL may be.
 func IsHTTPS(uri string) bool {
 	const scheme = "https://"
-	return len(uri) > len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
+	return len(uri) > len(scheme) && len(uri) <= maxURL && strings.EqualFold(uri[:len(scheme)], scheme)
 }
 
 // The documents that may be at hand.

@@ -45,9 +45,10 @@ type Receipt struct {
 	TargetURI          string
 	SuiteName          string
 	SuiteVersion       string
-	ClaimedLevels      []level.Level // as written, levels that do not exist included
-	Profile            string
-	RevenueSource      string
+	// ClaimedLevels are as written, levels that do not exist included; of more than 64 each that exists, once.
+	ClaimedLevels []level.Level
+	Profile       string
+	RevenueSource string
 
 	Passed, Failed int64 // of results_summary; a number beyond int64 is the nearest int64
 	HasPassed      bool  // passed is there and a whole number
@@ -157,10 +158,16 @@ func (r *Receipt) root() map[string]any {
 	return root
 }
 
+// maxLevels is how many claimed levels are kept as they are written: kept, some hundred thousand would take many times the
+// memory of their text, and there are fewer that exist.
+const maxLevels = 64
+
 func (r *Receipt) entries(root map[string]any) {
 	levels, _ := root["claimed_levels"].([]any)
 	for _, l := range levels {
-		if s, ok := l.(string); ok {
+		s, ok := l.(string)
+		claimed := level.Level(s)
+		if ok && (len(r.ClaimedLevels) < maxLevels || claimed.Exists() && !slices.Contains(r.ClaimedLevels, claimed)) {
 			r.ClaimedLevels = append(r.ClaimedLevels, level.Level(strings.Clone(s)))
 		}
 	}

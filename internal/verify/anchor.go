@@ -118,7 +118,7 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 	}
 	w.levels[id] = map[level.Level]verdict.Verdict{}
 	highLevels := false
-	for _, l := range w.claimed() {
+	for _, l := range w.claimed {
 		if needsWitness(l) {
 			highLevels = true
 			w.levels[id][l] = verdict.Inconclusive
@@ -145,7 +145,7 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 	listed := w.listed()
 	var anchor *checks.Listed
 	told := map[string]bool{}
-	for _, l := range w.claimed() {
+	for _, l := range w.claimed {
 		high, missing := needsWitness(l), w.notListed(listed)
 		for _, c := range listed {
 			why := w.unanchored(c, l)

@@ -140,7 +140,7 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 		out.Warnf(manifestDocument, "/conformance/receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
 			WithFix("set conformance.receipt_uri in the Manifest to the Receipt that is listed")
 	}
-	out.Verified = "names " + m.ReceiptURI
+	out.Verified = "names " + cut(m.ReceiptURI, 200)
 	return out, nil
 }
 
@@ -194,7 +194,7 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 			WithFix("attest with a trusted version, or name this one with --trusted-suites")
 	}
 	if len(out.Findings) == 0 {
-		out.Verified = "version " + r.SuiteVersion
+		out.Verified = "version " + cut(r.SuiteVersion, 100)
 	}
 	return out, nil
 }
@@ -241,7 +241,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	asked := w.target.ManifestURI
 	hosts := asked == "" || checks.SameHost(asked, r.TargetURI)
 	if !hosts && !checks.InDomain(asked, r.ImplementationDID) {
-		out.Errorf(manifestDocument, "", "manifest-host", "the Manifest is on host %q, neither in the domain of %.200s nor the host %q of the Receipt's signed target.uri",
+		out.Errorf(manifestDocument, "", "manifest-host", "the Manifest is on host %.200q, neither in the domain of %.200s nor the host %.200q of the Receipt's signed target.uri",
 			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
 	} else if base := w.target.base(); strings.Trim(pathOf(base), "/") != "" && !covers(base, r.TargetURI) && !isAt(r.ImplementationDID, base) {
 		out.Errorf(manifestDocument, "", "manifest-host", "the Manifest is that of %.200q, the Receipt's signed target.uri is %.200q, and %.200s is not the did:web of that path",
@@ -252,7 +252,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 			WithFix("attest against the deployment that is engaged")
 	}
 	if !out.Has(verdict.Error) {
-		out.Verified = "the Receipt is that of " + m.ToolDID
+		out.Verified = "the Receipt is that of " + cut(m.ToolDID, 200)
 		if asked == "" {
 			out.Verified += ", the Manifest's host is not known"
 		}
@@ -326,28 +326,21 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 	}
 	var out verdict.Outcome
 	r := w.receipt()
-	seen := map[level.Level]bool{}
-	for i, l := range r.ClaimedLevels {
-		if seen[l] {
-			continue
+	for _, l := range w.claimed {
+		if l.Exists() {
+			add(&out, receiptDocument, checks.NonCommercial(r, l))
+		} else if len(out.Findings) < maxNamed {
+			out.Errorf(receiptDocument, "/claimed_levels", "no-such-level",
+				"claimed_levels has %.40q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3", l).
+				WithFix("attest at levels that exist")
 		}
-		seen[l] = true
-		if !l.Exists() {
-			if len(out.Findings) < maxNamed {
-				out.Errorf(receiptDocument, fmt.Sprintf("/claimed_levels/%d", i), "no-such-level",
-					"claimed_levels has %.40q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3", l).
-					WithFix("attest at levels that exist")
-			}
-			continue
-		}
-		add(&out, receiptDocument, checks.NonCommercial(r, l))
 	}
 	add(&out, receiptDocument, checks.ReceiptResults(r))
-	if len(r.ClaimedLevels) == 0 {
+	if len(w.claimed) == 0 {
 		out.Errorf(receiptDocument, "/claimed_levels", "no-such-level", "claimed_levels names no level").WithFix("attest at a level")
 	}
 	if !out.Has(verdict.Error) {
-		out.Verified = "claims " + levelList(r.ClaimedLevels) + fmt.Sprintf(", %d tests passed", r.Passed)
+		out.Verified = "claims " + levelList(w.claimed) + fmt.Sprintf(", %d tests passed", r.Passed)
 	}
 	return out, nil
 }
@@ -411,7 +404,7 @@ func (w *work) eachLevel(id string, from int, not string, judge func(level.Level
 	var all verdict.Outcome
 	worst := verdict.Skipped
 	w.levels[id] = map[level.Level]verdict.Verdict{}
-	for _, l := range w.claimed() {
+	for _, l := range w.claimed {
 		s := w.candidates[l]
 		if s == nil || l.Base() < from || w.levels[id][l] != "" {
 			continue

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -101,6 +102,7 @@ type work struct {
 	did    string // see Result
 	// candidates are the listings that the Receipt would make, by the levels that it claims.
 	candidates map[level.Level]*checks.Subject
+	claimed    []level.Level   // by the Receipt, each once, at most maxClaimed
 	subject    *checks.Subject // one of them; at no level where the Receipt claims none
 	// levels are the verdicts of the steps that judge each level for itself.
 	levels map[string]map[level.Level]verdict.Verdict
@@ -166,13 +168,13 @@ func (w *work) collect() error {
 		w.facts = f
 		w.draft()
 		var kinds evidence.Set
-		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed(), needsWitness) {
+		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
 			kinds = kinds.With(evidence.Witnesses)
 		}
 		var wanted evidence.Wanted
 		wanted, failed = w.subject.Wanted(kinds)
 		wanted.MaxDocuments = maxDocuments
-		return w.did, slices.ContainsFunc(w.claimed(), func(l level.Level) bool { return l.Base() == 5 }), wanted
+		return w.did, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }), wanted
 	})
 	w.facts = facts
 	for _, s := range w.candidates {
@@ -184,12 +186,26 @@ func (w *work) collect() error {
 
 func needsWitness(l level.Level) bool { return l.Base() >= 4 }
 
-// claimed are the levels that the Receipt claims; none where there is no Receipt that can be read.
-func (w *work) claimed() []level.Level {
-	if r := w.receipt(); r != nil {
-		return r.ClaimedLevels
+// maxClaimed is how many levels are looked at: there are fewer, so that of more some do not exist, and none is accepted.
+const maxClaimed = 64
+
+// claim finds the levels that the Receipt claims, each once.
+func (w *work) claim(r *receipt.Receipt) {
+	seen := map[level.Level]bool{}
+	for _, l := range r.ClaimedLevels {
+		if !seen[l] && len(seen) < maxClaimed {
+			seen[l] = true
+			w.claimed = append(w.claimed, level.Level(cut(string(l), 100)))
+		}
 	}
-	return nil
+}
+
+// cut shortens foreign text, at a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func (w *work) receipt() *receipt.Receipt {
@@ -205,11 +221,15 @@ func (w *work) draft() {
 	if r == nil {
 		r = &receipt.Receipt{}
 	}
+	w.claim(r)
 	w.did = r.ImplementationDID
 	if m := w.facts.Manifest; w.did == "" && m.State == evidence.Obtained {
 		w.did = m.Value.ToolDID
 	}
 	w.did = cmp.Or(w.did, w.target.DID)
+	if len(w.did) > did.MaxLength {
+		w.did = cut(w.did, 200) // it is none
+	}
 	standing := w.cfg.Standing
 	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
 		Selected: func(string) bool { return true },
@@ -228,7 +248,7 @@ func (w *work) draft() {
 	}
 	w.candidates = map[level.Level]*checks.Subject{}
 	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
-	for _, l := range w.claimed() {
+	for _, l := range w.claimed {
 		if l.Base() >= 4 && w.candidates[l] == nil {
 			from.Level = l
 			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
@@ -256,12 +276,12 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 	}
 	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256
 	if r := w.receipt(); r != nil {
-		rep.SuiteVersion = r.SuiteVersion
+		rep.SuiteVersion = cut(r.SuiteVersion, 100)
 		if !r.NotAfter.IsZero() {
 			rep.NotAfter = &r.NotAfter.Time
 		}
-		rep.ClaimedLevels = append(rep.ClaimedLevels, r.ClaimedLevels...)
 	}
+	rep.ClaimedLevels = append(rep.ClaimedLevels, w.claimed...)
 	for i, out := range outcomes {
 		s, err := w.step(catalogue[i], out)
 		if err != nil {
@@ -324,7 +344,7 @@ func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 	if rule.ID == "receipt-fetch" {
 		s.SHA256 = w.facts.ReceiptText.Value.SHA256
 		if r := w.receipt(); r != nil {
-			s.ReceiptID = r.ID
+			s.ReceiptID = cut(r.ID, 200)
 		}
 	}
 	return s, nil
