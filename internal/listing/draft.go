@@ -182,6 +182,8 @@ func quote(b *bytes.Buffer, s string) {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
+		case r == '[' && bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
+			b.WriteString(`\u005b`)
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
