@@ -62,10 +62,14 @@ func TestHostileDocuments(t *testing.T) {
 		run("renew", "eve", "--dry-run")
 		run("renew", "eve")
 		p := strings.ReplaceAll(payloads[payload], "MARK", "pwned-argument.")
-		for _, command := range [][]string{{"new", p, "https://n1.example"}, {"new", "n10", p}, {"new", "n10", "https://n1.example/" + p},
-			{"new", "n10", "https://n1.example", "--set", "license=" + p, "--dry-run"}, {"new", "n10", "https://n1.example", "--set", p},
-			{"new", "n10", "https://n1.example", "--set", "categories=[" + p}, {"new", "n10", "https://n1.example", "--level", p},
-			{"new", "n10", "https://n1.example", "--receipt", p}, {"renew", p}, {"renew", "eve", "--receipt", p}, {"renew", "--all", "--within", p}} {
+		for _, command := range [][]string{{"new", p, "https://n1.example"}, {"new", "n10", p},
+			{"new", "n10", "https://n1.example/" + p},
+			{"new", "n10", "https://n1.example", "--set", "license=" + p, "--dry-run"},
+			{"new", "n10", "https://n1.example", "--set", p},
+			{"new", "n10", "https://n1.example", "--set", "categories=[" + p},
+			{"new", "n10", "https://n1.example", "--level", p},
+			{"new", "n10", "https://n1.example", "--receipt", p}, {"renew", p},
+			{"renew", "eve", "--receipt", p}, {"renew", "--all", "--within", p}} {
 			run(command...)
 		}
 	}
