@@ -48,8 +48,8 @@ type session struct {
 
 var console = regexp.MustCompile("(?s)<!-- (deploy|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n")
 
-// TestContributorPage runs each command of the page, in its order, and compares what it prints with the page. In the page …
-// stands for any text of a line, and alone on a line for any lines.
+// TestContributorPage runs each command of the page, in its order, and compares what it prints with the page. In the
+// page … stands for any text of a line, and alone on a line for any lines.
 func TestContributorPage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the page's commands are those of a POSIX shell")
@@ -118,12 +118,14 @@ func open(t *testing.T) *session {
 	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") { // without --repo: the page's is the current folder
 		fmt.Fprintf(&flags, " '%s'", a)
 	}
-	program := fmt.Sprintf("#!/bin/sh\ncase \"$1 $2\" in\n\"key new\") exec '%[1]s' \"$@\";;\nlist*) exec '%[1]s' \"$@\" %[2]s;;\n"+
+	program := fmt.Sprintf("#!/bin/sh\n"+
+		"case \"$1 $2\" in\n\"key new\") exec '%[1]s' \"$@\";;\nlist*) exec '%[1]s' \"$@\" %[2]s;;\n"+
 		"esac\nexec '%[1]s' \"$@\"%[3]s\n", self, strings.Join(w.Args()[2:4], " "), &flags)
 	if err := os.WriteFile(filepath.Join(bin, "oap-gate"), []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("[user]\n\tname = Nova\n\temail = nova@nova.example\n[url \"%s\"]\n\tinsteadOf = https://github.com/you/oap-registry\n"+
+	config := fmt.Sprintf("[user]\n\tname = Nova\n\temail = nova@nova.example\n[url \"%s\"]\n"+
+		"\tinsteadOf = https://github.com/you/oap-registry\n"+
 		"[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n", w.Repo.Dir)
 	if err := os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
@@ -203,7 +205,8 @@ func (s *session) run(command string) string {
 	}
 	c := exec.Command("sh", "-c", command)
 	c.Dir = s.dir
-	c.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Join(s.home, "bin") + ":" + os.Getenv("PATH"), "OAP_GATE_OF_THE_DOCS=1",
+	c.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Join(s.home, "bin") + ":" + os.Getenv("PATH"),
+		"OAP_GATE_OF_THE_DOCS=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z"}
 	out, err := c.CombinedOutput()
 	text := string(out)

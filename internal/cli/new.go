@@ -38,7 +38,8 @@ func newNew(sys IO) *cobra.Command {
 		Short: "make the listing of an implementation out of what it serves",
 		Long: strings.TrimSpace(`
 new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
-implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand. ` + verify.Forms + `.
+implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
+` + verify.Forms + `.
 
 What could never pass is refused: a Receipt that violates its schema, is another implementation's, or carries no
 signature of its own that verifies; a slug or a DID that is listed.`),
@@ -63,7 +64,8 @@ func (o *newOptions) bindAll(c *cobra.Command) {
 	f.StringVar(&o.receipt, "receipt", "", "where the Receipt is (default: where the Manifest says)")
 	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims)")
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
-	f.StringArrayVar(&o.set, "set", nil, "a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
+	f.StringArrayVar(&o.set, "set", nil,
+		"a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
 }
 
 // unsigned are the members of a listing that no document says.
@@ -114,7 +116,8 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 		return err
 	}
 	if o.offline {
-		return usagef("leave --offline out", "a listing is made of the documents that are served, and --offline forbids to fetch them")
+		return usagef("leave --offline out",
+			"a listing is made of the documents that are served, and --offline forbids to fetch them")
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -129,7 +132,8 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 }
 
 // list makes the listing and writes it.
-func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path string, target verify.Target, from listing.From) error {
+func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path string,
+	target verify.Target, from listing.From) error {
 	renew := "renew it: oap-gate renew " + slug
 	st, err := w.standing(ctx)
 	if err != nil {
@@ -214,7 +218,8 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 		}
 		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s", s.Step, s.Error)
 		if s.Verdict == verdict.Inconclusive {
-			unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(fix, "nothing is written, since nothing was decided: %s: %s", s.Step, s.Error)})
+			unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(fix,
+				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error)})
 			continue
 		}
 		if refused != nil {
