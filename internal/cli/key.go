@@ -80,7 +80,7 @@ func (k *keyFlags) bind(c *cobra.Command) {
 	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
 }
 
-// read reads a private key, which the caller wipes, and tells where others may read it too.
+// readKey reads a private key, which the caller wipes, and tells where others may read it too.
 func readKey(sys IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
