@@ -566,9 +566,8 @@ func overwrite(dir *os.Root, name string, was, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	now, err := capped.ReadAll(f, receipt.MaxBytes)
-	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
 		return err
 	}
 	info, err := dir.Lstat(name)
