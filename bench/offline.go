@@ -28,8 +28,9 @@ func (b *bench) small() ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []figure{{name: "offline check of one new listing, 1000 listings", gate: spread(used[0]), memory: mebibytes(used[0]),
-		must: "<= 60 ms", holds: median(used[0], wall) <= 0.06, unjudged: b.quick, commands: []string{check.String()}}}, nil
+	return []figure{{name: "offline check of one new listing, 1000 listings", gate: spread(used[0]),
+		memory: mebibytes(used[0]),
+		must:   "<= 60 ms", holds: median(used[0], wall) <= 0.06, unjudged: b.quick, commands: []string{check.String()}}}, nil
 }
 
 // flat is the same in a folder of 100,000 listings, beside git printing the same blobs: as the generator packed them,
@@ -42,14 +43,16 @@ func (b *bench) flat() ([]figure, error) {
 // list is the list of the same, with the commit that brought each.
 func (b *bench) list() ([]figure, error) {
 	command := func(dir string) command {
-		return command{args: []string{b.gate, "list", "--repo", dir, "--rev", "main", "--at", fixture.Clock.Format(time.RFC3339)}}
+		return command{args: []string{b.gate, "list", "--repo", dir, "--rev", "main", "--at",
+			fixture.Clock.Format(time.RFC3339)}}
 	}
 	return b.besideCatFile("list", command, 3, "<= 3x, <= 300 MiB",
 		func(used []usage) bool { return median(used, memory) <= 300 })
 }
 
 // besideCatFile measures a command on both kinds of packs beside git, of whose time it may take so many.
-func (b *bench) besideCatFile(name string, of func(dir string) command, times float64, must string, holds func([]usage) bool) ([]figure, error) {
+func (b *bench) besideCatFile(name string, of func(dir string) command, times float64, must string,
+	holds func([]usage) bool) ([]figure, error) {
 	size := fixture.Bulk{Listings: 100_000, New: 1}
 	if b.quick {
 		size.Listings = 2000

@@ -66,7 +66,8 @@ func (r *Repository) FileRange(ctx context.Context, base, path string) (*Range, 
 	return r.alone(ctx, b, path, files[path], r.composed.addFiles)
 }
 
-// TextRange reads what a new text of a file would do to base if it alone were committed on top of it, wherever that text is.
+// TextRange reads what a new text of a file would do to base if it alone were committed on top of it, wherever that
+// text is.
 func (r *Repository) TextRange(ctx context.Context, base, path string, text []byte) (*Range, error) {
 	b, err := r.resolve(base)
 	if err != nil {
@@ -77,7 +78,8 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 }
 
 // alone is the range from b to its tree with one path changed; place is told the changes before they are read.
-func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Entry, place func([]Change)) (*Range, error) {
+func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Entry,
+	place func([]Change)) (*Range, error) {
 	was, err := r.treeOf(b).Leaf(path)
 	if err != nil {
 		return nil, err

@@ -39,9 +39,10 @@ type mended struct {
 	was, now []byte
 }
 
-// fix mends what a report finds in records that the work tree changes, as far as a document says the value, and tells each
-// change; told says why a Receipt's values were not taken. The two are empty where there is nothing to mend.
-func (o *checkOptions) fix(ctx context.Context, src evidence.Source, rep *verdict.Report) (changes []mended, told []string, err error) {
+// fix mends what a report finds in records that the work tree changes, as far as a document says the value, and tells
+// each change; told says why a Receipt's values were not taken. The two are empty where there is nothing to mend.
+func (o *checkOptions) fix(ctx context.Context, src evidence.Source, rep *verdict.Report) (changes []mended,
+	told []string, err error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +97,8 @@ func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 }
 
 // mend mends one record; why says what kept a Receipt's values from being taken.
-func (m *mender) mend(ctx context.Context, path string, found map[string][]verdict.Finding) (_ *mended, why string, err error) {
+func (m *mender) mend(ctx context.Context, path string, found map[string][]verdict.Finding) (_ *mended,
+	why string, err error) {
 	was, err := m.tree.Read(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
 		return nil, "", nil // taken away, or a link, which layout refuses
@@ -130,8 +132,8 @@ func (m *mender) mend(ctx context.Context, path string, found map[string][]verdi
 	return &mended{path, path, was, now}, why, m.tree.Replace(path, was, now)
 }
 
-// rename gives a record that the work tree adds the name that its members say, unless that name stands in the base, in HEAD
-// or on disk.
+// rename gives a record that the work tree adds the name that its members say, unless that name stands in the base, in
+// HEAD or on disk.
 func (m *mender) rename(path string, was []byte, root any) (*mended, error) {
 	kind, slug := registry.KindOf(path), strict.String(root, "slug")
 	to, err := listing.ListingPath(slug)
@@ -234,7 +236,8 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 // signed is the Receipt that is served and its hash, if the owner of the listing signed it; else why it says nothing.
 func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
 	const kept = "its Receipt's values are not taken: "
-	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI, MaxBytes: evidence.MaxReceipt})
+	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
+		MaxBytes: evidence.MaxReceipt})
 	if served.State != evidence.Obtained {
 		return nil, "", kept + served.Message
 	}
@@ -243,7 +246,8 @@ func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Re
 		return nil, "", kept + err.Error()
 	}
 	now := m.src.Now()
-	facts := evidence.Collect(ctx, m.src, l, evidence.Wanted{Kinds: evidence.Set(0).With(evidence.DIDDocument), Clock: now, Judged: now})
+	facts := evidence.Collect(ctx, m.src, l, evidence.Wanted{Kinds: evidence.Set(0).With(evidence.DIDDocument),
+		Clock: now, Judged: now})
 	switch {
 	case facts.DIDDocument.State != evidence.Obtained:
 		return nil, "", kept + facts.DIDDocument.Message
@@ -279,7 +283,9 @@ func reports(found []verdict.Finding, codes ...string) bool {
 
 // failed reports whether one of the findings is an error about a member.
 func failed(found []verdict.Finding, pointer string) bool {
-	return slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Severity == verdict.Error && f.Pointer == pointer })
+	return slices.ContainsFunc(found, func(f verdict.Finding) bool {
+		return f.Severity == verdict.Error && f.Pointer == pointer
+	})
 }
 
 // tell is the change as a difference in unified form.
@@ -291,7 +297,8 @@ func (c mended) tell() string {
 }
 
 // fixAll mends what was found and judges again, as long as there is something to mend.
-func (o *checkOptions) fixAll(ctx context.Context, sys IO, src evidence.Source, rep *verdict.Report) (*verdict.Report, error) {
+func (o *checkOptions) fixAll(ctx context.Context, sys IO, src evidence.Source,
+	rep *verdict.Report) (*verdict.Report, error) {
 	told := map[string]bool{}
 	for range maxFixes {
 		changes, why, err := o.fix(ctx, src, rep)

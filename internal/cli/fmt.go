@@ -52,7 +52,8 @@ record for it.`,
 			return ended(code)
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "write nothing, and name the files that differ; exit status 1 where one does")
+	c.Flags().BoolVar(&check, "check", false,
+		"write nothing, and name the files that differ; exit status 1 where one does")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, and print what would be written")
 	return c
 }

@@ -49,6 +49,9 @@ nothing, and writes into no Git work tree. Keep a copy where you keep secrets: n
 		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example",
 		Args:    oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] == signing.Stdin {
+				return usagef("name a file", "a private key is never printed, and - stands for no file here")
+			}
 			k, err := signing.New()
 			if err != nil {
 				return withFix(err, "run it again")
@@ -77,7 +80,7 @@ func (k *keyFlags) bind(c *cobra.Command) {
 	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
 }
 
-// read reads a private key, which the caller wipes, and tells where others may read it too.
+// readKey reads a private key, which the caller wipes, and tells where others may read it too.
 func readKey(sys IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
@@ -167,7 +170,9 @@ func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
 	if method != "" {
 		fmt.Fprintf(&b, "method    %s\n", report.Line(method))
 	}
-	fmt.Fprintf(&b, "verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
+	fmt.Fprintf(&b,
+		"verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
+			"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
 		listing.Quote(paste), listing.Quote(id), k.Multikey())
 	if _, err := sys.Stdout.Write([]byte(b.String())); err != nil {
 		return err
@@ -175,8 +180,8 @@ func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
 	return verdictOf
 }
 
-// methodOf is the verification method that the key is in the DID Document that is served for a DID. Where it is none the
-// error is a judgement.
+// methodOf is the verification method that the key is in the DID Document that is served for a DID. Where it is none
+// the error is a judgement.
 func methodOf(ctx context.Context, src evidence.Source, id string, k *signing.Key) (string, error) {
 	doc, err := documentOf(ctx, src, id)
 	if err != nil {
@@ -194,10 +199,12 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	}
 	for _, over := range doc.Over {
 		if over.Public.Equal(k.Public()) {
-			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)", over.ID, id, over.Why)
+			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)", over.ID,
+				id, over.Why)
 		}
 	}
-	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id, "the key is none of the %d usable Ed25519 keys in the DID Document of %s",
+	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
+		"the key is none of the %d usable Ed25519 keys in the DID Document of %s",
 		len(doc.Keys), id)
 }
 
@@ -208,7 +215,9 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case evidence.Obtained:
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
-		return nil, &inconclusiveError{&fixedError{fmt.Errorf("the DID Document of %s could not be had: %s", id, doc.Message), "try again"}}
+		return nil, &inconclusiveError{&fixedError{fmt.Errorf("the DID Document of %s could not be had: %s", id,
+			doc.Message), "try again"}}
 	}
-	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution", "%s has no DID Document to rely on: %s", id, doc.Message)
+	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
+		"%s has no DID Document to rely on: %s", id, doc.Message)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 // listOptions are the flags of list.
@@ -56,10 +56,13 @@ out unless --status names them. See verify and audit for what the documents say.
 	}
 	f := c.Flags()
 	bindRepo(c, &o.repo)
-	f.StringVar(&o.rev, "rev", "", "commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
+	f.StringVar(&o.rev, "rev", "",
+		"commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	f.StringVar(&o.level, "level", "", "only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
-	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses, ", ")+" (default: all but provisional)")
+	f.StringVar(&o.level, "level", "",
+		"only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
+	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses,
+		", ")+" (default: all but provisional)")
 	durationVar(f, &o.within, "within", "0", "only what ends within this time and has not yet; 0: whenever it ends")
 	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 where it is not there")
 	f.StringVar(&o.format, "format", "text", "text, json or csv")
@@ -89,19 +92,21 @@ func (o *listOptions) check() error {
 }
 
 func (o *listOptions) list(ctx context.Context, sys IO) error {
-	repo, err := registry.Open(o.repo)
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	commit, how, err := (&spanFlags{base: o.rev}).baseOf(repo)
-	if err != nil && o.rev == "" {
-		return usagef("fetch the registry's main, or name a commit with --rev", "%v", err)
+	repo, mirror, commit, how, err := openRegistry(o.repo, o.rev)
+	if repo != nil {
+		defer repo.Close()
 	}
 	if err != nil {
 		return err
 	}
-	rows, err := listing.Read(ctx, repo, commit, o.now())
+	if err := hasRecords(&verify.Clone{Repo: repo, Commit: commit}, ctx); err != nil {
+		return usagef("name the clone of a registry with --repo", "%v", err)
+	}
+	var refused []string
+	if mirror != nil {
+		refused = mirror.Refused
+	}
+	rows, err := listing.Read(ctx, repo, commit, o.now(), refused)
 	if err != nil {
 		return err
 	}
@@ -131,7 +136,8 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	default:
 		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", short(commit), report.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown)
-		fmt.Fprintf(out, "%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
+		fmt.Fprintf(out,
+			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
 			len(shown), all, leftOut(hidden))
 	}
 	if err := out.Flush(); err != nil {
@@ -217,9 +223,12 @@ func writeRowsCSV(out io.Writer, rows []listing.Row) {
 	_ = w.Write([]string{"slug", "tool_did", "level", "status", "until", "receipt_sha256", "commit", "committed_at"})
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit, stampSeconds(r.CommittedAt)}
-		for i, cell := range line {
-			if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit,
+			stampSeconds(r.CommittedAt)}
+		for i := range line {
+			cell := report.Line(line[i])
+			line[i] = cell
+			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
 				line[i] = "'" + cell
 			}
 		}

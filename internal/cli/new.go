@@ -38,7 +38,8 @@ func newNew(sys IO) *cobra.Command {
 		Short: "make the listing of an implementation out of what it serves",
 		Long: strings.TrimSpace(`
 new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
-implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand. ` + verify.Forms + `.
+implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
+` + verify.Forms + `.
 
 What could never pass is refused: a Receipt that violates its schema, is another implementation's, or carries no
 signature of its own that verifies; a slug or a DID that is listed.`),
@@ -63,7 +64,8 @@ func (o *newOptions) bindAll(c *cobra.Command) {
 	f.StringVar(&o.receipt, "receipt", "", "where the Receipt is (default: where the Manifest says)")
 	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims)")
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
-	f.StringArrayVar(&o.set, "set", nil, "a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
+	f.StringArrayVar(&o.set, "set", nil,
+		"a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
 }
 
 // unsigned are the members of a listing that no document says.
@@ -110,11 +112,12 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 	if err != nil {
 		return err
 	}
-	if o.level != "" && level.Level(o.level).Base() < 0 {
-		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing", o.level)
+	if err := listable(o.level); err != nil {
+		return err
 	}
 	if o.offline {
-		return usagef("leave --offline out", "a listing is made of the documents that are served, and --offline forbids to fetch them")
+		return usagef("leave --offline out",
+			"a listing is made of the documents that are served, and --offline forbids to fetch them")
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -129,7 +132,8 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 }
 
 // list makes the listing and writes it.
-func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path string, target verify.Target, from listing.From) error {
+func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path string,
+	target verify.Target, from listing.From) error {
 	renew := "renew it: oap-gate renew " + slug
 	st, err := w.standing(ctx)
 	if err != nil {
@@ -169,7 +173,11 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 			return err
 		}
 		if f := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown); f != nil {
-			fmt.Fprintf(sys.Stderr, "provisional: %s; %s\n", report.Line(f.Message), report.Line(f.Fix))
+			until, _, _ := strings.Cut(f.Fix, ";")
+			if f.Code == checks.DomainAgeUnknown {
+				until = "renew drops it once the DID has stood in the registry for 30 days"
+			}
+			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", report.Line(f.Message), report.Line(until))
 			from.Provisional = true
 			draft = listing.Draft(from).Document.Data
 		}
@@ -184,8 +192,16 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 	return o.written(ctx, sys, w, proposal{path, "list-" + slug, "List " + slug})
 }
 
-// listable are the steps of verify without which no listing can be made, or none that ever passes.
-var listable = []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "identity", "signature"}
+// listable refuses a --level that no listing can have.
+func listable(text string) error {
+	if text != "" && level.Level(text).Base() < 0 {
+		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing", text)
+	}
+	return nil
+}
+
+// decisiveSteps are the steps of verify without which no listing can be made, or none that ever passes.
+var decisiveSteps = []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "identity", "signature"}
 
 // unlistable says why a listing of a target could never pass, nil where it could.
 func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
@@ -193,7 +209,7 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 	for _, s := range found.Steps {
 		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive
 		named := s.Step == "receipt-discovery" && o.receipt != ""
-		if !fails || named || !slices.Contains(listable, s.Step) {
+		if !fails || named || !slices.Contains(decisiveSteps, s.Step) {
 			continue
 		}
 		fix := "see what was found: oap-gate verify " + found.Target
@@ -202,7 +218,8 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 		}
 		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s", s.Step, s.Error)
 		if s.Verdict == verdict.Inconclusive {
-			unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(fix, "nothing is written, since nothing was decided: %s: %s", s.Step, s.Error)})
+			unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(fix,
+				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error)})
 			continue
 		}
 		if refused != nil {

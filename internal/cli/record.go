@@ -63,7 +63,8 @@ type workspace struct {
 	progress *progress
 }
 
-// open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of evidence.
+// open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of
+// evidence.
 func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error) {
 	w, err := o.look(ctx, sys)
 	if err != nil {
@@ -72,13 +73,29 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	if dir := w.repo.Worktree(); dir != "" {
 		w.tree, err = listing.OpenTree(dir)
 	} else if !o.dryRun {
-		err = usagef("name a clone with a work tree with --repo", "the clone is bare, and a record is written into a work tree")
+		err = usagef("name a clone with a work tree with --repo",
+			"the clone is bare, and a record is written into a work tree")
+	}
+	if err == nil && w.tree != nil && !o.noCheck {
+		// What cannot be judged after it was written had better not be.
+		err = o.readable(ctx, w)
 	}
 	if err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// readable holds that the work tree can be read, as judging what is written there takes.
+func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Folder()+"/.gitkeep")
+	return err
 }
 
 // look opens the clone, which must hold a registry, and the source of evidence.
@@ -100,7 +117,8 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 		return nil, err
 	}
 	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
-		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/", gate.ErrNoRegistry, short(w.base), w.how))
+		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
+			gate.ErrNoRegistry, short(w.base), w.how))
 	}
 	w.src, err = o.source(w.progress.set)
 	return w, err
@@ -165,9 +183,9 @@ type proposal struct {
 	message string // of its commit
 }
 
-// written is what every command ends with that wrote a record: it tells the path on stdout, judges that file alone as check
-// --worktree would, by the evidence that is there already, tells what was found, and last the commands that follow. The
-// error is the exit status of the check.
+// written is what every command ends with that wrote a record: it tells the path on stdout, judges that file alone as
+// check --worktree would, by the evidence that is there already, tells what was found, and last the commands that
+// follow. The error is the exit status of the check.
 func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p proposal) error {
 	root := w.repo.Worktree()
 	here, err := os.Getwd()
@@ -195,8 +213,8 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	if code != 0 {
 		fmt.Fprintln(sys.Stderr, "  oap-gate check --worktree   # until it passes")
 	}
-	for _, command := range []string{"switch -c " + p.branch, "add " + p.path, "commit -s -m " + plain.ShellWord(p.message),
-		"push -u origin " + p.branch} {
+	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
+		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
 		fmt.Fprintf(sys.Stderr, "  %s\n", report.Line(git+" "+command))
 	}
 	return ended(code)
@@ -231,9 +249,10 @@ func (o *recordFlags) judge(ctx context.Context, w *workspace,
 }
 
 func (o *recordFlags) config(w *workspace) gate.Config {
-	return gate.Config{Tool: version(), Origin: originOf(w.repo), Offline: o.offline, Selected: func(string) bool { return true },
-		Chosen:  fmt.Sprintf("base %s (%s), head the file on disk", short(w.base), w.how),
-		Assumed: assumed(&selectionFlags{}, &o.networkFlags)}
+	return gate.Config{Tool: version(), Origin: originOf(w.repo), Offline: o.offline,
+		Selected: func(string) bool { return true },
+		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", short(w.base), w.how),
+		Assumed:  assumed(&selectionFlags{}, &o.networkFlags)}
 }
 
 // save writes the bundle of --record: what check --worktree needs to judge the same documents.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestRecordKilled kills the commands that write records at many moments: what stands in the work tree is what stood there
-// before, or the whole record, and nothing beside it but a whole one that has no name yet.
+// TestRecordKilled kills the commands that write records at many moments: what stands in the work tree is what stood
+// there before, or the whole record, and nothing beside it but a whole one that has no name yet.
 func TestRecordKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -23,7 +23,8 @@ func TestRecordKilled(t *testing.T) {
 	}{
 		"new":   {"pr: [{publish: nova}]\n", "implementations/nova.json", []string{"new", "nova", "https://nova.example"}},
 		"renew": {"pr: [{reissue: eve, issued: \"-2h\"}]\n", "implementations/eve.json", []string{"renew", "eve"}},
-		"fix":   {"worktree: [{listing: nova, pin: minified}]\n", "implementations/nova.json", []string{"check", "--worktree", "--fix"}},
+		"fix": {"worktree: [{listing: nova, pin: minified}]\n", "implementations/nova.json",
+			[]string{"check", "--worktree", "--fix"}},
 	} {
 		t.Run(name, func(t *testing.T) { killed(t, c.world, c.path, c.command) })
 	}

@@ -50,9 +50,11 @@ With --all it lists what is due and changes nothing.`),
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case o.all && len(args) > 0:
-				return usagef("oap-gate renew --all, or oap-gate renew SLUG", "--all lists what is due, and %q was given to be renewed", args[0])
+				return usagef("oap-gate renew --all, or oap-gate renew SLUG",
+					"--all lists what is due, and %q was given to be renewed", args[0])
 			case !o.all && len(args) != 1:
-				return usagef("oap-gate renew SLUG, or oap-gate renew --all", "renew wants one slug, %d arguments were given", len(args))
+				return usagef("oap-gate renew SLUG, or oap-gate renew --all",
+					"renew wants one slug, %d arguments were given", len(args))
 			case !o.all && c.Flags().Changed("within"):
 				return usagef("add --all", "--within bounds what --all lists")
 			}
@@ -60,6 +62,9 @@ With --all it lists what is due and changes nothing.`),
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
+				return err
+			}
+			if err := listable(o.level); err != nil {
 				return err
 			}
 			w, err := o.open(c.Context(), sys)
@@ -76,7 +81,8 @@ With --all it lists what is due and changes nothing.`),
 	o.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is, if not where the listing says")
-	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims, with the listing's suffix)")
+	f.StringVar(&o.level, "level", "",
+		"level to list (default: the highest that the Receipt claims, with the listing's suffix)")
 	f.BoolVar(&o.all, "all", false, "list the listings that are due")
 	durationVar(f, &o.within, "within", "14d", "with --all: those that expire so soon, or have expired")
 	return c
@@ -126,7 +132,8 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	}
 	l := registry.ParseListing(&registry.Record{Document: doc})
 	if o.offline {
-		return usagef("leave --offline out", "a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
+		return usagef("leave --offline out",
+			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
 	}
 	served, r, err := o.served(ctx, w, cmp.Or(o.receipt, l.ReceiptURI))
 	if err != nil {
@@ -172,18 +179,21 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 }
 
 // served is the Receipt at a URL, as it is served now.
-func (o *recordFlags) served(ctx context.Context, w *workspace, url string) (evidence.Observation, *receipt.Receipt, error) {
+func (o *recordFlags) served(ctx context.Context, w *workspace, url string) (evidence.Observation,
+	*receipt.Receipt, error) {
 	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
 	switch at.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
 		return at, nil, &inconclusiveError{usagef("try again", "the Receipt could not be had: %s", at.Message)}
 	default:
-		return at, nil, refusef("publish the Receipt, and name where it is with --receipt", "the Receipt is not served: %s", at.Message)
+		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
+			"the Receipt is not served: %s", at.Message)
 	}
 	r, err := receipt.Parse(url, at.Body)
 	if err != nil {
-		return at, nil, refusef("publish the Receipt as one strict JSON text (RFC 7493)", "the Receipt cannot be read: %v", err)
+		return at, nil, refusef("publish the Receipt as one strict JSON text (RFC 7493)",
+			"the Receipt cannot be read: %v", err)
 	}
 	return at, r, nil
 }
@@ -196,8 +206,10 @@ func earliest(l *registry.Listing) string {
 	return l.Issued.Add(time.Second).Format(time.RFC3339Nano)
 }
 
-// keptLevel is the level that a new Receipt leaves to the listing that the base holds, or to this one where it holds none.
-func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.Listing, r *receipt.Receipt) (level.Level, error) {
+// keptLevel is the level that a new Receipt leaves to the listing that the base holds, or to this one where it holds
+// none.
+func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.Listing,
+	r *receipt.Receipt) (level.Level, error) {
 	base, err := w.repo.Tree(ctx, w.base)
 	if err != nil {
 		return "", err
@@ -215,8 +227,8 @@ func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.List
 // decisive are the checks without which a record can never pass, whatever else its owner does about it.
 var decisive = []string{"did-resolution", "receipt-fetch", "receipt-signature", "reissue"}
 
-// refusal is why a record is not written: what one of the decisive checks reports, or that the Receipt is another DID's;
-// nil where nothing is.
+// refusal is why a record is not written: what one of the decisive checks reports, or that the Receipt is another
+// DID's; nil where nothing is.
 func refusal(rep *verdict.Report, path, what string) error {
 	var unsure error
 	for _, r := range rep.Results {
@@ -228,7 +240,8 @@ func refusal(rep *verdict.Report, path, what string) error {
 			case verdict.Error:
 				return refusef(f.Fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
 			case verdict.Doubt:
-				unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(cmp.Or(f.Fix, "try again"), "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)})
+				unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(cmp.Or(f.Fix, "try again"),
+					"%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)})
 			}
 		}
 	}

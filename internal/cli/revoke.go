@@ -57,7 +57,8 @@ independent; the two others sign the file by oap-gate witness.`),
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug, %d arguments were given", len(args))
+				return usagef("oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug, %d arguments were given",
+					len(args))
 			}
 			return nil
 		},
@@ -72,7 +73,8 @@ independent; the two others sign the file by oap-gate witness.`),
 	o.keyFlags.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.reason, "reason", "", "why: "+strings.Join(checks.Reasons, ", "))
-	f.StringVar(&o.sha256, "receipt-sha256", "", "the Receipt's `HASH`, which the listing pins or once pinned (default: the one that it pins)")
+	f.StringVar(&o.sha256, "receipt-sha256", "",
+		"the Receipt's `HASH`, which the listing pins or once pinned (default: the one that it pins)")
 	f.StringVar(&o.evidenceURI, "evidence-uri", "", "`URL` of a public account of the reason")
 	f.BoolVar(&o.draft, "draft", false, "leave the signature out, and print what is to be signed")
 	f.StringVar(&o.signature, "signature", "", "`TEXT` of the signature that completes the draft, base64url or base64")
@@ -97,7 +99,8 @@ func (o *revokeOptions) check() error {
 	case o.keyID != "" && o.draft:
 		return usagef("give it with --signature", "--key-id names the key that signed, and --draft leaves the signature out")
 	case completes && (o.reason != "" || o.evidenceURI != "" || o.forced || o.did != ""):
-		return usagef("leave them out", "--signature completes a draft, which says the rest: reason, evidence and who revokes")
+		return usagef("leave them out",
+			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
 	case !completes && !slices.Contains(checks.Reasons, o.reason):
 		return usagef("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
 	case o.forced != (o.did != ""):
@@ -106,7 +109,8 @@ func (o *revokeOptions) check() error {
 		return usagef("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
 	}
 	if u, err := url.Parse(o.evidenceURI); err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https") {
-		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL", redacted(o.evidenceURI))
+		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
+			redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
 		return usagef("write it like did:web:witness.example", "--did: %v", err)
@@ -137,7 +141,8 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	}
 	l := st.BySlug(slug)
 	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base), w.how, slug)
+		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
+			w.how, slug)
 	}
 	hash := l.ReceiptSHA256
 	if o.sha256 != "" {
@@ -148,18 +153,20 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is no SHA-256", hash)
 	}
 	if standing, err := st.Tree.Leaf(path); err != nil || standing != nil {
-		return errors.Join(err, usagef("nothing is to be done: it is in force", "the Receipt is revoked already, by %s", path))
+		return errors.Join(err, usagef("nothing is to be done: it is in force", "the Receipt is revoked already, by %s",
+			path))
 	}
 	if o.signature != "" {
 		return o.complete(ctx, sys, w, l, slug, path)
 	}
-	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug, "revoked_receipt_sha256": hash, "reason": o.reason,
+	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug,
+		"revoked_receipt_sha256": hash, "reason": o.reason,
 		"revoked_at": stampSeconds(w.src.Now())}}
 	if o.forced {
-		v.by = o.did
 		if why := cannotRevoke(st, w, l, o.did); why != "" {
 			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
 		}
+		v.by = st.Witness(o.did).ToolDID // in the listing's spelling
 	}
 	v.root["revoked_by_did"] = v.by
 	if o.evidenceURI != "" {
@@ -265,17 +272,20 @@ func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, e
 	k, known := doc.Key(named)
 	switch {
 	case !known:
-		return "", refusef("leave --key-id out, or name one of: "+keyIDs(doc), "the DID Document of %s has no usable Ed25519 key %q", id, named)
+		return "", refusef("leave --key-id out, or name one of: "+keyIDs(doc),
+			"the DID Document of %s has no usable Ed25519 key %q", id, named)
 	case !k.Public.Equal(key.Public()):
-		return "", refusef("sign with the key of "+k.ID+", or leave --key-id out", "the method %q of %s is another key than the one that was given", k.ID, id)
+		return "", refusef("sign with the key of "+k.ID+", or leave --key-id out",
+			"the method %q of %s is another key than the one that was given", k.ID, id)
 	}
 	return k.ID, nil
 }
 
+// keyIDs are the first of a document's usable keys: a stranger chooses how many and how long they are.
 func keyIDs(doc *did.Document) string {
 	var ids []string
-	for _, k := range doc.Keys {
-		ids = append(ids, k.ID)
+	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
+		ids = append(ids, fmt.Sprintf("%.200s", k.ID))
 	}
 	return strings.Join(ids, ", ")
 }
@@ -291,9 +301,10 @@ func (o *revokeOptions) passes(ctx context.Context, w *workspace, v revocation, 
 	return o.judgeRevocation(ctx, w, v.path, text, "/peer_witness_signatures/0", unfinished)
 }
 
-// judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts however
-// little it weighs; codes that are open count for nothing elsewhere.
-func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte, entry string, open []string) error {
+// judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts
+// however little it weighs; codes that are open count for nothing elsewhere.
+func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte, entry string,
+	open []string) error {
 	rep, err := o.judgeText(ctx, w, path, text)
 	if err != nil {
 		return err
@@ -305,7 +316,8 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || !own && slices.Contains(open, f.Code):
 			case f.Severity == verdict.Doubt, own && f.Code == "witness-open":
-				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)}
+				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
+					f.Code)}
 			case f.Severity == verdict.Error, own:
 				return refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
 			}
@@ -330,8 +342,10 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 		return err
 	}
 	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", report.Line(v.path), message, sha256.Sum256(message))
-	fmt.Fprintf(sys.Stderr, "the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n", report.Line(v.by))
-	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"], v.root["revoked_receipt_sha256"])
+	fmt.Fprintf(sys.Stderr,
+		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n", report.Line(v.by))
+	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"],
+		v.root["revoked_receipt_sha256"])
 	return nil
 }
 
@@ -359,7 +373,7 @@ func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte)
 func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *checks.Listed, slug, path string) error {
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("make it with --draft; of a Receipt that the listing once pinned, name the hash with --receipt-sha256", "there is no draft %s", path)
+		return usagef("make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256", "there is no draft %s", path)
 	}
 	if err != nil {
 		return unwritten(err, "")
@@ -370,7 +384,8 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 	}
 	root, _ := doc.Root.(map[string]any)
 	if _, there := root["signature"]; there || root == nil {
-		return usagef("have witnesses sign it with: oap-gate witness "+path, "%s is no draft without a signature, and nothing is overwritten", path)
+		return usagef("have witnesses sign it with: oap-gate witness "+path,
+			"%s is no draft without a signature, and nothing is overwritten", path)
 	}
 	v := revocation{path: path, by: strict.String(root, "revoked_by_did"), root: root}
 	o.forced = !did.Same(v.by, l.ToolDID)
@@ -398,7 +413,8 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 	}
 	now, err := listing.Set(was, "signature", object("alg", "EdDSA", "value", o.signature, "by", by))
 	if err == nil && o.forced {
-		now, err = listing.Append(now, "peer_witness_signatures", object("witness_did", v.by, "alg", "EdDSA", "value", o.signature, "by", by))
+		now, err = listing.Append(now, "peer_witness_signatures", object("witness_did", v.by, "alg", "EdDSA", "value",
+			o.signature, "by", by))
 	}
 	if err != nil {
 		return err
@@ -434,7 +450,8 @@ func (o *revokeOptions) finish(ctx context.Context, sys IO, w *workspace, slug, 
 	if err := o.save(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(sys.Stderr, "1 of 3 witnesses has signed, 2 are missing, and check would fail: it is not run\n\nnext, by each of them:\n"+
-		"  oap-gate witness %s --did DID --key FILE --in-place\n", plain.ShellWord(path))
+	fmt.Fprintf(sys.Stderr,
+		"1 of 3 witnesses has signed, 2 are missing, and check would fail: it is not run\n\nnext, by each of them:\n"+
+			"  oap-gate witness %s --did DID --key FILE --in-place\n", plain.ShellWord(path))
 	return nil
 }

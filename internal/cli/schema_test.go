@@ -32,7 +32,8 @@ func TestPrintedSchemas(t *testing.T) {
 	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	written := map[string][]string{"listings": {"listings"}, "bundle": {"check.bundle", "audit.bundle", "verify.bundle"}, "report": {"check.report", "audit.report", "error.report"},
+	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
+		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
 		"verification-report": {"verify.report", "refused.report"}}
 	for _, name := range schemaNames {
 		var out bytes.Buffer

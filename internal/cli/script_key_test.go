@@ -20,22 +20,30 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
-// keyFile writes the key of a name, which the world's implementations have too.
+// keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.
 func keyFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: keyfile NAME FILE")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: keyfile NAME FILE [jwk|multikey]")
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(args[0]))
+	key := fixture.Key(args[0])
+	der, err := x509.MarshalPKCS8PrivateKey(key)
 	ts.Check(err)
 	text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	switch b64 := base64.RawURLEncoding.EncodeToString; args[len(args)-1] {
+	case "jwk":
+		text = fmt.Appendf(nil, `{"kty":"OKP","crv":"Ed25519","d":"%s","x":"%s"}`, b64(key.Seed()),
+			b64(key[ed25519.SeedSize:]))
+	case "multikey":
+		text = []byte("z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)))
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 	s := state(ts)
 	s.secrets = append(s.secrets, fixture.Key(args[0]).Seed())
 	s.keys = append(s.keys, ts.MkAbs(args[1]))
 }
 
-// unseen holds that none of the script's keys is in a file of the script, in what the last program wrote, or in the files
-// given besides, but for the keys' own files.
+// unseen holds that none of the script's keys is in a file of the script, but for the keys' own files, or in what the
+// last program wrote.
 func unseen(ts *testscript.TestScript, neg bool, args []string) {
 	s := state(ts)
 	if neg || len(args) > 0 || len(s.secrets) == 0 {
@@ -67,7 +75,8 @@ func shows(text string, secret []byte) string {
 		forms := map[string]string{"raw bytes": string(part), "hex": hex.EncodeToString(part),
 			"HEX": strings.ToUpper(hex.EncodeToString(part)), "decimal": strings.Trim(fmt.Sprint(part), "[]")}
 		for pad := range 3 { // in a longer text a part begins at any of three places
-			for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64url": base64.RawURLEncoding} {
+			for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding,
+				"base64url": base64.RawURLEncoding} {
 				form := encoding.EncodeToString(append(make([]byte, pad), part...))
 				forms[fmt.Sprint(name, pad)] = form[(pad*8+5)/6 : len(form)-1]
 			}
@@ -79,7 +88,8 @@ func shows(text string, secret []byte) string {
 		}
 	}
 	whole := ed25519.NewKeyFromSeed(secret)
-	for _, raw := range [][]byte{secret, slices.Concat([]byte{0x80, 0x26}, secret), slices.Concat([]byte{0x80, 0x26}, whole)} {
+	for _, raw := range [][]byte{secret, slices.Concat([]byte{0x80, 0x26}, secret), slices.Concat([]byte{0x80, 0x26},
+		whole)} {
 		if strings.Contains(text, base58.Encode(raw)[4:24]) {
 			return "multibase"
 		}
@@ -110,8 +120,8 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sign puts into the environment what somebody whose key lives elsewhere would give back: the signature, by the key of a
-// name, of the second line of stdout.
+// sign puts into the environment what somebody whose key lives elsewhere would give back: the signature, by the key
+// of a name, of the second line of stdout.
 func sign(ts *testscript.TestScript, neg bool, args []string) {
 	lines := strings.Split(ts.ReadFile("stdout"), "\n")
 	if neg || len(args) != 2 || len(lines) != 4 {

@@ -23,7 +23,11 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: record STATUS COMMAND [ARG…]")
 	}
 	got := "0"
-	command := slices.Concat(args[1:], []string{"--retry-wait", "1ms"}, state(ts).world.Args())
+	flags := state(ts).world.Args()
+	if args[1] == "verify" { // has no --repo
+		flags = flags[2:]
+	}
+	command := slices.Concat(args[1:], []string{"--retry-wait", "1ms"}, flags)
 	if err := ts.Exec("oap-gate", command...); err != nil {
 		got = strings.TrimPrefix(err.Error(), "exit status ")
 	}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +14,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/mr-tron/base58"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
@@ -49,7 +53,8 @@ func TestSignedKilled(t *testing.T) {
 	}
 	t.Run("revoke", func(t *testing.T) {
 		w := build(t, quorum)
-		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t, "eve")}, w.Args()))
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t,
+			"eve")}, w.Args()))
 	})
 	t.Run("draft", func(t *testing.T) {
 		w := build(t, quorum)
@@ -62,7 +67,8 @@ func TestSignedKilled(t *testing.T) {
 			"--did", "did:web:ada.example", "--key", keyOf(t, "ada")}, w.Args())...); code != 0 {
 			t.Fatalf("exit status %d\n%s", code, out)
 		}
-		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"), "--in-place"}, w.Args()))
+		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"),
+			"--in-place"}, w.Args()))
 	})
 	t.Run("fmt", func(t *testing.T) {
 		w := build(t, quorum)
@@ -111,5 +117,27 @@ func TestKeyKilled(t *testing.T) {
 	}
 	if written == kills {
 		t.Error("every kill came too late: this shows nothing")
+	}
+}
+
+// TestShows holds that what `unseen` looks for is found where it is.
+func TestShows(t *testing.T) {
+	key := fixture.Key("nova")
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
+		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key), "base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
+		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
+		"whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, key...)),
+	} {
+		if shows(text, key.Seed()) == "" {
+			t.Errorf("%s is not found", name)
+		}
+	}
+	if form := shows(fmt.Sprintf("%x %v", key[32:], key[32:]), key.Seed()); form != "" {
+		t.Errorf("the public half is taken for the private one, as %s", form)
 	}
 }

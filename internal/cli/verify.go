@@ -276,24 +276,34 @@ func (v *verification) close() {
 	}
 }
 
-// open opens the clone, and chooses its commit as check chooses its base.
-func (v *verification) open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
+// openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses its
+// base, of a mirror what was verified last. A repository that is not nil is to be closed.
+func openRegistry(dir, rev string) (repo *registry.Repository, mirror *verify.Mirror, commit, how string, err error) {
 	at, mirror, err := verify.OpenMirror(dir)
 	if err != nil {
-		return withFix(err, "let the mirror make its report, or name a clone")
+		return nil, nil, "", "", withFix(err, "let the mirror make its report, or name a clone")
 	}
-	if v.clone, err = registry.Open(at); err != nil {
-		return err
+	if repo, err = registry.Open(at); err != nil {
+		return nil, nil, "", "", err
 	}
-	var commit, how string
 	if mirror != nil && rev == "" {
-		commit, err = v.clone.Resolve("HEAD")
+		commit, err = repo.Resolve("HEAD")
 		how = "the mirror's last verified commit"
 	} else {
-		commit, how, err = (&spanFlags{base: rev}).baseOf(v.clone)
+		commit, how, err = (&spanFlags{base: rev}).baseOf(repo)
 	}
+	if err != nil && rev == "" {
+		err = usagef("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
+	}
+	return repo, mirror, commit, how, err
+}
+
+// open opens the clone, and chooses its commit as check chooses its base.
+func (v *verification) open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
+	repo, mirror, commit, how, err := openRegistry(dir, rev)
+	v.clone = repo
 	if err != nil {
-		return withFix(err, "name a commit of the clone with --rev")
+		return err
 	}
 	if mirror != nil {
 		flags.Fetched, flags.Refused = mirror.Fetched.Format(time.RFC3339Nano), mirror.Refused

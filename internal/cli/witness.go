@@ -60,12 +60,13 @@ program can know: --tests-executed HASH says so, HASH being the SHA-256 of the R
 
 The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
 other byte stays. A candidate publishes that file and pins it anew.`),
-		Example: `  oap-gate witness https://candidate.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
+		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
   oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
   oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject, %d arguments were given", len(args))
+				return usagef("oap-gate witness SUBJECT --did DID --key FILE",
+					"witness wants one subject, %d arguments were given", len(args))
 			}
 			return nil
 		},
@@ -82,7 +83,8 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 	o.networkFlags.bind(f, "5m")
 	o.keyFlags.bind(c)
 	f.StringVar(&o.did, "did", "", "`DID` of the witness")
-	f.StringVar(&o.tests, "tests-executed", "", "`SHA256` of the Receipt against whose deployment the witness has executed the tests")
+	f.StringVar(&o.tests, "tests-executed", "",
+		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
 	f.StringVar(&o.out, "out", "", "write SUBJECT with the entry to this new `FILE`")
 	f.BoolVar(&o.inPlace, "in-place", false, "write SUBJECT with the entry over itself, where it is a file")
 	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print SUBJECT with the entry")
@@ -103,7 +105,8 @@ func (o *witnessOptions) check() error {
 		return usagef("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q", o.record)
 	}
 	if d, err := did.Parse(o.did); err != nil || d.Method != "web" {
-		return usagef("write it like did:web:witness.example", "--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
+		return usagef("write it like did:web:witness.example",
+			"--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
 	}
 	return o.networkFlags.check()
 }
@@ -149,7 +152,8 @@ func readSubject(name string) (*witnessed, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		if _, err := verify.ParseTarget(name, true); err != nil {
-			return nil, usagef(verify.Forms+"; or name the file of a Receipt or a revocation", "%q is neither a file nor a target", name)
+			return nil, usagef(verify.Forms+"; or name the file of a Receipt or a revocation",
+				"%q is neither a file nor a target", name)
 		}
 		return s, nil
 	}
@@ -169,15 +173,18 @@ func readSubject(name string) (*witnessed, error) {
 	s.revocation = len(schema.Builtin("revocation").Validate(doc.Root)) == 0
 	switch {
 	case isReceipt == s.revocation && isReceipt:
-		return nil, refusef("have its author leave out what belongs to the other", "%s is both a Receipt and a revocation, and a signature of it would serve for both", name)
+		return nil, refusef("have its author leave out what belongs to the other",
+			"%s is both a Receipt and a revocation, and a signature of it would serve for both", name)
 	case isReceipt == s.revocation:
-		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation", "%s is neither a Receipt nor a revocation with its signature", name)
+		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation",
+			"%s is neither a Receipt nor a revocation with its signature", name)
 	}
 	return s, nil
 }
 
 // witnessReceipt signs a candidate's Receipt.
-func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspace, st *checks.Standing, key *signing.Key, s *witnessed) error {
+func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
 	c, err := o.candidate(ctx, w, st, s)
 	if err != nil {
 		return err
@@ -194,18 +201,19 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if err != nil {
 		return err
 	}
-	if err := mayWitness(r, o.did); err != nil {
+	id := own.ToolDID // in the listing's spelling
+	if err := mayWitness(r, id); err != nil {
 		return err
 	}
-	doc, err := documentOf(ctx, w.src, own.ToolDID)
+	doc, err := documentOf(ctx, w.src, id)
 	if err != nil {
 		return err
 	}
-	if _, err := keyMethod(doc, o.did, o.keyID, key); err != nil {
+	if _, err := keyMethod(doc, id, o.keyID, key); err != nil {
 		return err
 	}
 	// All that is asked of the witness but the signature is known before there is one.
-	entry := entryOf(o.did, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
+	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
 	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
 		return err
 	}
@@ -215,9 +223,10 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if o.tests != hash {
 		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
 		if o.tests == "" {
-			problem = "nothing says that " + o.did + " executed the tests: a signature would attest what nobody did"
+			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
 		}
-		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+hash, "%s", problem)
+		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+hash,
+			"%s", problem)
 	}
 	message, err := r.WitnessedBytes()
 	if err != nil {
@@ -228,7 +237,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return err
 	}
 	key.Wipe()
-	entry = entryOf(o.did, own.ReceiptURI, text, stampSeconds(w.src.Now()))
+	entry = entryOf(id, own.ReceiptURI, text, stampSeconds(w.src.Now()))
 	if err := o.counts(ctx, sys, c, r, entry); err != nil {
 		return err
 	}
@@ -242,13 +251,15 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v", err)
 	}
 	if again, err := after.WitnessedBytes(); err != nil || !bytes.Equal(again, message) {
-		return errors.Join(err, errors.New("the Receipt with the entry is another Receipt, which is a bug; nothing was written"))
+		return errors.Join(err,
+			errors.New("the Receipt with the entry is another Receipt, which is a bug; nothing was written"))
 	}
 	if err := o.put(sys, s, entry, signed); err != nil {
 		return err
 	}
 	if o.out != "" || o.inPlace {
-		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n", report.Line(r.ImplementationDID), sha256.Sum256(signed))
+		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n", report.Line(r.ImplementationDID),
+			sha256.Sum256(signed))
 	}
 	return nil
 }
@@ -257,7 +268,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
 	l := st.Witness(o.did)
 	if l == nil {
-		return nil, refusef("have a listed L4 or L5 implementation sign", "the base tree has no listing at L4 or L5 of %s", o.did)
+		return nil, refusef("have a listed L4 or L5 implementation sign", "the base tree has no listing at L4 or L5 of %s",
+			o.did)
 	}
 	return st.Listing(ctx, l)
 }
@@ -266,9 +278,11 @@ func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registr
 func mayWitness(r *receipt.Receipt, id string) error {
 	switch {
 	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
-		return refusef("witness Receipts that claim L4 or L5", "the Receipt claims %s, for which no peer witness is asked", plainLevels(r))
+		return refusef("witness Receipts that claim L4 or L5", "the Receipt claims %s, for which no peer witness is asked",
+			plainLevels(r))
 	case r.PeerWitnessCount >= receipt.MaxWitnesses:
-		return refusef("have entries removed that do not count", "the Receipt has %d peer witnesses, at most %d are read", r.PeerWitnessCount, receipt.MaxWitnesses)
+		return refusef("have entries removed that do not count", "the Receipt has %d peer witnesses, at most %d are read",
+			r.PeerWitnessCount, receipt.MaxWitnesses)
 	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
 		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already", id)
 	}
@@ -284,7 +298,8 @@ type candidate struct {
 }
 
 // candidate finds the Receipt, and where the other documents are.
-func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing, s *witnessed) (*candidate, error) {
+func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing, s *witnessed) (*candidate,
+	error) {
 	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: version(), Standing: st,
 		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.assumed()}}
 	if s.text == nil {
@@ -299,11 +314,13 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 		at = r.ImplementationDID
 	}
 	if c.target, err = verify.ParseTarget(at, false); err != nil {
-		return nil, refusef("name the implementation in place of the file", "the Receipt does not say where its Manifest is: %v", err)
+		return nil, refusef("name the implementation in place of the file",
+			"the Receipt does not say where its Manifest is: %v", err)
 	}
 	// The file is what the Manifest's URL is to serve; a Manifest that names none is refused as such.
 	c.target.ReceiptURI = c.target.ManifestURI
-	got := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: c.target.ManifestURI, MaxBytes: evidence.MaxManifest})
+	got := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: c.target.ManifestURI,
+		MaxBytes: evidence.MaxManifest})
 	if got.State == evidence.Obtained {
 		if m, err := manifest.Parse(c.target.ManifestURI, got.Body); err == nil && evidence.IsHTTPS(m.ReceiptURI) {
 			c.target.ReceiptURI = m.ReceiptURI
@@ -355,7 +372,8 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		return i.Source.Observe(ctx, r)
 	}
 	sum := sha256.Sum256(i.text)
-	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: hex.EncodeToString(sum[:]), Body: i.text, Attempts: 1}
+	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: hex.EncodeToString(sum[:]),
+		Body: i.text, Attempts: 1}
 }
 
 // consistent refuses a candidate of which a step fails that does not hang on its witnesses.
@@ -368,14 +386,16 @@ func consistent(found *verify.Result) error {
 		case s.Verdict == verdict.Failed:
 			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
 		case s.Verdict == verdict.Inconclusive:
-			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step, s.Error)}
+			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
+				s.Error)}
 		}
 	}
 	return unsure
 }
 
-// counts refuses an entry that the check would not count, were it the only one. Codes that are allowed say what is known.
-func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *receipt.Receipt, entry []byte, allowed ...string) error {
+// counts refuses an entry that the check would not count, were it the only one. Codes that are allowed are known.
+func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *receipt.Receipt, entry []byte,
+	allowed ...string) error {
 	alone, err := listing.Drop(c.text, "peer_witnesses")
 	if err == nil {
 		alone, err = listing.Append(alone, "peer_witnesses", entry)
@@ -400,9 +420,11 @@ func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *re
 				warn(sys, "%s", f.Message)
 			}
 		case f.Code == "witness-open", f.Severity == verdict.Doubt:
-			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]", f.Message, f.Code)}
+			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]",
+				f.Message, f.Code)}
 		default:
-			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code, "the signature would not count: %s [%s]", f.Message, f.Code)
+			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code,
+				"the signature would not count: %s [%s]", f.Message, f.Code)
 		}
 	}
 	return nil
@@ -424,7 +446,8 @@ func plainLevels(r *receipt.Receipt) string {
 // showReceipt tells a person what is about to be signed.
 func showReceipt(sys IO, r *receipt.Receipt, hash string) {
 	fmt.Fprintf(sys.Stderr, "to be witnessed:\n")
-	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target", r.TargetURI},
+	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
+		r.TargetURI},
 		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text}, {"sha256", hash}} {
 		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], report.Line(member[1]))
 	}
@@ -435,7 +458,8 @@ func showReceipt(sys IO, r *receipt.Receipt, hash string) {
 }
 
 // witnessRevocation signs a forced revocation.
-func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *workspace, st *checks.Standing, key *signing.Key, s *witnessed) error {
+func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
 	if o.tests != "" {
 		return usagef("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
 	}
@@ -450,20 +474,23 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	}
 	l := st.BySlug(v.Slug)
 	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base), w.how, v.Slug)
+		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
+			w.how, v.Slug)
 	}
 	if why := cannotRevoke(st, w, l, o.did); why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
 	}
-	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, o.did) }) {
-		return refusef("have another witness sign", "%s has signed the revocation already", o.did)
+	id := st.Witness(o.did).ToolDID // in the listing's spelling
+	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
+		return refusef("have another witness sign", "%s has signed the revocation already", id)
 	}
-	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", lines(string(listing.Text(registry.KindRevocation, doc.Root.(map[string]any)))))
-	keys, err := documentOf(ctx, w.src, o.did)
+	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", lines(string(listing.Text(registry.KindRevocation,
+		doc.Root.(map[string]any)))))
+	keys, err := documentOf(ctx, w.src, id)
 	if err != nil {
 		return err
 	}
-	by, err := keyMethod(keys, o.did, o.keyID, key)
+	by, err := keyMethod(keys, id, o.keyID, key)
 	if err != nil {
 		return err
 	}
@@ -476,7 +503,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 		return err
 	}
 	key.Wipe()
-	entry := object("witness_did", o.did, "alg", "EdDSA", "value", text, "by", by)
+	entry := object("witness_did", id, "alg", "EdDSA", "value", text, "by", by)
 	signed, err := listing.Append(s.text, "peer_witness_signatures", entry)
 	if err != nil {
 		return err
@@ -492,7 +519,8 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	case n < 3:
 		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
 	default:
-		fmt.Fprintf(sys.Stderr, "\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n, path)
+		fmt.Fprintf(sys.Stderr,
+			"\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n, path)
 	}
 	return nil
 }
@@ -538,9 +566,8 @@ func overwrite(dir *os.Root, name string, was, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	now, err := capped.ReadAll(f, receipt.MaxBytes)
-	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
 		return err
 	}
 	info, err := dir.Lstat(name)

@@ -76,8 +76,8 @@ func Expires(r *receipt.Receipt) string {
 	return r.NotAfter.Text
 }
 
-// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where no
-// other is claimed, and then the first. It is empty where none is claimed.
+// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where
+// no other is claimed, and then the first. It is empty where none is claimed.
 func Highest(claimed []level.Level) level.Level {
 	var top level.Level
 	for i, l := range claimed {
@@ -109,9 +109,9 @@ var inner = map[string][]string{
 	"peer_witness_signatures": {"witness_did", "alg", "value", "by"},
 }
 
-// Text writes a record in its one layout: members in the order of the registry's schema, others after them by their names,
-// indented by two blanks, with a final line break. Of foreign text, characters that control, turn or show nothing are
-// written as escapes. Values are those of package strict.
+// Text writes a record in its one layout: members in the order of the registry's schema, others after them by their
+// names, indented by two blanks, with a final line break. Of foreign text, characters that control, turn or show
+// nothing are written as escapes. Values are those of package strict.
 func Text(k registry.Kind, root map[string]any) []byte {
 	var b bytes.Buffer
 	write(&b, root, orders[k], "\n")
@@ -119,8 +119,8 @@ func Text(k registry.Kind, root map[string]any) []byte {
 	return b.Bytes()
 }
 
-// write writes a value. order is that of the members of an object, or of an array's objects, as far as it is known; indent
-// begins each line.
+// write writes a value. order is that of the members of an object, or of an array's objects, as far as it is known;
+// indent begins each line.
 func write(b *bytes.Buffer, v any, order []string, indent string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -182,6 +182,8 @@ func quote(b *bytes.Buffer, s string) {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
+		case r == '[' && bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
+			b.WriteString(`\u005b`)
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)

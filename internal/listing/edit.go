@@ -13,8 +13,8 @@ import (
 // ErrNoObject: what is edited is no JSON object, or the member no array.
 var ErrNoObject = errors.New("no JSON object")
 
-// Set gives a member of a JSON object another value, itself a JSON text, and leaves every other byte as it is. A member that
-// is not there becomes the last one, set as the one before it is.
+// Set gives a member of a JSON object another value, itself a JSON text, and leaves every other byte as it is. A member
+// that is not there becomes the last one, set as the one before it is.
 func Set(text []byte, name string, value []byte) ([]byte, error) {
 	all, err := members(text)
 	if err != nil {
@@ -35,7 +35,8 @@ func Set(text []byte, name string, value []byte) ([]byte, error) {
 	return splice(text, all[last].end, all[last].end, added), nil
 }
 
-// Drop takes a member out of a JSON object, with its comma and the blanks before it, and leaves every other byte as it is.
+// Drop takes a member out of a JSON object, with its comma and the blanks before it, and leaves every other byte as it
+// is.
 func Drop(text []byte, name string) ([]byte, error) {
 	all, err := members(text)
 	if err != nil {
@@ -53,8 +54,8 @@ func Drop(text []byte, name string) ([]byte, error) {
 	}
 }
 
-// Append adds an element, itself a JSON text, to the array that a member of a JSON object holds, and leaves every other byte as
-// it is. A member that is not there becomes the last one.
+// Append adds an element, itself a JSON text, to the array that a member of a JSON object holds, and leaves every other
+// byte as it is. A member that is not there becomes the last one.
 func Append(text []byte, name string, element []byte) ([]byte, error) {
 	all, err := members(text)
 	if err != nil {

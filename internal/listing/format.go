@@ -16,7 +16,8 @@ func Format(path string, text []byte) ([]byte, error) {
 	}
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
-		return nil, &strict.Error{Pos: doc.Pos(""), Code: strict.CodeSyntax, Message: "text is no JSON object, a record is one"}
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: strict.CodeSyntax,
+			Message: "text is no JSON object, a record is one"}
 	}
 	out := Text(registry.KindOf(path), root)
 	if len(out) > strict.RegistryFile.Bytes {

@@ -40,7 +40,8 @@ func TestOrders(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
-		{"implementations/a.json", `{"tool_did":"did:web:a","x":[],"slug":"a","a":{},"categories":["b","a"],"name":"é\u202e\u0007\ud83d\ude00<\/\u00ad"}`,
+		{"implementations/a.json",
+			`{"tool_did":"did:web:a","x":[],"slug":"a","a":{},"categories":["b","a"],"name":"é\u202e\u0007\ud83d\ude00<\/\u00ad"}`,
 			`{
   "slug": "a",
   "name": "é\u202e\u0007😀</\u00ad",
@@ -53,7 +54,8 @@ func TestFormat(t *testing.T) {
   "x": []
 }
 `},
-		{"revocations/a-b.json", `{"peer_witness_signatures":[{"by":"x","value":"v","alg":"EdDSA","witness_did":"w"}],"signature":{"by":"b","alg":"EdDSA","value":1.50E1},"slug":null}`,
+		{"revocations/a-b.json",
+			`{"peer_witness_signatures":[{"by":"x","value":"v","alg":"EdDSA","witness_did":"w"}],"signature":{"by":"b","alg":"EdDSA","value":1.50E1},"slug":null}`,
 			`{
   "slug": null,
   "signature": {
@@ -81,7 +83,8 @@ func TestFormat(t *testing.T) {
 			t.Errorf("laid out again: %v\n%s", err, again)
 		}
 	}
-	for _, text := range []string{"", "[]", "1", `{"a":1,"a":2}`, `{"a":1} x`, `{"a":"` + strings.Repeat("\x7f", 12_000) + `"}`} {
+	for _, text := range []string{"", "[]", "1", `{"a":1,"a":2}`, `{"a":1} x`, `{"a":"` + strings.Repeat("\x7f",
+		12_000) + `"}`} {
 		if got, err := Format("implementations/a.json", []byte(text)); err == nil {
 			t.Errorf("%.40s: %.40s", text, got)
 		}

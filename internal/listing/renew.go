@@ -18,8 +18,8 @@ type Renewal struct {
 	Level   level.Level // empty: the listing's stays
 }
 
-// Renew gives a listing's text the values that a new Receipt signs. Only the bytes of values that change do: a value that
-// means the same in another spelling stays.
+// Renew gives a listing's text the values that a new Receipt signs. Only the bytes of values that change do: a value
+// that means the same in another spelling stays.
 func Renew(text []byte, n Renewal) ([]byte, error) {
 	doc, err := strict.Parse("", text, strict.RegistryFile)
 	if err != nil {

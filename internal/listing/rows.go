@@ -27,23 +27,28 @@ type Row struct {
 	Slug          string     `json:"slug"`
 	ToolDID       string     `json:"tool_did"`
 	Level         string     `json:"level"`
-	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=invalid"`
+	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid"`
 	Until         *time.Time `json:"until,omitempty" jsonschema:"description=expires_at\\, absent where that is no time"`
 	ReceiptSHA256 string     `json:"receipt_sha256"`
 	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
 	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
 }
 
+// StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
+const StatusRefused = "refused"
+
 // Statuses are those that a row can have, the ones of an audit's page that need no document; a record that is no
 // listing at all is invalid.
 var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
-	verdict.StatusRevoked, verdict.StatusInvalid}
+	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
 
 // RowsSchema is the JSON Schema of Rows.
 func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings of an OAP registry") }
 
-// Read reads the listings of a commit, as of a time. Errors are of reading the repository.
-func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time) (*Rows, error) {
+// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
+// Errors are of reading the repository.
+func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time, refused []string) (*Rows,
+	error) {
 	tree, err := repo.Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -52,13 +57,25 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	if err != nil {
 		return nil, err
 	}
+	none := make(map[string]bool, len(refused))
+	for _, path := range refused {
+		none[path] = true
+	}
 	revoked := make(map[string]bool, len(revocations)) // a revocation is in force by its name alone
 	for _, r := range revocations {
-		revoked[r.Path] = true
+		revoked[r.Path] = !none[r.Path]
 	}
-	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row { return row(rec, at, revoked) })
+	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row {
+		return row(rec, at,
+			revoked)
+	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range rows {
+		if none[registry.KindListing.Folder()+"/"+rows[i].Slug+".json"] {
+			rows[i].Status = StatusRefused
+		}
 	}
 	if err := anchor(ctx, repo, commit, rows); err != nil {
 		return nil, err

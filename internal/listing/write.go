@@ -54,7 +54,8 @@ func recordPath(kind registry.Kind, slug, rest string) (string, error) {
 func isRecordPath(path string) bool {
 	kind := registry.KindOf(path)
 	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Folder()+"/"), ".json")
-	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' && hashForm.MatchString(name[len(name)-64:]) {
+	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
+		hashForm.MatchString(name[len(name)-64:]) {
 		name = name[:len(name)-65]
 	} else if kind == registry.Governance || kind == registry.KindRevocation {
 		return false
@@ -62,8 +63,8 @@ func isRecordPath(path string) bool {
 	return isJSON && slugForm.MatchString(name)
 }
 
-// Tree is the work tree of a clone, in whose four data folders records are written, and nowhere else. Paths are those of
-// the registry, with slashes; no symbolic link is followed, in the folder nor for the file.
+// Tree is the work tree of a clone, in whose four data folders records are written, and nowhere else. Paths are those
+// of the registry, with slashes; no symbolic link is followed, in the folder nor for the file.
 type Tree struct{ root *os.Root }
 
 // OpenTree opens the work tree at dir.
@@ -78,8 +79,8 @@ func OpenTree(dir string) (*Tree, error) {
 // Close releases the folder that t holds open.
 func (t *Tree) Close() error { return t.root.Close() }
 
-// Read reads a file of a data folder, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or ErrPlace, or
-// that of the disk.
+// Read reads a file of a data folder, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or ErrPlace,
+// or that of the disk.
 func (t *Tree) Read(path string) ([]byte, error) {
 	dir, name, err := t.folder(path)
 	if err != nil {

@@ -19,7 +19,8 @@ func work(t *testing.T) (string, *Tree) {
 			t.Fatal(err)
 		}
 	}
-	for path, text := range map[string]string{"implementations/eve.json": "old\n", "elsewhere/ada.json": "outside\n", "README.md": "text\n"} {
+	for path, text := range map[string]string{"implementations/eve.json": "old\n", "elsewhere/ada.json": "outside\n",
+		"README.md": "text\n"} {
 		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +76,8 @@ func TestRefusedPaths(t *testing.T) {
 		{"revocations/eve.json", ErrPlace}, {"revocations/eve-" + hash[1:] + ".json", ErrPlace},
 		{"revocations/-" + hash + ".json", ErrPlace}, {"/etc/xx.json", ErrPlace}, {"implementations", ErrPlace},
 		{"workflow-anchors/wf.json", ErrPlace}, {"workflow-anchors/ada.json", ErrPlace},
-		{"implementations/eve.json", fs.ErrExist}, {"implementations/link.json", fs.ErrExist}, {"implementations/loose.json", fs.ErrExist},
+		{"implementations/eve.json", fs.ErrExist}, {"implementations/link.json", fs.ErrExist},
+		{"implementations/loose.json", fs.ErrExist},
 	} {
 		if err := tree.Create(tt.path, []byte("new")); !errors.Is(err, tt.want) {
 			t.Errorf("creating %q: %v, want %v", tt.path, err, tt.want)
@@ -99,7 +101,8 @@ func TestRefusedPaths(t *testing.T) {
 	if err := tree.Replace("implementations/eve.json", []byte("other\n"), []byte("new")); !errors.Is(err, ErrChanged) {
 		t.Errorf("replacing what changed: %v", err)
 	}
-	if err := tree.Move("implementations/eve.json", "implementations/link.json", []byte("old\n")); !errors.Is(err, fs.ErrExist) {
+	err := tree.Move("implementations/eve.json", "implementations/link.json", []byte("old\n"))
+	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("moving onto a link: %v", err)
 	}
 	if after := files(t, dir); !maps.Equal(before, after) {
@@ -129,7 +132,8 @@ func TestWrite(t *testing.T) {
 	if got := files(t, dir); !maps.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	for _, slug := range []string{"", "a", "../x", "a/b", "A1", "a.b", "-a", "a b", "$(id)", "a\n", strings.Repeat("a", 65), "ä1"} {
+	for _, slug := range []string{"", "a", "../x", "a/b", "A1", "a.b", "-a", "a b", "$(id)", "a\n",
+		strings.Repeat("a", 65), "ä1"} {
 		if path, err := ListingPath(slug); !errors.Is(err, ErrSlug) {
 			t.Errorf("the slug %q became the path %q, %v", slug, path, err)
 		}

@@ -44,8 +44,8 @@ func refused(remedy, format string, args ...any) error {
 }
 
 // Read reads the key in a file, or for Stdin in stdin: PKCS #8 PEM, a JSON Web Key of type OKP with its d and x, or the
-// text of a Multikey's secret. The warning is not empty where others may read the file. The caller wipes the key. Errors
-// are of the file system, or an *Error.
+// text of a Multikey's secret. The warning is not empty where others may read the file. The caller wipes the key.
+// Errors are of the file system, or an *Error.
 func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	if path != Stdin {
 		// As for all files: a FIFO that nobody writes to must not hold the program up.
@@ -219,7 +219,8 @@ func fromJWK(text, seed []byte) (*Key, error) {
 	case members["keys"] != nil:
 		return nil, refused("put the one key alone into the file", "the file holds a set of JWKs")
 	case members["secretKeyMultibase"] != nil || members["privateKeyMultibase"] != nil:
-		return nil, refused("put the text of its secret (z…) alone into the file", "the file holds a verification method, and no key alone")
+		return nil, refused("put the text of its secret (z…) alone into the file",
+			"the file holds a verification method, and no key alone")
 	case members["ciphertext"] != nil:
 		return nil, refused("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
 	case !is("kty", "OKP") || !is("crv", "Ed25519"):

@@ -68,9 +68,10 @@ func forms(t testing.TB) map[string]string {
 		"PKCS #8, CRLF":       strings.ReplaceAll(pemOf("PRIVATE KEY", pkcs8Of(t, private)), "\n", "\r\n"),
 		"PKCS #8, with words": "my key\n" + pemOf("PRIVATE KEY", pkcs8Of(t, private)) + "ED25519 Private-Key:\n",
 		"JWK":                 jwk,
-		"JWK, spaced":         "\n  " + strings.ReplaceAll(strings.ReplaceAll(jwk, ":", " :\t"), "{", "{\n \"kid\": {\"a\": [1]}, \"alg\" : \"EdDSA\",") + "\n",
-		"Multikey":            "z" + base58.Encode(append([]byte{0x80, 0x26}, seed...)) + "\n",
-		"Multikey, whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, private...)),
+		"JWK, spaced": "\n  " + strings.ReplaceAll(strings.ReplaceAll(jwk, ":", " :\t"), "{",
+			"{\n \"kid\": {\"a\": [1]}, \"alg\" : \"EdDSA\",") + "\n",
+		"Multikey":        "z" + base58.Encode(append([]byte{0x80, 0x26}, seed...)) + "\n",
+		"Multikey, whole": "z" + base58.Encode(append([]byte{0x80, 0x26}, private...)),
 	}
 }
 
@@ -128,9 +129,11 @@ func TestRefusals(t *testing.T) {
 		{"ECDSA", pemOf("PRIVATE KEY", pkcs8Of(t, ecKey)), "one of ECDSA"},
 		{"ECDSA, SEC 1", pemOf("EC PARAMETERS", []byte{1}) + pemOf("EC PRIVATE KEY", ecDER), `one of "EC"`},
 		{"X25519", pemOf("PRIVATE KEY", x25519), "one of X25519"},
-		{"unknown", pemOf("PRIVATE KEY", bytes.Replace(der, []byte{0x2b, 0x65, 0x70}, []byte{0x2b, 0x65, 0x0c}, 1)), "the algorithm 1.3.101.12"},
+		{"unknown", pemOf("PRIVATE KEY", bytes.Replace(der, []byte{0x2b, 0x65, 0x70}, []byte{0x2b, 0x65, 0x0c}, 1)),
+			"the algorithm 1.3.101.12"},
 		{"encrypted", pemOf("ENCRYPTED PRIVATE KEY", der), "encrypted"},
-		{"encrypted, old", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA\n-----END RSA PRIVATE KEY-----\n", "encrypted"},
+		{"encrypted, old",
+			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA\n-----END RSA PRIVATE KEY-----\n", "encrypted"},
 		{"OpenSSH", pemOf("OPENSSH PRIVATE KEY", der), "format of OpenSSH"},
 		{"OpenPGP", pemOf("PGP PRIVATE KEY BLOCK", der), "format of OpenPGP"},
 		{"PuTTY", "PuTTY-User-Key-File-3: ssh-ed25519", "of PuTTY"},
@@ -165,7 +168,8 @@ func TestRefusals(t *testing.T) {
 		{"Multikey, other", "z" + base58.Encode(append([]byte{0x81, 0x26}, seed...)), "multicodec"},
 		{"Multikey, short", "z" + base58.Encode(append([]byte{0x80, 0x26}, seed[1:]...)), "multicodec"},
 		{"Multikey, leading zero", strings.Replace(forms(t)["Multikey"], "z", "z1", 1), "multicodec"},
-		{"Multikey, other half", "z" + base58.Encode(append(append([]byte{0x80, 0x26}, seed...), seed...)), "that of another private key"},
+		{"Multikey, other half", "z" + base58.Encode(append(append([]byte{0x80, 0x26}, seed...), seed...)),
+			"that of another private key"},
 		{"Multikey, no base58", "z0OIl", "multicodec"},
 		{"Multikey, long", "z" + strings.Repeat("2", 4000), "multicodec"},
 	} {
@@ -198,7 +202,8 @@ func shows(text string, secret []byte) string {
 		}
 		// In a longer text of base64 a part begins at any of three places; the middle is the same in all.
 		for pad := range 3 {
-			for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64url": base64.RawURLEncoding} {
+			for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding,
+				"base64url": base64.RawURLEncoding} {
 				form := encoding.EncodeToString(append(make([]byte, pad), part...))
 				if strings.Contains(text, form[(pad*8+5)/6:len(form)-1]) {
 					return name
@@ -363,7 +368,8 @@ func TestExposed(t *testing.T) {
 		t.Skip("no such bits")
 	}
 	path := filepath.Join(t.TempDir(), "key")
-	for mode, want := range map[fs.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true, 0o622: false} {
+	for mode, want := range map[fs.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true,
+		0o622: false} {
 		if err := os.WriteFile(path, []byte(forms(t)["JWK"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
