@@ -104,7 +104,7 @@ func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listing.Read(ctx, repo, commit, o.now())
+	return listing.Read(ctx, repo, commit, o.now(), nil)
 }
 
 func newRerun(sys IO) *cobra.Command {
