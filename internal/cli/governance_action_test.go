@@ -17,12 +17,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
-const rosterText = "## Current Maintainers\n\n| handle | organisation | User Advocate |\n|---|---|---|\n| @ann | A | yes |\n" +
+const rosterText = "## Current Maintainers\n\n| handle | organisation | User Advocate |\n|---|---|---|\n| @ann | A " +
+	"| yes |\n" +
 	"| @bob | B | |\n| @cyd | C | |\n| @dee | D | |\n"
 
 // small is a specification as a tree.
 var small = map[string]string{
-	"rfcs/RFC-0001-a.md": "# A\n\nA Tool MUST answer.\n", "rfcs/RFC-0016-c.md": "Memory MUST be kept.\n", "spec/v1.0/core.md": "x\n",
+	"rfcs/RFC-0001-a.md": "# A\n\nA Tool MUST answer.\n", "rfcs/RFC-0016-c.md": "Memory MUST be kept.\n",
+	"spec/v1.0/core.md":         "x\n",
 	"schemas/v1.0/a.json":       `{"$id": "https://x.example/schemas/v1.0/a.json", "type": "object"}`,
 	"governance/MAINTAINERS.md": rosterText, "CHANGELOG.md": "x\n",
 }
@@ -81,8 +83,9 @@ func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (co
 	for _, l := range a.labels {
 		labels = append(labels, map[string]string{"name": l})
 	}
-	payload, err := json.Marshal(map[string]any{"pull_request": map[string]any{"number": 7, "body": a.body, "labels": labels,
-		"user": map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
+	payload, err := json.Marshal(map[string]any{"pull_request": map[string]any{"number": 7, "body": a.body,
+		"labels": labels,
+		"user":   map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
 		"base": map[string]string{"ref": "release"}}, "repository": map[string]string{"default_branch": "main"}})
 	if err != nil {
 		t.Fatal(err)
@@ -124,9 +127,11 @@ func approval(login, commit string) string {
 
 // TestGovernanceAction runs the Action on a pull request, with a forge that has its reviews on several pages.
 func TestGovernanceAction(t *testing.T) {
-	charter := map[string]string{"rfcs/RFC-0016-c.md": "Memory MUST be shown.\n", "reference/c.js": "c", "CHANGELOG.md": "y"}
+	charter := map[string]string{"rfcs/RFC-0016-c.md": "Memory MUST be shown.\n", "reference/c.js": "c",
+		"CHANGELOG.md": "y"}
 	editorial := map[string]string{"rfcs/RFC-0001-a.md": "# The A\n\nA Tool MUST answer.\n"}
-	field := map[string]string{"schemas/v1.0/a.json": strings.Replace(small["schemas/v1.0/a.json"], "}", `, "properties": {"n": true}}`, 1),
+	field := map[string]string{"schemas/v1.0/a.json": strings.Replace(small["schemas/v1.0/a.json"], "}", `,
+		"properties": {"n": true}}`, 1),
 		"test-suite/n.js": "n", "CHANGELOG.md": "y"}
 	const claimed = "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
 	for _, c := range []struct {
@@ -326,14 +331,17 @@ func TestHostileProposal(t *testing.T) {
 			told := ""
 			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why + " " + text("claim")} {
 				payload := fmt.Sprintf(`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
-					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body), quote(mark("opener")), head,
+					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body),
+					quote(mark("opener")), head,
 					quote(mark("label")))
 				if err := os.WriteFile(event, []byte(payload), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				told += governHostile(t, "--repo", dir, "--base", "merge^1", "--head", "merge", "--pr", event, "--reviews", reviews, "--label", mark("flag"))
+				told += governHostile(t, "--repo", dir, "--base", "merge^1", "--head", "merge", "--pr", event, "--reviews",
+					reviews, "--label", mark("flag"))
 			}
-			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role", "flag", "body"} {
+			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role", "flag",
+				"body"} {
 				if !strings.Contains(told, "pwned-"+place+".") {
 					t.Errorf("nothing is said of %s, so that nothing is tested there\n%s", place, told)
 				}
@@ -352,7 +360,8 @@ func governHostile(t *testing.T, args ...string) (told string) {
 	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := Main(slices.Concat([]string{"governance"}, args, []string{"--format", format, "--color", "never", "--summary"}),
+		code := Main(slices.Concat([]string{"governance"}, args, []string{"--format", format, "--color", "never",
+			"--summary"}),
 			IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 		if code != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", code, log.String())

@@ -40,7 +40,8 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
 	case g.declared != "":
-		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source, shorten(g.declared))
+		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source,
+			shorten(g.declared))
 	case !g.out.Has(verdict.Error):
 		g.out.Verified = plural(len(g.judged), "schema") + " judged"
 	}
@@ -93,7 +94,8 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
-	touched := slices.ContainsFunc(outside, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
+	touched := slices.ContainsFunc(outside,
+		func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
 	if !touched {
 		return nil
 	}
@@ -162,7 +164,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 // overwritten judges a schema that the view adds and that the base branch has published meanwhile.
 func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
 	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
-		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another kind "+
+		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another "+
+			"kind "+
 			"of file here").WithFix("merge the base branch, and leave it as it is there")
 		return nil
 	}
@@ -184,7 +187,8 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Document {
 	document, err := v.texts.document(s.head, path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
-		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s", syntax.Message).
+		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s",
+			syntax.Message).
 			WithFix("mend the text")
 		f.Pos = syntax.Pos
 		return nil
@@ -200,7 +204,8 @@ func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Do
 func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
-		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema", more).
+		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema",
+			more).
 			WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
 	}

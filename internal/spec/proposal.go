@@ -1,5 +1,5 @@
-// Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3 to 5.
-// It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
+// Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3
+// to 5. It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
 // is unaltered or that a vote took place, it says as "looks" and "declared".
 package spec
 
@@ -245,8 +245,9 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "make the file smaller, or split it",
-			Err: fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
+			Remedy: "make the file smaller, or split it",
+			Err:    fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
 	}
 	if err != nil {
 		return nil, err
