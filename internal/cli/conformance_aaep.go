@@ -98,7 +98,7 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 				if len(judged) == 1 {
 					claim.ReportPath = judged[0]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
-						return nil, usagef("name a conformance report of at most 32 MiB", "reading the report: %v", err)
+						return nil, usagef("name a conformance report of at most 16 MiB", "reading the report: %v", err)
 					}
 				}
 				claim.Now = o.now()
