@@ -207,8 +207,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	}
 	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
-		Timeout: o.timeout,
-		Path:    cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+		Timeout: o.timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
 	if o.capture != "" {
 		live.Capture = &kept
 	}
