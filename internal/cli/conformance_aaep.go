@@ -98,7 +98,7 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 				if len(judged) == 1 {
 					claim.ReportPath = judged[0]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
-						return nil, usagef("name a conformance report of at most 32 MiB", "reading the report: %v", err)
+						return nil, usagef("name a conformance report of at most 16 MiB", "reading the report: %v", err)
 					}
 				}
 				claim.Now = o.now()
@@ -207,8 +207,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	}
 	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
-		Timeout: o.timeout,
-		Path:    cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+		Timeout: o.timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
 	if o.capture != "" {
 		live.Capture = &kept
 	}

@@ -1,7 +1,6 @@
 package aaep
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -39,9 +38,8 @@ func told(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 			if f.Message == "" || f.Fix == "" || f.Cite == "" {
 				t.Errorf("%s says too little: %+v", r.Check, f)
 			}
-			all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")+strings.TrimPrefix(r.Check,
-				"aaep-")+" "+f.Code+
-				" "+f.Severity.String())
+			line := strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")
+			all = append(all, fmt.Sprintf("%s%s %s %s", line, strings.TrimPrefix(r.Check, "aaep-"), f.Code, f.Severity))
 		}
 	}
 	slices.Sort(all)
@@ -85,5 +83,3 @@ func TestSharedStreams(t *testing.T) {
 		}
 	}
 }
-
-var _ = bytes.Equal

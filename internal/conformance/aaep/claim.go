@@ -19,7 +19,7 @@ import (
 // Limits of a claim.
 const (
 	MaxText   = 1 << 20  // bytes of the text
-	MaxReport = 32 << 20 // bytes of the report
+	MaxReport = 16 << 20 // bytes of the report
 )
 
 // Claim is what is said of an implementation, and the report that is to bear it out.
@@ -177,7 +177,7 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 	var o verdict.Outcome
 	at := &statement{at: strict.Pos{Path: c.ReportPath}}
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
-		Values: 1 << 20})
+		Values: 1 << 19})
 	if fault, ok := errors.AsType[*strict.Error](err); ok {
 		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code, Message: fault.Message,
 			Pos:     fault.Pos,

@@ -72,10 +72,7 @@ type probe struct {
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, stream: NewStream(l.Path, Options{Level: l.Level}),
-		client: http.Client{Transport: l.Transport, CheckRedirect: func(*http.Request,
-			[]*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
+		client: http.Client{Transport: l.Transport, CheckRedirect: unfollowed},
 		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
 	v.stream.excused = map[int32]bool{}
 	v.left.Store(MaxBytes)
@@ -104,6 +101,9 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	}
 	return v.results()
 }
+
+// unfollowed leaves a redirect as the answer that it is: another server is not the one that was named.
+func unfollowed(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // at is a place in the capture.
 type at struct {
@@ -220,25 +220,25 @@ func (v *visit) overBudget() error {
 // below is a path below the base.
 func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
 
+// subscriptionRequest asks for all that there is.
+const subscriptionRequest = `{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"oap-gate",` +
+	`"capabilities":{"max_events_per_second":1000,"preferred_verbosity":"normal","languages":["en-US"],` +
+	`"supports_confirmation_reply":true,"supports_clarification_reply":true,` +
+	`"coalesce_boundaries":["none","word","sentence","paragraph","completion"]}}`
+
 // subscribe finds the base, and gives the URL of the events and the id of the subscription.
 func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 	if v.Layout == LayoutReference {
 		v.base = v.URL
 		return v.below("events"), "sub_oapgate", nil
 	}
-	request, _ := json.Marshal(map[string]any{"type": "subscription.request", "aaep_version": "1.0.0",
-		"subscriber_id": "oap-gate",
-		"capabilities": map[string]any{"max_events_per_second": 1000, "preferred_verbosity": "normal",
-			"languages":                   []string{"en-US"},
-			"supports_confirmation_reply": true, "supports_clarification_reply": true,
-			"coalesce_boundaries": []string{"none", "word", "sentence", "paragraph", "completion"}}})
 	bases := []*url.URL{v.base}
 	if v.base == nil {
 		bases = []*url.URL{v.URL, v.URL.JoinPath("aaep/v1")}
 	}
 	for i, base := range bases {
 		v.base = base
-		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), request)
+		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), []byte(subscriptionRequest))
 		switch {
 		case err != nil:
 			return nil, "", err
@@ -253,7 +253,7 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed", show(location),
 				v.URL.Host)
 		}
-		if err := v.record(request); err != nil {
+		if err := v.record([]byte(subscriptionRequest)); err != nil {
 			return nil, "", err
 		}
 		id := events.Query().Get("subscription_id")
@@ -267,7 +267,7 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 		}
 		return events, cmp.Or(id, "sub_oapgate"), nil
 	}
-	panic("unreachable: the last base returns")
+	return nil, "", errStop // not reached: the last base returns
 }
 
 func (v *visit) status(resp *http.Response, method, path, want string) error {
@@ -394,9 +394,8 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 		case <-timer.C:
 			then := t.then
 			if t.then = nil; then == nil {
-				return v.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session has not ended",
-					v.Timeout,
-					show(s.Name))
+				return v.broken(verdict.Doubt, "session-hangs",
+					"nothing came for %v in scenario %s, whose session has not ended", v.Timeout, show(s.Name))
 			}
 			err = then(ctx)
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -297,4 +298,23 @@ func TestSSE(t *testing.T) {
 			t.Errorf("%q: %q, want %q", cut(text, 60), got, want)
 		}
 	}
+}
+
+// What a stream says does not depend on the pieces in which it comes.
+func FuzzSSE(f *testing.F) {
+	f.Add("data: a\r\ndata:b\r\r\n: c\n\ndata\n\n")
+	f.Add("data: a\n\ndata: b")
+	f.Fuzz(func(t *testing.T, text string) {
+		whole, pieces := newSSE(strings.NewReader(text)), newSSE(iotest.OneByteReader(strings.NewReader(text)))
+		for {
+			a, errA := whole.next()
+			b, errB := pieces.next()
+			if !bytes.Equal(a, b) || errA != errB {
+				t.Fatalf("%q %v, in pieces %q %v", a, errA, b, errB)
+			}
+			if errA != nil {
+				return
+			}
+		}
+	})
 }

@@ -490,16 +490,14 @@ func TestMembersOfTypes(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(membersOf)) {
 		for _, m := range membersOf[kind] {
 			for _, v := range []any{nil, 1.5, map[string]any{"x": 1}, []any{1}, "\u0000?"} {
-				members := map[string]any{m.name: v}
 				if m.value.holds(v) {
 					continue
 				}
-				text, _ := json.Marshal(members)
-				line := event("1", 1, kind, strings.Trim(string(text), "{}"))
-				if kind == progressUpdated || strings.Contains(string(text), "{\"x\"") {
-					line = event("1", 1, kind, string(text[1:len(text)-1]))
+				text, err := json.Marshal(map[string]any{m.name: v})
+				if err != nil {
+					t.Fatal(err)
 				}
-				_, got := judged(t, line, Options{Single: true})
+				_, got := judged(t, event("1", 1, kind, string(text[1:len(text)-1])), Options{Single: true})
 				if !slices.Contains(got, "1 schema member-value error") {
 					t.Errorf("%s with %s: %s", kind, text, got)
 				}

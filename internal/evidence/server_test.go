@@ -1,0 +1,37 @@
+package evidence
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// The transport reaches a private server where the operator's URL names one, and a public name by public addresses alone.
+func TestServerTransport(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("here")) }))
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	resolver := startDNS(t, map[string][]string{"inward.example": {"127.0.0.1"}})
+	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: errForbidden} {
+		transport, err := ServerTransport(LiveOptions{ServerURL: base, Resolver: resolver})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
+		resp, err := transport.RoundTrip(request)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%s: %v, want %v", base, err, want)
+		}
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+	}
+	for base, want := range map[string]string{"": "there is none", "ftp://x.example": "expected scheme", "http://%": "invalid URL"} {
+		if _, err := ServerTransport(LiveOptions{ServerURL: base}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", base, err, want)
+		}
+	}
+}
