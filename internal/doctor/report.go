@@ -88,10 +88,10 @@ func (v *visit) report(mode string, ids ...string) (*verdict.Report, error) {
 var judged = map[string][]role{
 	"gate-job":        {checkRole, governsRole},
 	"gate-checkout":   {checkRole, governsRole, auditRole},
-	"job-permissions": {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
+	"job-permissions": roles,
 	"comment-job":     {commentRole},
-	"action-step":     {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
-	"filled-in":       {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
+	"action-step":     roles,
+	"filled-in":       roles,
 }
 
 // unblamed is the outcome of a rule that nothing speaks against.
