@@ -64,6 +64,7 @@ type row struct {
 var rows = []row{
 	{"small", (*bench).small},
 	{"flat", (*bench).flat},
+	{"list", (*bench).list},
 	{"schema", (*bench).schema},
 	{"witnesses", (*bench).witnesses},
 	{"online", (*bench).online},
@@ -71,6 +72,8 @@ var rows = []row{
 	{"history", (*bench).history},
 	{"checkpoint", (*bench).checkpoint},
 	{"audit", (*bench).auditOnline},
+	{"verify", (*bench).verifyMany},
+	{"cached", (*bench).verifyCached},
 }
 
 func rowNames() []string {

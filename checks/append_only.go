@@ -3,10 +3,10 @@ package checks
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -117,17 +117,7 @@ func notYours(s *Subject, way string) string {
 
 // restore is the command that gives the file back the content that it has in the base tree.
 func restore(s *Subject) string {
-	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), shellWord(s.Path))
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
-
-// shellWord is a path as one word of a shell's command.
-func shellWord(path string) string {
-	if plainWord.MatchString(path) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), plain.ShellWord(s.Path))
 }
 
 // maxVersions is how many versions of one listing are read from a range's commits.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -154,8 +155,8 @@ func move(r *Run, from, to string) (string, error) {
 		force = "-f "
 	}
 	track := ""
-	if !plainWord.MatchString(from) {
-		from = "-- " + shellWord(from)
+	if word := plain.ShellWord(from); word != from {
+		from = "-- " + word
 	}
 	if r.Range.Head.Commit() == "" {
 		track = "git add " + from + " && "

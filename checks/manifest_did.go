@@ -46,7 +46,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		out.Warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
 			WithFix("set conformance.receipt_uri in the Manifest to the listing's")
 	}
-	manifestOwned, receiptOwned := inDomain(l.ManifestURI, l.ToolDID), inDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
+	manifestOwned, receiptOwned := InDomain(l.ManifestURI, l.ToolDID), InDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out, nil
@@ -83,8 +83,11 @@ func host(text string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// inDomain tells whether a URL lies in the registrable domain (private section) of a did:web's host.
-func inDomain(uri, tool string) bool {
+// SameHost tells whether two URLs have one host.
+func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
+
+// InDomain tells whether a URL lies in the registrable domain (private section) of a did:web's host.
+func InDomain(uri, tool string) bool {
 	d, err := did.Parse(tool)
 	if err != nil || d.Method != "web" {
 		return false

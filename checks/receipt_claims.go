@@ -62,46 +62,78 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	r, l := got.Value, s.Listing
-	receiptSchema(&out, s, r)
-	if r.Rounded != "" {
-		out.Warnf(s, at, "rounded-number", "the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
-			WithFix("write numbers that a double holds exactly")
-	}
+	out.Move(s, at, ReceiptSchema(r))
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
 		out.Errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
 	claimedLevel(&out, s, r)
-	// The schema refuses what is missing, negative or no integer.
-	if r.Failed > 0 {
-		out.Errorf(s, at, "tests-failed", "results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
-	}
-	if r.HasPassed && r.Passed == 0 {
-		out.Errorf(s, at, "no-tests-passed", "results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
-	}
-	placeholders(&out, s, r)
+	out.Move(s, at, ReceiptResults(r))
+	out.Move(s, at, Placeholders(r))
 	if !out.Has(verdict.Error) {
 		out.Verified = "claims " + string(l.Level) + " for this DID"
 	}
 	return out.OrPass(), nil
 }
 
-// receiptSchema reports what the receipt schema refuses, but for placeholders: see placeholders.
-func receiptSchema(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
-	const at = "/conformance_receipt_uri"
+// ReceiptSchema holds a Receipt to the receipt schema, but for placeholders, which Placeholders reports, and warns of a
+// number that readers round. Pointers are into the Receipt.
+func ReceiptSchema(r *receipt.Receipt) verdict.Outcome {
+	var out verdict.Outcome
+	const fix = "attest again with a runner that follows the receipt schema"
 	violations := slices.DeleteFunc(r.Violations(), isPlaceholder)
 	for i, v := range violations {
 		if i == maxViolations {
-			o.Errorf(s, at, "receipt-schema", "the Receipt violates its schema in %s", plural(len(violations)-i, "more place", "more places"))
+			out.Errorf(verdict.Unplaced{}, "", "receipt-schema", "the Receipt violates its schema in %s",
+				plural(len(violations)-i, "more place", "more places"))
 			break
 		}
 		where := "at the root"
 		if v.Pointer != "" {
 			where = fmt.Sprintf("at %q", v.Pointer)
 		}
-		o.Errorf(s, at, "receipt-schema", "the Receipt violates its schema %s: %s", where, v.Message).
-			WithFix("attest again with a runner that follows the receipt schema")
+		out.Errorf(verdict.Unplaced{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where, v.Message).
+			WithFix(fix)
 	}
+	if r.Rounded != "" {
+		out.Warnf(verdict.Unplaced{}, r.Rounded, "rounded-number",
+			"the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
+			WithFix("write numbers that a double holds exactly")
+	}
+	return out
+}
+
+// ReceiptResults holds that a Receipt counts no failed test and at least one that passed. Pointers are into the Receipt.
+func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
+	var out verdict.Outcome
+	// The schema refuses what is missing, negative or no integer.
+	if r.Failed > 0 {
+		out.Errorf(verdict.Unplaced{}, "/results_summary/failed", "tests-failed",
+			"results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
+	}
+	if r.HasPassed && r.Passed == 0 {
+		out.Errorf(verdict.Unplaced{}, "/results_summary/passed", "no-tests-passed",
+			"results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
+	}
+	return out
+}
+
+// NonCommercial holds that a Receipt has what a level of the Non-Commercial Profile needs (RFC 0025); a level of another
+// profile needs nothing. Pointers are into the Receipt.
+func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
+	var out verdict.Outcome
+	if !l.NonCommercial() {
+		return out
+	}
+	if r.Profile != "non-commercial" {
+		out.Errorf(verdict.Unplaced{}, "/profile", "profile", "level %s needs the profile %q, the Receipt's is %q", l,
+			"non-commercial", r.Profile).WithFix("attest with profile non-commercial")
+	}
+	if r.RevenueSource == "" {
+		out.Errorf(verdict.Unplaced{}, "/revenue/source", "revenue-source",
+			"level %s needs revenue.source in the Receipt, there is none", l).WithFix("attest with revenue.source")
+	}
+	return out
 }
 
 // isPlaceholder holds for the one use that the receipt schema makes of "not".
@@ -133,14 +165,7 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 			WithFix("set conformance_level to %q, or keep the lower claim", top)
 	}
 	if l.Level.NonCommercial() {
-		if r.Profile != "non-commercial" {
-			o.Errorf(s, at, "profile", "level %s needs the profile %q, the Receipt's is %q", l.Level, "non-commercial", r.Profile).
-				WithFix("attest with profile non-commercial")
-		}
-		if r.RevenueSource == "" {
-			o.Errorf(s, at, "revenue-source", "level %s needs revenue.source in the Receipt, there is none", l.Level).
-				WithFix("attest with revenue.source")
-		}
+		o.Move(s, at, NonCommercial(r, l.Level))
 		if !l.NonCommercial {
 			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing", l.Level).
 				WithFix("set non_commercial to true")
@@ -165,27 +190,31 @@ func levelList(levels []level.Level) string {
 	return strings.Join(out, ", ")
 }
 
-func placeholders(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
+// Placeholders holds that no signature of a Receipt is a placeholder (RFC 0019 section 7.3). Pointers are into the
+// Receipt.
+func Placeholders(r *receipt.Receipt) verdict.Outcome {
+	var out verdict.Outcome
 	found := 0
-	report := func(where, value string) {
+	report := func(pointer, where, value string) {
 		if !receipt.Placeholder(value) {
 			return
 		}
 		if found++; found <= maxViolations {
-			o.Errorf(s, "/conformance_receipt_uri", "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)", where, cutRunes(strings.TrimSpace(value), 60)).
-				WithFix("sign with a real key")
+			out.Errorf(verdict.Unplaced{}, pointer, "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)",
+				where, cutRunes(strings.TrimSpace(value), 60)).WithFix("sign with a real key")
 		}
 	}
 	for _, sig := range r.Signatures {
-		report("signatures[].value", sig.Value)
+		report("/signatures", "signatures[].value", sig.Value)
 	}
 	for _, w := range r.PeerWitnesses {
-		report("peer_witnesses[].signature", w.Signature)
+		report("/peer_witnesses", "peer_witnesses[].signature", w.Signature)
 	}
 	if more := found - maxViolations; more > 0 {
-		o.Errorf(s, "/conformance_receipt_uri", "placeholder", "%s of the Receipt hold placeholders", plural(more, "more signature", "more signatures")).
-			WithFix("sign with a real key")
+		out.Errorf(verdict.Unplaced{}, "", "placeholder", "%s of the Receipt hold placeholders",
+			plural(more, "more signature", "more signatures")).WithFix("sign with a real key")
 	}
+	return out
 }
 
 var levelNotHighest = Code{"level-not-highest", "the Receipt claims a higher level than the listing",

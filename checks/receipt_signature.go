@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -46,41 +47,50 @@ func listedMembers(s *Subject) []receipt.Known {
 }
 
 func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
+	signed := ReceiptSignature(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID, listedMembers(s))
+	out := verdict.Outcome{Passed: signed.Passed, Verified: signed.Verified}
+	out.Move(s, "/conformance_receipt_uri", signed)
+	return out, nil
+}
+
+// ReceiptSignature holds that a key of a DID's document signed a Receipt, and that no signature of the DID fails to verify;
+// where one does, the members that are known from elsewhere may explain it. Pointers are into the Receipt.
+func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known []receipt.Known) verdict.Outcome {
 	var out verdict.Outcome
-	const at = "/conformance_receipt_uri"
-	v := receipt.VerifyImplementation(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID)
+	const at = "/signatures"
+	v := receipt.VerifyImplementation(r, doc, tool)
 	for i, bad := range v.Unverified {
-		f := out.Errorf(s, at, "signature-not-verified", "the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why)
+		f := out.Errorf(verdict.Unplaced{}, at, "signature-not-verified",
+			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why)
 		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove entries that do not verify")
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
-		why := receipt.Explain(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, bad.By, listedMembers(s))
-		if why != "" {
+		if why := receipt.Explain(r, doc, bad.By, known); why != "" {
 			f.Message += "; " + cutRunes(why, 600)
 			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
 		}
 	}
 	if !v.Verified() && len(v.Unverified) == 0 {
-		out.Errorf(s, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", s.Listing.ToolDID).
-			WithFix("sign the Receipt with a key of %s and name it in by", s.Listing.ToolDID)
+		out.Errorf(verdict.Unplaced{}, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", tool).
+			WithFix("sign the Receipt with a key of %s and name it in by", tool)
 	}
 	if !v.Verified() {
-		return out, nil
+		return out
 	}
 	if v.Mismatch {
-		out.Warnf(s, at, "key-id-mismatch", "by names %q, the signature verifies under %q", cutRunes(v.By, 200), cutRunes(v.Key, 200)).
-			WithFix("name the key that signed in by")
+		out.Warnf(verdict.Unplaced{}, at, "key-id-mismatch", "by names %q, the signature verifies under %q",
+			cutRunes(v.By, 200), cutRunes(v.Key, 200)).WithFix("name the key that signed in by")
 	}
 	if !v.Assertion {
-		out.Warnf(s, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
+		out.Warnf(verdict.Unplaced{}, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
 			WithFix("add the key to assertionMethod")
 	}
 	if v.WithoutAnchor {
-		out.Noticef(s, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
+		out.Noticef(verdict.Unplaced{}, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
 	}
 	if !out.Has(verdict.Error) {
 		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()
 	}
-	return out.OrPass(), nil
+	return out.OrPass()
 }

@@ -91,15 +91,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_receipt_uri"
 	l := s.Listing
-	for _, t := range []struct {
-		name string
-		receipt.Time
-	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
-		if t.IsZero() {
-			o.Errorf(s, at, "validity-missing", "the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
-				WithFix("attest again with validity.not_before and validity.not_after")
-		}
-	}
+	o.Move(s, at, ReceiptDates(r))
 	if r.NotBefore.IsZero() || r.NotAfter.IsZero() {
 		return
 	}
@@ -125,6 +117,22 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		o.Errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
 			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).WithFix("set expires_at to %s", stamp(want))
 	}
+}
+
+// ReceiptDates holds that both dates of a Receipt's validity are there and can be read. Pointers are into the Receipt.
+func ReceiptDates(r *receipt.Receipt) verdict.Outcome {
+	var out verdict.Outcome
+	for _, t := range []struct {
+		name string
+		receipt.Time
+	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
+		if t.IsZero() {
+			out.Errorf(verdict.Unplaced{}, "/validity/"+t.name, "validity-missing",
+				"the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
+				WithFix("attest again with validity.not_before and validity.not_after")
+		}
+	}
+	return out
 }
 
 var validityMissing = Code{"validity-missing", "the Receipt has no readable validity.not_before or validity.not_after",

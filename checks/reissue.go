@@ -165,7 +165,8 @@ func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 		}
 	}
 	if !at.After(issued.Add(time.Second)) {
-		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).Fix = reissueWay
+		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).
+			WithFix("%s; its validity.not_before must be after %s", reissueWay, stamp(issued.Add(time.Second)))
 	}
 	return nil
 }
@@ -234,7 +235,7 @@ func shown(m map[string]any, name string) string {
 func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	const at = "/conformance_level"
 	now, then := s.Listing.Level, s.BaseListing.Level
-	want := kept(claimed, then)
+	want := Kept(claimed, then)
 	switch {
 	case now == want:
 	case now.Base() != want.Base():
@@ -246,9 +247,9 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	}
 }
 
-// kept is the highest level that a Receipt claims, with the suffix of the merged listing where it claims that, else
+// Kept is the highest level that a Receipt claims, with the suffix of the merged listing where it claims that, else
 // without one where it claims that, else the first of them.
-func kept(claimed []level.Level, then level.Level) level.Level {
+func Kept(claimed []level.Level, then level.Level) level.Level {
 	top := highest(claimed)
 	if top.Base() < 0 {
 		return top

@@ -24,8 +24,8 @@ func TestKeptLevel(t *testing.T) {
 		{"L3", []level.Level{"L9"}, ""},
 		{"L3", nil, ""},
 	} {
-		if got := kept(c.claimed, c.then); got != c.want {
-			t.Errorf("kept(%v, %s) = %q, want %q", c.claimed, c.then, got, c.want)
+		if got := Kept(c.claimed, c.then); got != c.want {
+			t.Errorf("Kept(%v, %s) = %q, want %q", c.claimed, c.then, got, c.want)
 		}
 	}
 }

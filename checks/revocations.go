@@ -46,7 +46,7 @@ var revocations = &Check{
 			"set it to the time of the revocation"},
 		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
 			"leave them out and sign anew"},
-		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(reasons, ", ")},
+		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},
 		{"owner-open", "the owner's DID Document could not be had; nothing was decided", "try again"},
@@ -126,14 +126,14 @@ func noReceipt(o *verdict.Outcome, s *Subject) {
 	}
 }
 
-// reasons are those that RFC 0026, section 5, and the RFCs that extend it know.
-var reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
+// Reasons are those that RFC 0026, section 5, and the RFCs that extend it know.
+var Reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
 	"failed_safety_eval", "frontier_capability_misuse"}
 
 func reason(o *verdict.Outcome, s *Subject) {
-	if !slices.Contains(reasons, s.Revocation.Reason) && !refused(s, "/reason") {
+	if !slices.Contains(Reasons, s.Revocation.Reason) && !refused(s, "/reason") {
 		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
-			WithFix("use one of %s", strings.Join(reasons, ", "))
+			WithFix("use one of %s", strings.Join(Reasons, ", "))
 	}
 }
 

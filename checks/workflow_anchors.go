@@ -113,8 +113,8 @@ func whose(o *verdict.Outcome, s *Subject) error {
 			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
 				host(a.ReceiptURI), bound).WithFix("serve it on %s", bound)
 		}
-	case inDomain(a.ReceiptURI, a.CoordinatorDID):
-	case !inDomain(a.ReceiptURI, a.FailoverDID):
+	case InDomain(a.ReceiptURI, a.CoordinatorDID):
+	case !InDomain(a.ReceiptURI, a.FailoverDID):
 		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
 			WithFix("serve it in the registrable domain of the coordinator's did:web")
 	default:
@@ -176,7 +176,7 @@ func keyHost(s *Subject, id string) (string, error) {
 // first. None where nothing hangs on it.
 func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 	a := s.Anchor
-	if inDomain(a.ReceiptURI, a.CoordinatorDID) || !inDomain(a.ReceiptURI, a.FailoverDID) {
+	if InDomain(a.ReceiptURI, a.CoordinatorDID) || !InDomain(a.ReceiptURI, a.FailoverDID) {
 		return nil, nil
 	}
 	var first, rest []*registry.Anchor
@@ -221,7 +221,7 @@ func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 		var found []*standingAnchor
 		found, r.anchorsErr = registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
 			a := registry.ParseAnchor(rec)
-			if !inDomain(a.ReceiptURI, a.CoordinatorDID) {
+			if !InDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
 			}
 			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}

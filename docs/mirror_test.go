@@ -31,7 +31,7 @@ func blocks(t *testing.T) map[string]string {
 
 var (
 	command = regexp.MustCompile(`oap-gate (audit|merge)((?:[^\n]|\\\n)*)`)
-	flag    = regexp.MustCompile(`--[a-z][a-z-]+`)
+	option  = regexp.MustCompile(`--[a-z][a-z-]+`)
 )
 
 // TestFlagsOfTheMirrorPage holds every command line of the page to the command's help.
@@ -51,7 +51,7 @@ func TestFlagsOfTheMirrorPage(t *testing.T) {
 			if m[1] != name {
 				continue
 			}
-			for _, f := range flag.FindAllString(m[2], -1) {
+			for _, f := range option.FindAllString(m[2], -1) {
 				n++
 				if !strings.Contains(help.String(), f+" ") {
 					t.Errorf("oap-gate %s has no flag %s", name, f)

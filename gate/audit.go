@@ -513,9 +513,6 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 	}
 }
 
-// soon is how long before its end a listing counts as expiring.
-const soon = 14 * 24 * time.Hour
-
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) verdict.Listing {
 	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
 		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
@@ -544,7 +541,7 @@ func listed(run *checks.Run, s *checks.Subject, status string, judged []judgemen
 		l.Status = verdict.StatusUnreachable
 	case s.Listing.Provisional:
 		l.Status = verdict.StatusProvisional
-	case s.Listing.Expires.Sub(run.Now) < soon:
+	case s.Listing.Expires.Sub(run.Now) < verdict.Soon:
 		l.Status = verdict.StatusExpiring
 	}
 	return l

@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -317,50 +315,28 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if kinds == 0 {
 		return nil
 	}
-	var failed failure
-	w := evidence.Wanted{Kinds: kinds, Archive: archive, Memo: run.Memo, Clock: run.Now, Judged: run.Now,
-		Listed: func(did string) *registry.Listing {
-			l, err := s.WitnessListing(did)
-			failed.note(err)
-			return l
-		},
-		ReferenceServer: func(did string) bool {
-			was, err := s.WasReferenceServer(did)
-			failed.note(err)
-			return was
-		}}
-	if s.Then != nil {
-		w.Judged = s.Then.When
-	}
-	if s.Listing != nil {
-		w.Maintainers = s.BootstrapMaintainers()
-	}
+	w, failed := s.Wanted(kinds)
 	if s.Revocation != nil {
 		l, err := s.RevokedListing()
-		failed.note(err)
+		if err != nil {
+			return err
+		}
 		w.Revoked = l
 	}
 	if s.Anchor != nil {
 		anchors, err := s.Declarations()
-		failed.note(err)
+		if err != nil {
+			return err
+		}
 		w.Declarations = anchors
 	}
-	if failed.err == nil {
-		s.Facts = evidence.Collect(ctx, src, record, w)
+	w.Archive = archive
+	facts := evidence.Collect(ctx, src, record, w)
+	if err := failed(); err != nil {
+		return err
 	}
-	return failed.err
-}
-
-// failure keeps the first error of several goroutines.
-type failure struct {
-	mu  sync.Mutex
-	err error
-}
-
-func (f *failure) note(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.err = cmp.Or(f.err, err)
+	s.Facts = facts
+	return nil
 }
 
 // settle sets the verdict and adds the evidence.
@@ -374,32 +350,8 @@ func Observed(rep *verdict.Report, src evidence.Source) {
 	observed := src.Observations()
 	rep.EvidenceSHA256 = evidence.Digest(observed)
 	for _, o := range observed {
-		rep.Evidence = append(rep.Evidence, evidenceOf(o))
+		rep.Evidence = append(rep.Evidence, o.Evidence())
 	}
-}
-
-// addressOf is the IP address without the port.
-func addressOf(text string) string {
-	if at, err := netip.ParseAddrPort(text); err == nil {
-		return at.Addr().String()
-	}
-	return text
-}
-
-func evidenceOf(o evidence.Observation) verdict.Evidence {
-	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
-		Address: addressOf(o.Address), State: o.State.String(), Code: o.Code, Message: o.Message}
-	if o.FinalURL != o.Target {
-		e.FinalURL = o.FinalURL
-	}
-	if o.State == evidence.Obtained {
-		e.SHA256 = o.SHA256
-	}
-	if !o.CachedAt.IsZero() {
-		at := o.CachedAt.UTC()
-		e.CachedAt = &at
-	}
-	return e
 }
 
 // Rewritten is the report of a range whose base is no longer on the first-parent chain of its head: the

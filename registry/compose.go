@@ -22,6 +22,7 @@ type composed struct {
 	folders map[gitstore.ID]*folder
 	disk    *disk                  // nil until a work tree is read
 	files   map[gitstore.ID]string // path on disk
+	texts   map[gitstore.ID][]byte // of files that stand nowhere
 }
 
 func (c *composed) folder(id gitstore.ID) *folder {
@@ -36,6 +37,26 @@ func (c *composed) file(id gitstore.ID) (*disk, string, bool) {
 	defer c.mu.RUnlock()
 	path, ok := c.files[id]
 	return c.disk, path, ok
+}
+
+// addText keeps the text of a file that stands nowhere, and gives its id.
+func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
+	id := hashObject(gitstore.Blob, text, like)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.texts == nil {
+		c.texts = map[gitstore.ID][]byte{}
+	}
+	c.texts[id] = text
+	return id
+}
+
+// text is that of a file that stands nowhere.
+func (c *composed) text(id gitstore.ID) ([]byte, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	text, ok := c.texts[id]
+	return text, ok
 }
 
 // addFiles notes where the changed files of the work tree stand.

@@ -45,8 +45,10 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 			return nil, err
 		}
 	}
-	if err := g.mergeViews(ctx, b, h); err != nil {
-		return nil, err
+	if bases[0].id != h.id { // else the base branch holds the head, and whatever that merged has landed
+		if err := g.mergeViews(ctx, b, h); err != nil {
+			return nil, err
+		}
 	}
 	if err := g.land(ctx, b, bases); err != nil {
 		return nil, err

@@ -196,6 +196,12 @@ func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 	if d, path, ok := r.composed.file(id); ok {
 		return d.read(path, id, limit)
 	}
+	if text, ok := r.composed.text(id); ok {
+		if int64(len(text)) > limit {
+			return nil, gitstore.ErrTooLarge
+		}
+		return text, nil
+	}
 	return r.object(id, gitstore.Blob, limit)
 }
 

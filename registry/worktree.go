@@ -42,6 +42,60 @@ func (r *Repository) WorktreeRange(ctx context.Context, base string) (*Range, er
 	return r.between(ctx, b, h, &Tree{repo: r, root: root})
 }
 
+// FileRange reads what one file on disk would do to base if it alone were committed on top of it. Otherwise it is as
+// WorktreeRange, and takes its place.
+func (r *Repository) FileRange(ctx context.Context, base, path string) (*Range, error) {
+	b, err := r.resolve(base)
+	if err != nil {
+		return nil, fmt.Errorf("reading base %q: %w", base, err)
+	}
+	d, indexed, err := r.openDisk(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading the work tree: %w", err)
+	}
+	c := candidate{path: path}
+	for i := range indexed {
+		if indexed[i].path == path && indexed[i].stage == 0 {
+			c.tracked = &indexed[i]
+		}
+	}
+	files, err := d.entries(ctx, []candidate{c})
+	if err != nil {
+		return nil, fmt.Errorf("reading the work tree: %w", err)
+	}
+	return r.alone(ctx, b, path, files[path], r.composed.addFiles)
+}
+
+// TextRange reads what a new text of a file would do to base if it alone were committed on top of it, wherever that
+// text is.
+func (r *Repository) TextRange(ctx context.Context, base, path string, text []byte) (*Range, error) {
+	b, err := r.resolve(base)
+	if err != nil {
+		return nil, fmt.Errorf("reading base %q: %w", base, err)
+	}
+	id := r.composed.addText(text, b.id)
+	return r.alone(ctx, b, path, &Entry{Mode: ModeFile, ID: id}, func([]Change) {})
+}
+
+// alone is the range from b to its tree with one path changed; place is told the changes before they are read.
+func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Entry,
+	place func([]Change)) (*Range, error) {
+	was, err := r.treeOf(b).Leaf(path)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	if !SameEntry(was, now) {
+		changes = append(changes, Change{Path: path, Base: was, Head: now})
+	}
+	place(changes)
+	root, err := r.compose(b.tree, changes)
+	if err != nil {
+		return nil, err
+	}
+	return r.between(ctx, b, b, &Tree{repo: r, root: root})
+}
+
 // candidate is a path to look at: on disk, in the index, or both.
 type candidate struct {
 	path    string

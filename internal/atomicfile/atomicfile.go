@@ -96,10 +96,12 @@ func write(path string, data []byte, mode fs.FileMode, sync bool, sweep func(now
 // sweep removes the stale temporary files of a folder that stand for the names in question. What cannot be listed or
 // removed stays: the caller's file is written.
 func sweep(dir string, of func(name string) bool, now time.Time) {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return
+	if folder, err := os.Open(dir); err == nil {
+		sweepOpen(folder, of, now, func(name string) error { return os.Remove(filepath.Join(dir, name)) })
 	}
+}
+
+func sweepOpen(folder *os.File, of func(name string) bool, now time.Time, remove func(name string) error) {
 	defer folder.Close()
 	for {
 		entries, err := folder.ReadDir(1024)
@@ -108,7 +110,7 @@ func sweep(dir string, of func(name string) bool, now time.Time) {
 				continue
 			}
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > stale {
-				_ = os.Remove(filepath.Join(dir, e.Name()))
+				_ = remove(e.Name())
 			}
 		}
 		if err != nil || len(entries) == 0 {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Create writes a file in a folder under a name that nothing has there yet, else the error is [fs.ErrExist]: a link that
-// leads nowhere has it too. The file is on disk, whole, before it has that name.
+// Create writes a file in a folder under a name that nothing has there yet, else the error is [fs.ErrExist]: a link
+// that leads nowhere has it too. The file is on disk, whole, before it has that name.
 func Create(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if filepath.Base(name) != name || !filepath.IsLocal(name) || name == "." {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrInvalid}
@@ -31,7 +31,8 @@ func Create(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return named(err, name)
 }
 
-// Replace replaces a file of a folder, which is on disk before it has that name. On an error the old file stands.
+// Replace replaces a file of a folder, which is on disk before it has that name, and removes the stale temporary files
+// of the same name. On an error the old file stands.
 func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	beside := temporary(name)
 	if err := Create(dir, beside, data, mode); err != nil {
@@ -39,6 +40,13 @@ func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	}
 	if err := dir.Rename(beside, name); err != nil {
 		return named(errors.Join(err, dir.Remove(beside)), name)
+	}
+	info, err := dir.Stat(name)
+	if err != nil {
+		return nil // it is written, and somebody else has taken it away
+	}
+	if folder, err := dir.Open("."); err == nil {
+		sweepOpen(folder, func(of string) bool { return of == name }, info.ModTime(), dir.Remove)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestCreate(t *testing.T) {
@@ -32,6 +33,14 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(t, dir, "a.json", "three")
+	stale := filepath.Join(dir, temporary("a.json"))
+	then := time.Now().Add(-old)
+	if err := errors.Join(os.WriteFile(stale, nil, 0o644), os.Chtimes(stale, then, then)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(root, "a.json", []byte("three"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if info, err := os.Stat(filepath.Join(dir, "a.json")); err != nil || info.Mode().Perm()&0o111 != 0 {
 		t.Errorf("mode %v, error %v", info.Mode(), err)
 	}

@@ -23,7 +23,8 @@ func createUnnamed(dir *os.Root, name string, data []byte, mode fs.FileMode) err
 	}
 	err = fill(f, data)
 	if err == nil {
-		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(folder.Fd()), name, unix.AT_SYMLINK_FOLLOW)
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()),
+			int(folder.Fd()), name, unix.AT_SYMLINK_FOLLOW)
 	}
 	if err != nil {
 		err = &fs.PathError{Op: "create", Path: name, Err: err}

@@ -80,10 +80,8 @@ func registryAction(ctx context.Context, sys IO, event string) error {
 func governanceAction(ctx context.Context, sys IO, event string) error {
 	var o governanceOptions
 	o.bind(&cobra.Command{})
-	var offline bool
-	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs(),
-		[]input{{"offline", boolean("offline", &offline)}})
-	o.ask = slices.Contains(pullEvents, event) && !offline
+	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs())
+	o.ask = slices.Contains(pullEvents, event) && !o.offline
 	if err == nil {
 		err = o.check()
 	}

@@ -22,6 +22,7 @@ type checkOptions struct {
 	networkFlags
 	outputFlags
 	governance string
+	fixing     bool
 }
 
 func (o *checkOptions) bind(c *cobra.Command) {
@@ -33,6 +34,8 @@ func (o *checkOptions) bind(c *cobra.Command) {
 	o.bindWorkflow(f)
 	f.StringVar(&o.governance, "governance", "review",
 		"what governance files alone get: review (a warning) or deny (a failure)")
+	f.BoolVar(&o.fixing, "fix", false,
+		"with --worktree: write the values that documents say into the records that the work tree changes, and judge again")
 	o.unmade = func() *verdict.Report { return unmade("check", &o.selectionFlags, &o.networkFlags) }
 }
 
@@ -45,6 +48,12 @@ func (o *checkOptions) check() error {
 		o.spanFlags.check,
 		o.outputFlags.check,
 		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
+		func() error {
+			if o.fixing && !o.worktree {
+				return usagef("add --worktree", "--fix writes into the files on disk, and a commit was to be judged")
+			}
+			return nil
+		},
 	)
 }
 
@@ -58,6 +67,7 @@ check judges what base..head would do to the registry. The base tree is the judg
 witnesses and policy are read from it, never from what is proposed.`),
 		Example: `  oap-gate check                          HEAD against the registry's main branch
   oap-gate check --worktree               the files on disk, before the commit
+  oap-gate check --worktree --fix         the same, with hash, dates and level set to what documents say
   oap-gate check --base main --head topic
   oap-gate check --offline --report json=report.json`,
 		Args: noArgs,
@@ -95,18 +105,27 @@ func originOf(repo *registry.Repository) string {
 }
 
 func judge(ctx context.Context, sys IO, o *checkOptions) (*verdict.Report, error) {
+	progress := newProgress(sys)
+	defer progress.stop()
+	src, err := o.source(progress.set)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := judgeBy(ctx, sys, o, src)
+	if err != nil || !o.fixing {
+		return rep, err
+	}
+	return o.fixAll(ctx, sys, src, rep)
+}
+
+// judgeBy judges by what a source gives.
+func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err
 	}
 	defer repo.Close()
 	c, err := o.choose(ctx, repo, sys.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	progress := newProgress(sys)
-	defer progress.stop()
-	src, err := o.source(progress.set)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ var coded = []string{
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
 	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
 	"internal/receipt", "internal/report", "internal/schema", "internal/spec",
-	"internal/strict",
+	"internal/strict", "internal/verify",
 	vocabulary,
 }
 

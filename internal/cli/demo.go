@@ -102,7 +102,7 @@ no git and no network.`),
 				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
 			}
 			fmt.Fprintf(sys.Stdout, "all %d pull requests came out as they must\n", len(demoCases))
-			return nil
+			return tellNew(c.Context(), sys.Stdout)
 		},
 	}
 	c.Flags().BoolVar(&verbose, "verbose", false, "show each report as check shows it")
@@ -129,6 +129,37 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 		return nil, err
 	}
 	return judge(ctx, IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}, &o)
+}
+
+// tellNew makes the listing of a newcomer out of what it serves, and shows it.
+func tellNew(ctx context.Context, out io.Writer) error {
+	dir, err := demoFolder()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:\n  - {publish: nova, level: L4, witness: [bob]}\n"))
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var o newOptions
+	flags := &cobra.Command{}
+	o.bindAll(flags)
+	if err := flags.ParseFlags(append(w.Args(), "--dry-run")); err != nil {
+		return err
+	}
+	var draft, told strings.Builder
+	sys := IO{Stdout: &draft, Stderr: &told, Getenv: func(string) string { return "" }}
+	if err := o.run(ctx, sys, "nova", "https://nova.example"); err != nil {
+		return fmt.Errorf("demonstrating new: %w", err)
+	}
+	fmt.Fprintf(out, "\nand so a newcomer comes by its listing, of which nothing is typed by hand:\n\n"+
+		"    oap-gate new nova https://nova.example\n\n")
+	for line := range strings.Lines(draft.String()) {
+		fmt.Fprintf(out, "    %s\n", report.Line(strings.TrimSuffix(line, "\n")))
+	}
+	return nil
 }
 
 // demoFolder makes a folder in the first place that can be written to. An image without files has no /tmp, and

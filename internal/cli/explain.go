@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 func newExplain(sys IO) *cobra.Command {
@@ -93,6 +94,7 @@ type subject struct {
 // subjects are all of them: explain and the test of the codes read nothing else.
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+	{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()},
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
 	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
 	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},

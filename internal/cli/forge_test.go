@@ -56,6 +56,7 @@ func TestForgeCommands(t *testing.T) {
 		}
 		return name
 	}
+	w := build(t, "base: [{listing: nova}]\n")
 	good := report(func(map[string]any) {})
 	for _, c := range []struct {
 		token  string
@@ -83,6 +84,14 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"protect", "--repo", filepath.Join(dir, ".github"), "--dry-run"}, 0, "0 missing"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1, `".github/repo-config.yml"`},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run", "--report", "json=-"}, 0, `"mode": "protect"`},
+		{"robot", []string{"rerun", "--repo", dir}, 0, "0 of 0 changes shown, none made"},
+		{"robot", []string{"rerun", "--repo", dir, "--apply", "--dry-run"}, 2, "exclude one another"},
+		{"robot", []string{"rerun", "--repo", dir, "--at", "tomorrow"}, 2, "no RFC 3339 time"},
+		{"wrong", []string{"remind", "--repo", w.Repo.Dir}, 2, "the forge does not know the token"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z"}, 0, "create issue: implementations/nova.json ends on 20"},
+		{"fork", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 2, "0 of 1 changes made"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0, "1 of 1 changes made"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0, "0 of 0 changes made"},
 		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {

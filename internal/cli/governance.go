@@ -26,6 +26,7 @@ type governanceOptions struct {
 	outputFlags
 	at                string
 	each, ask         bool
+	offline           bool // of the Action alone, which else asks
 	pr, body, reviews string
 	labels            []string
 	exception         string
@@ -46,7 +47,8 @@ func (o *governanceOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
 	f.StringArrayVar(&o.labels, "label", nil, "a label of the pull request; repeatable")
 	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
-	f.StringVar(&o.exception, "exception", "review", "what a claimed exception gets: review (a warning) or deny (a failure)")
+	f.StringVar(&o.exception, "exception", "review", "what a claimed exception gets: review (a warning) or deny (a "+
+		"failure)")
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	o.rules = spec.Rules()
 	o.unmade = func() *verdict.Report { return o.report("") }
@@ -84,14 +86,16 @@ func (o *governanceOptions) checkEach() error {
 	}{{"--worktree", o.worktree}, {"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
 		{"--label", o.labels != nil}, {"--forge", o.ask}} {
 		if f.set {
-			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull request", f.name)
+			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull request",
+				f.name)
 		}
 	}
 	return nil
 }
 
 func (o *governanceOptions) inputs() []input {
-	return []input{{"exception", choice("exception", &o.exception, "review", "deny")}}
+	return []input{{"exception", choice("exception", &o.exception, "review", "deny")},
+		{"offline", boolean("offline", &o.offline)}}
 }
 
 func newGovernance(sys IO) *cobra.Command {
@@ -131,7 +135,7 @@ func runGovernance(ctx context.Context, sys IO, o *governanceOptions) (err error
 
 // report is one without results.
 func (o *governanceOptions) report(chosen string) *verdict.Report {
-	n := networkFlags{at: o.at, routeFlags: o.forge.routeFlags}
+	n := networkFlags{at: o.at, offline: o.offline, routeFlags: o.forge.routeFlags}
 	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: n.now(), Chosen: chosen,
 		Assumed: assumed(&o.selectionFlags, &n), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {
@@ -179,7 +183,8 @@ func (o *governanceOptions) judge(ctx context.Context, sys IO) (*verdict.Report,
 }
 
 // chooseProposal finds what is judged. With --each it is a sequence, which without --base begins with the root.
-func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
+func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.Repository,
+	getenv func(string) string) (chosen, error) {
 	event := o.base == "" && o.head == "" && getenv("GITHUB_ACTIONS") == "true"
 	if o.each && o.base == "" && !event {
 		rev := o.head
@@ -205,7 +210,8 @@ func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.R
 }
 
 // judgeEach judges the first-parent commits of head that base does not reach, each with its message for a body.
-func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c chosen, rep *verdict.Report) error {
+func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c chosen,
+	rep *verdict.Report) error {
 	head, err := repo.Tree(ctx, c.head)
 	if err != nil {
 		return err
@@ -261,7 +267,8 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 	return chain[ahead-1], nil
 }
 
-func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen, rep *verdict.Report) error {
+func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen,
+	rep *verdict.Report) error {
 	var r *registry.Range
 	var err error
 	if c.head == "" {
@@ -314,11 +321,13 @@ var pullEvents = []string{"pull_request", "pull_request_review", "pull_request_t
 
 // pullRequest takes the words, the opener, the labels and the head from the event, and gives the pull request's number,
 // 0 where it is not known.
-func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *registry.Repository, p *spec.Proposal) (int, error) {
+func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *registry.Repository,
+	p *spec.Proposal) (int, error) {
 	p.Labels = o.labels
 	number := 0
 	path := o.pr
-	if path == "" && sys.Getenv("GITHUB_ACTIONS") == "true" && slices.Contains(pullEvents, sys.Getenv("GITHUB_EVENT_NAME")) {
+	if path == "" && sys.Getenv("GITHUB_ACTIONS") == "true" && slices.Contains(pullEvents,
+		sys.Getenv("GITHUB_EVENT_NAME")) {
 		path = sys.Getenv("GITHUB_EVENT_PATH")
 	}
 	if path != "" {

@@ -18,7 +18,8 @@ import (
 func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(append([]string{"governance", "--format", "json"}, args...), IO{Stdout: &out, Stderr: &complaint, Getenv: getenv})
+	code := Main(append([]string{"governance", "--format", "json"}, args...), IO{Stdout: &out, Stderr: &complaint,
+		Getenv: getenv})
 	rep := &verdict.Report{}
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
 		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())
@@ -35,7 +36,8 @@ func specification(t *testing.T) string {
 		t.Skip("git is not installed")
 	}
 	dir := filepath.Join(t.TempDir(), "spec")
-	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance", "spec-history.bundle"), dir)
+	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance", "spec-history.bundle"),
+		dir)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -82,7 +84,8 @@ func TestSpecificationHistory(t *testing.T) {
 | `+"`charter-review`"+` | %d (%d by path, %d by sentence) | 0 | %d `+"`no-user-advocate`"+` |
 | `+"`changelog`"+` | | | %d warnings |
 `, triggered, triggered-failed("implementability"), failed("implementability"), codes["no-evidence"], codes["evidence-does-not-count"],
-		codes["looks-editorial"], failed("backward-compatibility"), failed("backward-compatibility"), codes["additive-undeclared"],
+		codes["looks-editorial"], failed("backward-compatibility"), failed("backward-compatibility"),
+		codes["additive-undeclared"],
 		breaking, failed("charter-review"), byPath, bySentence, codes["no-user-advocate"], verdicts["changelog warn"])
 	const want = `| | triggered | pass | fail or warn |
 |---|---|---|---|
@@ -107,7 +110,8 @@ func TestEachRange(t *testing.T) {
 	dir := specification(t)
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org"},
+			args...)...)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("git %q: %v", args, err)
@@ -138,7 +142,8 @@ func TestEachRange(t *testing.T) {
 	git("commit", "-q", "--allow-empty", "-m", "one")
 	git("merge", "-q", "--no-edit", "main~3")
 	git("commit", "-q", "--allow-empty", "-m", "two")
-	if got, want := subjects("--base", "main", "--head", "topic"), list("main..topic"); !slices.Equal(got, want) || len(got) != 3 {
+	if got, want := subjects("--base", "main", "--head", "topic"), list("main..topic"); !slices.Equal(got,
+		want) || len(got) != 3 {
 		t.Errorf("judged %q, want %q", got, want)
 	}
 	if got := subjects("--base", "main", "--head", "main"); len(got) != 0 {

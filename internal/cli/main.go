@@ -115,6 +115,9 @@ func Main(args []string, sys IO) (code int) {
 	if _, ok := errors.AsType[*inconclusiveError](err); ok {
 		return verdict.Inconclusive.ExitStatus()
 	}
+	if _, ok := errors.AsType[*refusedError](err); ok {
+		return verdict.Failed.ExitStatus()
+	}
 	return verdict.Errored.ExitStatus()
 }
 
@@ -182,7 +185,9 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newInit(sys), newGovernance(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys), newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
+	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
 	for _, c := range root.Commands() {
 		completeOutput(c)
 	}

@@ -204,11 +204,15 @@ func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, 
 		}
 		return evidence.NewRecorded(b), nil
 	}
-	return n.live(progress)
+	live, err := n.live(progress)
+	if err != nil {
+		return nil, err
+	}
+	return live, nil
 }
 
 // live is the source that asks the world.
-func (n *networkFlags) live(progress func(done, total int)) (evidence.Source, error) {
+func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
 		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}

@@ -38,7 +38,7 @@ func (s *selectionFlags) recall(b *evidence.Bundle) (gate.Config, error) {
 }
 
 // recordAgain mends a bundle that cannot be read.
-const recordAgain = "record it with oap-gate check --record or oap-gate audit --record"
+const recordAgain = "record it with oap-gate check --record, audit --record or verify --record"
 
 // replayOptions are the flags of replay, and the checks that the bundle names.
 type replayOptions struct {
@@ -68,7 +68,14 @@ func newReplay(sys IO) *cobra.Command {
 	o.outputFlags.bind(c.Flags())
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		defer o.crash(sys, &err)
-		rep, err := o.judgeAgain(cmd.Context(), args[0])
+		b, err := evidence.ReadBundle(args[0])
+		if err != nil {
+			return o.failed(sys, withFix(err, recordAgain))
+		}
+		if b.Mode == "verify" {
+			return verifyAgain(cmd.Context(), sys, &o.outputFlags, b, o.repo)
+		}
+		rep, err := o.judgeAgain(cmd.Context(), b, args[0])
 		if err != nil {
 			return o.failed(sys, err)
 		}
@@ -78,12 +85,8 @@ func newReplay(sys IO) *cobra.Command {
 	return c
 }
 
-// judgeAgain judges what the bundle names by what it holds.
-func (o *replayOptions) judgeAgain(ctx context.Context, bundle string) (*verdict.Report, error) {
-	b, err := evidence.ReadBundle(bundle)
-	if err != nil {
-		return nil, withFix(err, recordAgain)
-	}
+// judgeAgain judges what a bundle names by what it holds.
+func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bundle string) (*verdict.Report, error) {
 	switch b.Mode {
 	case "audit":
 		o.mode, o.known = b.Mode, ids(catalogue())

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"os"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -23,8 +25,9 @@ func readResults(file string) ([]result, error) {
 	}
 	var out []result
 	results, _ := strict.Member(doc.Root, "results").([]any)
-	for _, r := range results {
-		one := result{strict.String(r, "check"), strict.String(r, "subject"), strict.String(r, "verdict"), nil}
+	steps, _ := strict.Member(doc.Root, "steps").([]any) // of a Verification Report
+	for _, r := range slices.Concat(results, steps) {
+		one := result{cmp.Or(strict.String(r, "check"), strict.String(r, "step")), strict.String(r, "subject"), strict.String(r, "verdict"), nil}
 		findings, _ := strict.Member(r, "findings").([]any)
 		for _, f := range findings {
 			one.findings = append(one.findings, [2]string{strict.String(f, "code"), strict.String(f, "severity")})

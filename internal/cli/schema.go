@@ -7,12 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
-var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config"}
+var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config",
+	"verification-report", "listings"}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
@@ -44,8 +47,12 @@ func schemaText(name string) []byte {
 		return report.Schema()
 	case "bundle":
 		return evidence.BundleSchema()
+	case "verification-report":
+		return jsonschema.Reflect(verify.Report{}, schemaBase+"verification-report.v1.json", "Verification Report (RFC 0019 section 6)")
 	case "repo-config":
 		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json", "protections of an OAP registry")
+	case "listings":
+		return listing.RowsSchema(schemaBase + "listings.v1.json")
 	}
 	return jsonschema.Text(name)
 }

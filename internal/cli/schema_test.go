@@ -21,10 +21,20 @@ func TestPrintedSchemas(t *testing.T) {
 		slices.Concat([]string{"check", "--record", file("check.bundle"), "--report", "json=" + file("check.report")}, w.Args(), w.RangeArgs()),
 		slices.Concat([]string{"audit", "--record", file("audit.bundle"), "--report", "json=" + file("audit.report")}, w.Args()),
 		{"check", "--report", "json=" + file("error.report"), "--repo", file("nowhere")},
+		slices.Concat([]string{"verify", "eve", "--registry", w.Repo.Dir, "--canonical", "--level", "L1", "--record", file("verify.bundle"),
+			"--report", "json=" + file("verify.report")}, w.WebArgs()),
+		{"verify", "http://eve.example", "--report", "json=" + file("refused.report")},
 	} {
 		Main(args, IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
 	}
-	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle"}, "report": {"check.report", "audit.report", "error.report"}}
+	var listed bytes.Buffer
+	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), IO{Stdout: &listed, Stderr: io.Discard, Getenv: none})
+	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
+		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
+		"verification-report": {"verify.report", "refused.report"}}
 	for _, name := range schemaNames {
 		var out bytes.Buffer
 		if code := Main([]string{"schema", name}, IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // programs are those that tests may run.
@@ -30,11 +31,22 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
+//	verify STATUS ARG…    oap-gate verify at that world's time, on its web; it must end with this exit status
+//	accepted [LEVEL…]     the levels that the verification before accepted, all of them
+//	web-gone              the world's web ends
 //	failed [ID…]          the checks that failed in the run before, all of them
 //	doubtful [ID…]        the checks that were inconclusive in the run before, all of them
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
 //	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
+//	keyfile NAME FILE     write the private key of that name, which implementations of the world have
+//	sign VAR NAME         put the signature of the second line of stdout by the key of that name into the environment
+//	serve FILE URL        the world's web serves this file from now on
+//	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
+//	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
+//	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
+//	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
 //	peer LAYOUT [FAULT]   start a producer of AAEP in that layout, with that fault, and put its URL into $PEER
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
@@ -66,13 +78,26 @@ func TestScript(t *testing.T) {
 			"world":    world,
 			"gate":     runGate,
 			"audit":    runAudit,
+			"verify":   runVerify,
+			"accepted": accepted,
+			"web-gone": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(state(ts).world.Close()) },
 			"failed":   verdictIs("fail"),
 			"doubtful": verdictIs("inconclusive"),
 			"finding":  finding,
 			"asked":    asked,
 			"commit":   commitID,
 			"event":    event,
-			"peer":     producer,
+
+			"run":       runCommand,
+			"keyfile":   keyFile,
+			"sign":      sign,
+			"serve":     serve,
+			"unseen":    unseen,
+			"record":    record,
+			"deploy":    deploy,
+			"snapshot":  snapshot,
+			"unchanged": unchanged,
+			"peer":      producer,
 		},
 	})
 }
@@ -82,6 +107,10 @@ type script struct {
 	world  *fixture.World
 	worlds int
 	flags  []string
+
+	secrets [][]byte // private keys that the script has written, and their files
+	keys    []string
+	files   map[string]string // see snapshot
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
@@ -140,6 +169,34 @@ func runAudit(ts *testscript.TestScript, neg bool, args []string) {
 	run(ts, args[0], slices.Concat([]string{"audit"}, flags, args[1:]))
 }
 
+func runVerify(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: verify STATUS ARG…")
+	}
+	flags := state(ts).world.WebArgs()
+	if !slices.Contains(args, "--replay") {
+		flags = append(flags, "--at", ts.Getenv("AT"))
+	}
+	run(ts, args[0], slices.Concat([]string{"verify"}, flags, args[1:]))
+}
+
+func accepted(ts *testscript.TestScript, neg bool, want []string) {
+	doc, err := strict.Parse("report", []byte(ts.ReadFile("report.json")), strict.Limits{Bytes: 1 << 26, Depth: 64, Number: 64})
+	ts.Check(err)
+	var got []string
+	levels, _ := strict.Member(doc.Root, "accepted_levels").([]any)
+	for _, l := range levels {
+		got = append(got, l.(string))
+	}
+	if neg || !slices.Equal(got, want) {
+		ts.Fatalf("accepted levels %q, want %q", got, want)
+	}
+	claimed, _ := strict.Member(doc.Root, "claimed_levels").([]any)
+	if all := strict.Member(doc.Root, "accepted"); all != (len(got) == len(claimed) && len(got) > 0) {
+		ts.Fatalf("accepted is %v, %d of %d levels are", all, len(got), len(claimed))
+	}
+}
+
 // run runs the program, which leaves its report for the commands that look at it.
 func run(ts *testscript.TestScript, want string, command []string) {
 	report := ts.MkAbs("report.json")
@@ -160,7 +217,7 @@ func run(ts *testscript.TestScript, want string, command []string) {
 // placeless are the flags that mean the same in every folder and with every environment of the process. Not among them
 // is --worktree, for which the user's own Git configuration counts.
 var placeless = strings.Fields(`--at --base --budget --color --connect-to --format --governance --head --jobs --max-age
-	--offline --only --origin --rdap-url --retry-wait --rev --shard --skip --strict --timeout --whois-server`)
+	--level --require-registry --trusted-suites --canonical --offline --only --origin --rdap-url --retry-wait --rev --shard --skip --strict --timeout --whois-server`)
 
 // here reports whether the program can run in this process, whose folder is not the script's: each flag is placeless or
 // followed by an absolute path.

@@ -536,7 +536,7 @@ func TestOwnerPatterns(t *testing.T) {
 }
 
 func FuzzWorkflow(f *testing.F) {
-	for _, name := range []string{"check.yml", "comment.yml", "audit.yml", "protect.yml", "check-ten-jobs.yml"} {
+	for _, name := range []string{"check.yml", "comment.yml", "audit.yml", "protect.yml", "remind.yml", "rerun.yml", "check-ten-jobs.yml"} {
 		data, err := os.ReadFile(docs + "workflows/" + name)
 		if err != nil {
 			f.Fatal(err)

@@ -18,11 +18,14 @@ func TestGovernanceInstallation(t *testing.T) {
 	const name = ".github/workflows/governance.yml"
 	for _, c := range []struct{ name, old, new, want string }{
 		{"as documented", "", "", ""},
-		{"as a command", "      - uses: openagentprotocol-OAP/oap-gate@" + strings.Repeat("ab12", 10) + " # replace by the SHA of a release\n",
+		{"as a command", "      - uses: openagentprotocol-OAP/oap-gate@" + strings.Repeat("ab12",
+			10) + " # replace by the SHA of a release\n",
 			"      - run: oap-gate governance --forge\n", ""},
-		{"default types", "    types: [opened, synchronize, reopened, edited, labeled, unlabeled]\n", "    branches: [main]\n",
+		{"default types", "    types: [opened, synchronize, reopened, edited, labeled, unlabeled]\n",
+			"    branches: [main]\n",
 			"error governance-types governance.yml <pull_request:>"},
-		{"no edited", "reopened, edited,", "reopened,", "error governance-types governance.yml <types: [opened, synchronize, " +
+		{"no edited", "reopened, edited,", "reopened,", "error governance-types governance.yml <types: [opened, " +
+			"synchronize, " +
 			"reopened, labeled, unlabeled]>"},
 		{"no review", "  pull_request_review:\n    types: [submitted, edited, dismissed]\n", "",
 			"error governance-types governance.yml <on:>"},
@@ -31,7 +34,8 @@ func TestGovernanceInstallation(t *testing.T) {
 			"error governance-types governance.yml <types: [submitted, edited]>"},
 		{"target", "  pull_request_review:", "  pull_request_target:\n  pull_request_review:",
 			"error pull-request-target governance.yml <pull_request_target:>"},
-		{"a filter", "unlabeled]\n", "unlabeled]\n    paths: [rfcs/**]\n", "error path-filter governance.yml <paths: [rfcs/**]>"},
+		{"a filter", "unlabeled]\n", "unlabeled]\n    paths: [rfcs/**]\n", "error path-filter governance.yml <paths: " +
+			"[rfcs/**]>"},
 		{"interpolated body", "          mode: governance\n", "          mode: governance\n      - run: |\n          " +
 			"echo \"${{ github.event.pull_request.body }}\"\n", "error script-injection governance.yml <run: |>"},
 		{"interpolated event", "          mode: governance\n", "          mode: governance\n      - run: |\n          " +

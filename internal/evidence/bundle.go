@@ -34,7 +34,7 @@ const (
 // the run can be had again, byte for byte.
 type Bundle struct {
 	Tool         verdict.Tool // the build that recorded it
-	Mode         string       // "check" or "audit"
+	Mode         string       // "check", "audit" or "verify"
 	Base         string       // commit; empty where the mode has none
 	Head         string       // commit; empty for the files on disk
 	MergeBase    string       // commit
@@ -60,6 +60,8 @@ type Flags struct {
 	Uncommitted []string `json:"uncommitted,omitempty"` // paths of records on disk that were not judged
 	Assumed     []string `json:"assumed,omitempty"`     // as the report says it
 
+	Verify *VerifyFlags `json:"verify,omitempty"` // of verify alone
+
 	// Of an audit.
 	Strict        bool   `json:"strict,omitempty"`
 	RequireSigned bool   `json:"require_signed,omitempty"`
@@ -68,6 +70,20 @@ type Flags struct {
 	// What the files of keys that may sign commits hold; nil where none was named, which an empty file is not.
 	Keyring        []byte `json:"keyring,omitzero"`
 	AllowedSigners []byte `json:"allowed_signers,omitzero"`
+}
+
+// VerifyFlags are what a run of verify was told.
+type VerifyFlags struct {
+	Targets   []string `json:"targets,omitempty"` // as they were given, in their order
+	AtHand    bool     `json:"at_hand,omitempty"` // the documents were files, and there are no targets
+	Suites    string   `json:"suites,omitempty"`  // versions that were trusted; empty: the default
+	Level     string   `json:"level,omitempty"`
+	MaxAge    int64    `json:"max_age,omitempty"` // seconds
+	Require   bool     `json:"require,omitempty"` // what only a clone shows was needed
+	Canonical bool     `json:"canonical,omitempty"`
+	// Of a mirror: when it last fetched, RFC 3339, and the records that it refused.
+	Fetched string   `json:"fetched,omitempty"`
+	Refused []string `json:"refused,omitempty"`
 }
 
 // Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,
@@ -348,7 +364,7 @@ func (r *bundleReader) observation(v any, at string) Observation {
 	if _, there := object["cached_at"]; there {
 		o.CachedAt = r.time(object, at, "cached_at")
 	}
-	if !slices.Contains([]Protocol{HTTPS, RDAP, WHOIS, Archive, Named}, o.Protocol) {
+	if !slices.Contains([]Protocol{HTTPS, RDAP, WHOIS, Archive, Named, File}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
 	if canonical := o.canonical(); canonical != o.Request {

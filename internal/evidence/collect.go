@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"runtime"
 	"sync"
@@ -51,6 +52,9 @@ type Wanted struct {
 	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
 	// of a workflow anchor; empty where nothing hangs on it.
 	Declarations []*registry.Anchor
+	// MaxDocuments is how many documents one record may lead to, its own included; those of witnesses and maintainers beyond
+	// it are not sought. 0: any number.
+	MaxDocuments int
 	// Memo holds what this run has decoded; nil: each document is decoded for each record that leads to it.
 	Memo *memo.Memo
 }
@@ -106,21 +110,41 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l) })
 	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
 		f.ReceiptText, f.Receipt = c.receipt(l)
-		if !w.Kinds.Has(Witnesses) || f.Receipt.State != Obtained {
-			return
-		}
-		f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, l.Level.Base() == 5)
-		f.Maintainers = make(map[string]Result[*did.Document], len(w.Maintainers))
-		var mu sync.Mutex
-		for _, d := range w.Maintainers {
-			c.start(func() {
-				doc, _ := c.didDocument(d, w.Judged)
-				mu.Lock()
-				defer mu.Unlock()
-				f.Maintainers[d] = doc
-			})
+		if w.Kinds.Has(Witnesses) && f.Receipt.State == Obtained {
+			c.vouchers(f, w, l.Level.Base() == 5)
 		}
 	})
+}
+
+// vouchers seeks the documents of those whose signatures a Receipt carries beside the implementation's own.
+func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
+	left := math.MaxInt
+	if w.MaxDocuments > 0 {
+		left = w.MaxDocuments - 2 - resolutions("did:web:a.example:b") // the record's own
+	}
+	f.Maintainers = make(map[string]Result[*did.Document], len(w.Maintainers))
+	var mu sync.Mutex
+	for _, d := range w.Maintainers {
+		if left -= resolutions(d); left < 0 {
+			left = 0
+			continue
+		}
+		c.start(func() {
+			doc, _ := c.didDocument(d, w.Judged)
+			mu.Lock()
+			defer mu.Unlock()
+			f.Maintainers[d] = doc
+		})
+	}
+	f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, independence, left)
+}
+
+// resolutions is how many documents are asked for at most to resolve a DID.
+func resolutions(text string) int {
+	if d, err := did.Parse(text); err == nil && d.HasPath() {
+		return 2
+	}
+	return 1
 }
 
 func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
@@ -131,29 +155,46 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	for _, p := range r.Witnesses {
 		dids = append(dids, p.WitnessDID)
 	}
-	f.Witnesses = c.witnesses(dids, w, true)
+	f.Witnesses = c.witnesses(dids, w, true, math.MaxInt)
 }
 
-// witnesses seeks the documents of the listed among dids. Where independence matters that includes their
-// Manifests, and the reference server's own witnesses.
-func (c *collector) witnesses(dids []string, w Wanted, independence bool) map[string]*Witness {
+// witnesses seeks the documents of the listed among dids, as long as they are at most so many. Where independence matters
+// that includes their Manifests, and the reference server's own witnesses.
+func (c *collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
 	found := make(map[string]*Witness)
 	if len(dids) > MaxWitnesses {
 		return found
 	}
+	listed := make(map[string]*registry.Listing)
+	servers := 0
 	for _, d := range dids {
 		l := w.Listed(d)
 		if l == nil || found[d] != nil {
 			continue
 		}
-		known := &Witness{}
-		found[d] = known
+		cost := 1 + resolutions(l.ToolDID)
+		if independence {
+			cost++
+		}
+		if cost > documents {
+			continue
+		}
+		documents -= cost
+		if found[d], listed[d] = (&Witness{}), l; independence && documents < math.MaxInt/2 && w.ReferenceServer(d) {
+			servers++
+		}
+	}
+	if servers > 0 {
+		documents /= servers
+	}
+	for d, known := range found {
+		l := listed[d]
 		c.start(func() { known.DIDDocument, _ = c.didDocument(l.ToolDID, w.Judged) })
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
 			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 && w.ReferenceServer(d) {
-				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false)
+				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false, documents)
 			}
 		})
 	}
@@ -194,24 +235,37 @@ func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document
 			from, used, o = append(from, second), fallback, second
 		}
 	}
-	of := document{"DID Document of " + d.Text + " at " + at.UTC().Format(time.RFC3339Nano), o.Target, o.SHA256}
-	r := decoded(c, of, o, func() (*did.Document, error) {
-		return did.ParseDocument(o.Target, o.Body, d, at)
-	})
+	r := c.documentOf(d, o, at)
 	r.From = from
 	return r, used
 }
 
+// documentOf reads a DID's document as of a time.
+func (c *collector) documentOf(d did.DID, o Observation, at time.Time) Result[*did.Document] {
+	of := document{"DID Document of " + d.Text + " at " + at.UTC().Format(time.RFC3339Nano), o.Target, o.SHA256}
+	return decoded(c, of, o, func() (*did.Document, error) {
+		return did.ParseDocument(o.Target, o.Body, d, at)
+	})
+}
+
 func (c *collector) manifest(url string) Result[*manifest.Manifest] {
-	o := c.s.Observe(c.ctx, Request{HTTPS, url, MaxManifest})
-	return decoded(c, document{"Manifest", url, o.SHA256}, o, func() (*manifest.Manifest, error) {
-		return manifest.Parse(url, o.Body)
+	return c.manifestOf(Request{HTTPS, url, MaxManifest})
+}
+
+func (c *collector) manifestOf(r Request) Result[*manifest.Manifest] {
+	o := c.s.Observe(c.ctx, r)
+	return decoded(c, document{"Manifest", r.Target, o.SHA256}, o, func() (*manifest.Manifest, error) {
+		return manifest.Parse(r.Target, o.Body)
 	})
 }
 
 // receipt fetches the Receipt that a listing pins; it is decoded only where the hash is the pinned one.
 func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receipt.Receipt]) {
-	text := c.pinned(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
+	return c.receiptOf(Request{HTTPS, l.ReceiptURI, MaxReceipt}, l.ReceiptSHA256)
+}
+
+func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*receipt.Receipt]) {
+	text := c.pinned(at, sum)
 	if text.Code == CodeHashMismatch {
 		text.Value.Minified, _ = decode(c, document{"minified", "", text.Value.SHA256}, text.Value.Body, func() ([]string, error) {
 			return receipt.Minified(text.Value.Body), nil
@@ -220,8 +274,8 @@ func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receip
 	if text.State != Obtained {
 		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
 	}
-	r, err := decode(c, document{"Receipt", l.ReceiptURI, text.Value.SHA256}, text.Value.Body, func() (*receipt.Receipt, error) {
-		r, err := receipt.Parse(l.ReceiptURI, text.Value.Body)
+	r, err := decode(c, document{"Receipt", at.Target, text.Value.SHA256}, text.Value.Body, func() (*receipt.Receipt, error) {
+		r, err := receipt.Parse(at.Target, text.Value.Body)
 		if err == nil {
 			r.RememberIn(c.memo)
 		}
@@ -233,9 +287,10 @@ func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receip
 	return text, Result[*receipt.Receipt]{State: Obtained, Value: r, From: text.From}
 }
 
+// pinned gets the document of that hash; an empty hash is any.
 func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	o := c.s.Observe(c.ctx, r)
-	if c.archive && (o.State == Absent || o.State == Unavailable) {
+	if c.archive && sum != "" && (o.State == Absent || o.State == Unavailable) {
 		if kept := c.s.Observe(c.ctx, Request{Archive, sum, r.MaxBytes}); kept.State == Obtained {
 			return Result[Pinned]{State: Obtained, From: []Observation{o, kept},
 				Value: Pinned{Body: kept.Body, SHA256: sum, Gone: o.Message}}
@@ -245,7 +300,7 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 		return fault[Pinned](o)
 	}
 	p := Pinned{Body: o.Body, SHA256: o.SHA256}
-	if p.SHA256 != sum {
+	if sum != "" && p.SHA256 != sum {
 		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
 			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, sum)}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Protocol says how a request is made.
@@ -23,6 +24,8 @@ const (
 	HTTPS Protocol = "https"
 	RDAP  Protocol = "rdap"
 	WHOIS Protocol = "whois"
+	// File requests name a document that the operator has at hand: manifest, receipt or did-document.
+	File Protocol = "file"
 	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
 	// Named requests are of the server of LiveOptions.ServerURL, which may be plain and private.
@@ -44,11 +47,11 @@ func IsPrivate(host string) bool {
 // spelling and observe it in its canonical one.
 type Request struct {
 	Protocol Protocol `json:"protocol"`
-	Target   string   `json:"target"` // a URL, the domain asked for, or a SHA-256 in hex
+	Target   string   `json:"target"` // a URL, the domain asked for, the name of a document at hand, or a SHA-256 in hex
 	MaxBytes int64    `json:"max_bytes"`
 }
 
-// String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN or archive:SHA256.
+// String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN, file:NAME or archive:SHA256.
 func (r Request) String() string {
 	if r.Protocol == HTTPS || r.Protocol == Named {
 		return r.Target
@@ -95,6 +98,26 @@ type Observation struct {
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
 }
 
+// Evidence is the observation as a report has it: without the body, and without the port of the address.
+func (o Observation) Evidence() verdict.Evidence {
+	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
+		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
+	if at, err := netip.ParseAddrPort(o.Address); err == nil {
+		e.Address = at.Addr().String()
+	}
+	if o.FinalURL != o.Target {
+		e.FinalURL = o.FinalURL
+	}
+	if o.State == Obtained {
+		e.SHA256 = o.SHA256
+	}
+	if !o.CachedAt.IsZero() {
+		at := o.CachedAt.UTC()
+		e.CachedAt = &at
+	}
+	return e
+}
+
 // Codes of observations that are not Obtained.
 const (
 	CodeHTTPStatus     = "http-status"        // a status other than 200
@@ -116,6 +139,7 @@ const (
 	CodeOffline        = "offline"            // nothing was asked
 	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
+	CodeNotGiven       = "not-given"          // the documents at hand do not hold it, and nothing is fetched beside them
 )
 
 // Codes explains why a document could not be had or used, beside the codes of packages strict, did, receipt and
@@ -150,6 +174,8 @@ var Codes = []strict.Code{
 	{CodeOffline, "the run was offline, so that nothing was asked", "run without --offline"},
 	{CodeNotArchived, "the archive does not hold the document", "fetch it from its origin, or name another archive"},
 	{CodeNotRecorded, "the bundle holds no answer to this request", "record a new bundle with --record"},
+	{CodeNotGiven, "documents were given as files, this one was not, and nothing is fetched beside them",
+		"give the document too, or name the target by its URL"},
 	{CodeHashMismatch, "the served bytes have another SHA-256 than the registry pins",
 		"serve the bytes that were pinned, or pin those that are served"},
 	{CodeDIDSyntax, "the text is no DID, or one that cannot stand for anything",

@@ -184,6 +184,23 @@ func (l *Live) Observations() []Observation {
 	return sorted(all)
 }
 
+// Forget lets go the observation of a request, which is made anew if it is asked for again.
+func (l *Live) Forget(r Request) {
+	r = r.canonical()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.entries[r]
+	if e == nil {
+		return
+	}
+	select {
+	case <-e.done:
+		delete(l.entries, r)
+		l.web.quota.left.Add(int64(len(e.observation.Body)))
+	default:
+	}
+}
+
 // progress tells of requests begun and done.
 type progress struct {
 	tell func(done, total int)

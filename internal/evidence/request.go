@@ -41,7 +41,7 @@ func (r *refusal) observation(of Request) Observation {
 // that is not usable stays as it is, but for bytes that are not UTF-8.
 func (r Request) canonical() Request {
 	switch r.Protocol {
-	case Archive:
+	case Archive, File:
 		return r
 	case Named:
 		r.Target = strings.ToValidUTF8(r.Target, "\uFFFD")

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Server is the forge. Set its state before the first request, or between requests by its methods.
@@ -33,11 +34,19 @@ type Server struct {
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
+	lists    map[int64]map[string][]json.RawMessage // of a pull request, by name
+	labels   map[int64][]string                     // of an issue
 	rulesets []map[string]any
 	classic  map[string]json.RawMessage
 	failures []*Failure
 	requests []string
 	lastID   int64
+
+	issues  []Issue
+	defined []string // labels of the repository
+	runs    []Run
+	tip     time.Time // committer date of the default branch's tip
+	lost    int       // the request whose answer is lost, counted from 0; -1: none
 }
 
 // Access is what a token may do.
@@ -67,6 +76,28 @@ type Comment struct {
 	Body  string
 }
 
+// Issue is an issue of the repository.
+type Issue struct {
+	Number      int
+	State       string // "open" or "closed"
+	Title, Body string
+	Labels      []string
+	Login       string
+	App         int64 // of the app whose token made it; 0: none
+}
+
+// Run is a run of a workflow.
+type Run struct {
+	ID                      int64
+	Path, Event, Head       string
+	Status, Conclusion      string
+	Attempt                 int
+	CreatedAt, RunStartedAt time.Time
+}
+
+// LoseReply carries out the n-th request, counted from 0, and loses its answer.
+func (s *Server) LoseReply(n int) { s.with(func() { s.lost = n }) }
+
 // Failure answers matching requests in place of the forge.
 type Failure struct {
 	Method, Path string // Path is a prefix, as "/repos/acme/registry/pulls"; an empty Method matches all
@@ -79,7 +110,7 @@ type Failure struct {
 
 // Start serves an empty repository with the default branch main until Close.
 func Start(owner, name string) *Server {
-	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
+	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1, tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
 	return s
@@ -192,6 +223,10 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 			return
 		}
 	}
+	if len(s.requests)-1 == s.lost { // what is asked for is done, and nobody learns of it
+		w = httptest.NewRecorder()
+		defer panic(http.ErrAbortHandler)
+	}
 	r := &request{Request: hr, w: w}
 	token := strings.TrimPrefix(hr.Header.Get("Authorization"), "Bearer ")
 	access, known := s.tokens[token]
@@ -253,12 +288,28 @@ func (s *Server) route(r *request) {
 		s.listPulls(r)
 	case r.is("GET", "pulls", "*"):
 		s.pull(r)
+	case r.is("GET", "pulls", "*", "reviews"), r.is("GET", "pulls", "*", "commits"):
+		s.pullList(r)
+	case r.is("GET", "issues", "*"):
+		s.issue(r)
 	case r.is("GET", "git", "commits", "*"):
 		s.commit(r)
 	case r.is("GET", "issues", "*", "comments"), r.is("POST", "issues", "*", "comments"):
 		s.issueComments(r)
 	case r.is("PATCH", "issues", "comments", "*"):
 		s.editComment(r)
+	case r.is("GET", "issues"), r.is("POST", "issues"):
+		s.issueList(r)
+	case r.is("PATCH", "issues", "*"):
+		s.editIssue(r)
+	case r.is("GET", "labels", "*"):
+		s.label(r)
+	case r.is("GET", "actions", "runs"):
+		s.runList(r)
+	case r.is("POST", "actions", "runs", "*", "rerun-failed-jobs"):
+		s.rerun(r)
+	case r.is("GET", "branches", "*"):
+		s.branch(r)
 	case r.is("GET", "branches", "*", "protection"):
 		s.protection(r)
 	case r.is("GET", "rules", "branches", "*"):

@@ -116,8 +116,12 @@ func (s *Server) commentJSON(c Comment) map[string]any {
 	if c.Bot {
 		kind = "Bot"
 	}
+	var app any
+	if c.Bot {
+		app = map[string]int64{"id": ActionsApp}
+	}
 	return map[string]any{
-		"id": c.ID, "body": c.Body, "user": map[string]string{"login": c.Login, "type": kind},
+		"id": c.ID, "body": c.Body, "performed_via_github_app": app, "user": map[string]string{"login": c.Login, "type": kind},
 		"html_url": "https://forge.example/" + s.full() + "/pull/" + strconv.Itoa(c.Pull) + "#issuecomment-" + strconv.FormatInt(c.ID, 10),
 	}
 }

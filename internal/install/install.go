@@ -88,6 +88,8 @@ var sources = []struct{ from, to string }{
 	{"workflows/comment.yml", ".github/workflows/comment.yml"},
 	{"workflows/audit.yml", ".github/workflows/audit.yml"},
 	{"workflows/protect.yml", ".github/workflows/protect.yml"},
+	{"workflows/remind.yml", ".github/workflows/remind.yml"},
+	{"workflows/rerun.yml", ".github/workflows/rerun.yml"},
 	{"workflows/CODEOWNERS", ".github/CODEOWNERS"},
 	{"repo-config.example.yml", ".github/repo-config.yml"},
 	{"gate-policy.example.yml", ".github/gate-policy.yml"},

@@ -27,6 +27,7 @@ var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object", "se
 type Manifest struct {
 	ToolDID    string    // tool.did
 	Publisher  Publisher // tool.publisher
+	Attested   bool      // conformance is there and an object
 	ReceiptURI string    // conformance.receipt_uri
 
 	// Of ad_hoc_teamwork, RFC 0027.
@@ -75,6 +76,7 @@ func Parse(url string, data []byte) (*Manifest, error) {
 		ReceiptURI:     member(root, "conformance", "receipt_uri"),
 		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
 	}
+	_, m.Attested = root["conformance"].(map[string]any)
 	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
 	return m, nil
 }

@@ -22,6 +22,7 @@ func TestParse(t *testing.T) {
 	want := &Manifest{
 		ToolDID:               "did:web:tool.example",
 		Publisher:             Publisher{"did:web:corp.example", "Corp Ltd", Registry{"HRB", "123", "DE"}},
+		Attested:              true,
 		ReceiptURI:            "https://tool.example/receipt.json",
 		ConventionDiscoveryV2: true,
 		FallbackPolicy:        FallbackPolicy{"POAM", 2, true},
@@ -44,8 +45,19 @@ func TestParseOddTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(m, &Manifest{}) {
+		if m.Attested = false; !reflect.DeepEqual(m, &Manifest{}) {
 			t.Errorf("%s: %+v", text, m)
+		}
+	}
+}
+
+func TestAttested(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"conformance":{}}`: true, `{"conformance":{"receipt_uri":1}}`: true,
+		`{}`: false, `{"conformance":null}`: false, `{"conformance":[]}`: false, `{"conformance":"x"}`: false,
+	} {
+		if m, err := Parse("u", []byte(text)); err != nil || m.Attested != want {
+			t.Errorf("%s: %+v, %v", text, m, err)
 		}
 	}
 }

@@ -39,12 +39,16 @@ type Receipt struct {
 	memo *memo.Memo        // nil: each call works anew
 	sum  [sha256.Size]byte // of text, where there is a memo
 
+	ID                 string // receipt_id
 	ImplementationDID  string
 	ImplementationName string
 	TargetURI          string
-	ClaimedLevels      []level.Level // as written, levels that do not exist included
-	Profile            string
-	RevenueSource      string
+	SuiteName          string
+	SuiteVersion       string
+	// ClaimedLevels are as written, levels that do not exist included; of more than 64 each that exists, once.
+	ClaimedLevels []level.Level
+	Profile       string
+	RevenueSource string
 
 	Passed, Failed int64 // of results_summary; a number beyond int64 is the nearest int64
 	HasPassed      bool  // passed is there and a whole number
@@ -57,6 +61,8 @@ type Receipt struct {
 
 	ExternalAudit  ExternalAudit
 	RegistryAnchor bool // the member registry_anchor is there, whatever is in it
+	// AnchorCommit and AnchorPath are what registry_anchor names.
+	AnchorCommit, AnchorPath string
 
 	// Rounded is the JSON Pointer of the first number that an IEEE 754 double rounds; see signature.Rounded.
 	Rounded string
@@ -94,14 +100,19 @@ func Parse(url string, data []byte) (*Receipt, error) {
 	r := &Receipt{
 		url:                url,
 		text:               data,
+		ID:                 member(root, "receipt_id"),
 		ImplementationDID:  member(root, "implementation", "did"),
 		ImplementationName: member(root, "implementation", "name"),
 		TargetURI:          member(root, "target", "uri"),
+		SuiteName:          member(root, "suite", "name"),
+		SuiteVersion:       member(root, "suite", "version"),
 		Profile:            member(root, "profile"),
 		RevenueSource:      member(root, "revenue", "source"),
 		NotBefore:          timeOf(member(root, "validity", "not_before")),
 		NotAfter:           timeOf(member(root, "validity", "not_after")),
 		ExternalAudit:      auditOf(root["external_audit"]),
+		AnchorCommit:       member(root, "registry_anchor", "commit_sha"),
+		AnchorPath:         member(root, "registry_anchor", "file_path"),
 		Rounded:            signature.Rounded(root),
 	}
 	_, r.RegistryAnchor = root["registry_anchor"]
@@ -147,10 +158,16 @@ func (r *Receipt) root() map[string]any {
 	return root
 }
 
+// maxLevels is how many claimed levels are kept as they are written: kept, some hundred thousand would take many times the
+// memory of their text, and there are fewer that exist.
+const maxLevels = 64
+
 func (r *Receipt) entries(root map[string]any) {
 	levels, _ := root["claimed_levels"].([]any)
 	for _, l := range levels {
-		if s, ok := l.(string); ok {
+		s, ok := l.(string)
+		claimed := level.Level(s)
+		if ok && (len(r.ClaimedLevels) < maxLevels || claimed.Exists() && !slices.Contains(r.ClaimedLevels, claimed)) {
 			r.ClaimedLevels = append(r.ClaimedLevels, level.Level(strings.Clone(s)))
 		}
 	}

@@ -19,13 +19,18 @@ func WriteFile(path, format string, r *verdict.Report, o Options) error {
 	if err := render(&b, format, r, o); err != nil {
 		return err
 	}
+	return WriteText(path, b.Bytes())
+}
+
+// WriteText writes a text as WriteFile does a report.
+func WriteText(path string, text []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeInto(path, b.Bytes())
+		return writeInto(path, text)
 	}
-	if err := atomicfile.Write(path, b.Bytes(), 0o644); err != nil {
+	if err := atomicfile.Write(path, text, 0o644); err != nil {
 		return fmt.Errorf("writing report %s: %w", path, err)
 	}
 	return nil

@@ -23,13 +23,23 @@ func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
 	return encode(b, full)
 }
 
+// JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts all on
+// one line.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	err := encodeIndented(&b, v, indent)
+	return b.Bytes(), err
+}
+
 // encode writes v as indented JSON in which foreign text is as harmless in a log as after Line, and yet the
 // same text to whoever decodes it: what Line would spell out is a JSON escape.
-func encode(b *bytes.Buffer, v any) error {
+func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "  ") }
+
+func encodeIndented(b *bytes.Buffer, v any, indent string) error {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}

@@ -14,8 +14,10 @@ import (
 // drafts are the meta-schemas that $schema may name, each compiled when it is first asked for.
 var drafts = func() map[string]func() *library.Schema {
 	out := map[string]func() *library.Schema{}
-	for _, uri := range []string{"https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
-		"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema", "http://json-schema.org/draft-04/schema"} {
+	for _, uri := range []string{"https://json-schema.org/draft/2020-12/schema",
+		"https://json-schema.org/draft/2019-09/schema",
+		"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema",
+		"http://json-schema.org/draft-04/schema"} {
 		out[uri] = sync.OnceValue(func() *library.Schema { return library.NewCompiler().MustCompile(uri) })
 	}
 	return out
@@ -36,7 +38,7 @@ func Compiles(root any) error {
 	}
 	meta := drafts[uri]
 	if meta == nil {
-		return &Error{Pointer: "/$schema", Message: "its $schema names no draft of JSON Schema that is known"}
+		return &Error{Pointer: "/$schema", Message: quote(uri) + " is no draft of JSON Schema that is known"}
 	}
 	if err := meta().Validate(plain(root)); err != nil {
 		e := &Error{Message: "it is no schema of its draft"}
@@ -67,8 +69,10 @@ func (l *locals) walk(v any, at string) {
 			l.embedded = true
 		}
 		to, ok := v["$ref"].(string)
-		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") && !leads(l.root, pointer) {
-			if e := (&Error{Pointer: at + "/$ref", Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
+		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") && !leads(l.root,
+			pointer) {
+			if e := (&Error{Pointer: at + "/$ref",
+				Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
 				l.fault = e
 			}
 		}

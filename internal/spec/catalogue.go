@@ -34,7 +34,8 @@ var implementability = verdict.Rule{
 	Fix: "add a test under test-suite/ or the behaviour under reference/ in the same pull request",
 	Codes: []strict.Code{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
-			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the text to papers/"},
+			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the text to " +
+				"papers/"},
 		{"evidence-does-not-count", "what changes under test-suite/ or reference/ is nothing that a machine runs",
 			"change a test or code: not documentation, data, white space, modes, links or what is deleted"},
 		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
@@ -57,7 +58,8 @@ var backwardCompatibility = verdict.Rule{
 	Why: "who was attested must not lose it by an edit of a schema underneath",
 	Fix: "publish the change under the next version with a new $id, or declare new optional fields as additive only",
 	Codes: []strict.Code{
-		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its place for ever"},
+		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its place for " +
+			"ever"},
 		{"mode-changed", "a published schema is no longer a file of the same mode", "make it the plain file that it was"},
 		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "mend the text"},
 		{"schema-id", "the $id of a new schema is another schema's, or does not name the file's own place",
@@ -84,9 +86,11 @@ var backwardCompatibility = verdict.Rule{
 var charterReview = verdict.Rule{
 	ID: "charter-review", Title: "a change that touches user rights has the stricter quorum", Cite: "RFC 0019 section 5",
 	Why: "what touches a user's right is reviewed by people whose interest is to defend it",
-	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter Review Gate cleared",
+	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
+		"Review Gate cleared",
 	Codes: []strict.Code{
-		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can clear the gate",
+		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
+			"clear the gate",
 			"add a column User Advocate and a mark to governance/MAINTAINERS.md, in a pull request of its own"},
 		{"reviews-unknown", "the reviews are not known", "give them with --reviews, or let --forge ask"},
 		{"labels-unknown", "the labels of issues that the body closes are not known", "try again"},
@@ -94,7 +98,8 @@ var charterReview = verdict.Rule{
 		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",
 			"ask those who are missing for a review with the words Charter Review Gate cleared"},
 		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User Advocate for a review"},
-		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be taken by another",
+		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be taken by " +
+			"another",
 			"let the Maintainer be a member or a collaborator"},
 		{"own-approval", "a Maintainer approves what is his own", "ask another Maintainer"},
 		{"bot-approval", "a bot approves, which counts for nothing", "ask a Maintainer"},

@@ -51,9 +51,11 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	}
 	roster := readRoster(string(text))
 	if !slices.ContainsFunc(roster, func(m maintainer) bool { return m.advocate }) {
-		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so that no "+
+		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so "+
+			"that no "+
 			"approval can clear the gate; the change touches user rights: %s", plural(len(roster), "Maintainer"), why).
-			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull request of its own")
+			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull request of " +
+				"its own")
 		return out, nil
 	}
 	reviews, authors, unknown := p.reviews()
@@ -72,8 +74,10 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count").
 			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared", maintainersPath)
 	}
-	out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
-		plural(len(t.organisations), "organisation"))
+	if !out.Has(verdict.Error) {
+		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
+			plural(len(t.organisations), "organisation"))
+	}
 	return out.OrPass(), nil
 }
 
@@ -204,12 +208,14 @@ func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review,
 				"role in the repository (%q); one that was freed can be taken by another", m.handle, shorten(r.Association)).
 				WithFix("make @%s a member or a collaborator", m.handle)
 		case own[m.key()]:
-			out.Warnf(at, "", "own-approval", "the approval of @%s does not count: the change is the Maintainer's own", m.handle).
+			out.Warnf(at, "", "own-approval", "the approval of @%s does not count: the change is the Maintainer's own",
+				m.handle).
 				WithFix("ask another Maintainer")
 		case r.bot():
 			out.Noticef(at, "", "bot-approval", "the approval of @%s does not count: it is a bot's", m.handle)
 		case p.Head == "" || !strings.EqualFold(r.Commit, p.Head):
-			out.Warnf(at, "", "stale-approval", "the approval of @%s does not count: it is of commit %.12q, and the head is %.12q",
+			out.Warnf(at, "", "stale-approval", "the approval of @%s does not count: it is of commit %.12q, and the head is "+
+				"%.12q",
 				m.handle, r.Commit, p.Head).WithFix("ask @%s for a review of the head", m.handle)
 		case !clearedPhrase.MatchString(clean(r.Body)):
 			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not hold the words Charter Review "+

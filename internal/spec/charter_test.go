@@ -77,7 +77,8 @@ func TestCharterLabels(t *testing.T) {
 		want   []string
 	}{
 		{"none", advocates, []string{"charter"}, "fixes #1", nil, nil},
-		{"on the pull request", advocates, []string{"Charter-Affecting"}, "", nil, []string{"inconclusive reviews-unknown " + rfc}},
+		{"on the pull request", advocates, []string{"Charter-Affecting"}, "", nil,
+			[]string{"inconclusive reviews-unknown " + rfc}},
 		{"on an issue", advocates, nil, "fixes #1, closes #2", func(n []int) ([]string, error) {
 			if !slices.Equal(n, []int{1, 2}) {
 				return nil, fmt.Errorf("asked for %v", n)
@@ -85,7 +86,10 @@ func TestCharterLabels(t *testing.T) {
 			return []string{"bug", "charter-affecting"}, nil
 		}, []string{"inconclusive reviews-unknown " + rfc}},
 		{"on no issue", advocates, nil, "fixes #1", func([]int) ([]string, error) { return []string{"bug"}, nil }, nil},
-		{"of issues that are not known", advocates, nil, "fixes #1", func([]int) ([]string, error) { return nil, errors.New("no answer") },
+		{"of issues that are not known", advocates, nil, "fixes #1", func([]int) ([]string, error) {
+			return nil,
+				errors.New("no answer")
+		},
 			[]string{"inconclusive labels-unknown " + rfc}},
 		{"not asked where a sentence tells", files{rfc: "Memory MUST stay.\n"}, nil, "fixes #1",
 			func([]int) ([]string, error) { return nil, errors.New("asked") }, []string{"inconclusive reviews-unknown " + rfc}},
@@ -106,12 +110,14 @@ func TestCharterLabels(t *testing.T) {
 
 // review is one that counts, but for what edit changes.
 func review(login string, edit ...string) Review {
-	fields := map[string]string{"state": "APPROVED", "body": cleared, "commit_id": head40, "submitted_at": "2026-06-01T10:00:00Z",
+	fields := map[string]string{"state": "APPROVED", "body": cleared, "commit_id": head40,
+		"submitted_at":       "2026-06-01T10:00:00Z",
 		"author_association": "MEMBER", "type": "User"}
 	for i := 0; i < len(edit); i += 2 {
 		fields[edit[i]] = edit[i+1]
 	}
-	text := fmt.Sprintf(`[{"user": {"login": %q, "type": %q}, "state": %q, "body": %q, "commit_id": %q, "author_association": %q`,
+	text := fmt.Sprintf(`[{"user": {"login": %q, "type": %q}, "state": %q, "body": %q, "commit_id": %q,
+		"author_association": %q`,
 		login, fields["type"], fields["state"], fields["body"], fields["commit_id"], fields["author_association"])
 	if at := fields["submitted_at"]; at != "" {
 		text += fmt.Sprintf(`, "submitted_at": %q`, at)

@@ -22,7 +22,7 @@ const nextVersion = "leave the published schema as it is, and publish the change
 
 // backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
 func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) {
-	g := compatibility{Proposal: p}
+	g := compatibility{Proposal: p, judged: map[string]bool{}}
 	for _, v := range p.Views {
 		if err := g.view(v); err != nil {
 			return g.out, err
@@ -37,12 +37,13 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 		}
 	}
 	switch {
-	case g.judged == 0:
+	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
 	case g.declared != "":
-		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source, shorten(g.declared))
-	default:
-		g.out.Verified = plural(g.judged, "schema") + " judged"
+		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source,
+			shorten(g.declared))
+	case !g.out.Has(verdict.Error):
+		g.out.Verified = plural(len(g.judged), "schema") + " judged"
 	}
 	return g.out.OrPass(), nil
 }
@@ -51,7 +52,7 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 type compatibility struct {
 	*Proposal
 	out      verdict.Outcome
-	judged   int
+	judged   map[string]bool // by path
 	fields   []fields
 	fresh    []fresh
 	declared string // the sentence that did, where it was needed
@@ -81,7 +82,7 @@ func (g *compatibility) view(v *View) error {
 			}
 			continue
 		}
-		g.judged++
+		g.judged[c.Path] = true
 		if err := g.change(v, c); err != nil {
 			return err
 		}
@@ -93,16 +94,17 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
-	touched := slices.ContainsFunc(outside, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
+	touched := slices.ContainsFunc(outside,
+		func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
 	if !touched {
 		return nil
 	}
-	for _, published := range s.diff.Affected(outside) {
+	for _, published := range s.comparison().Affected(outside) {
 		document, _ := v.texts.document(s.head, published)
 		if document == nil {
 			continue // it changed itself, which is judged
 		}
-		g.judged++
+		g.judged[published] = true
 		g.tell(document, s.differences(published), false)
 	}
 	return nil
@@ -162,7 +164,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 // overwritten judges a schema that the view adds and that the base branch has published meanwhile.
 func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
 	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
-		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another kind "+
+		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another "+
+			"kind "+
 			"of file here").WithFix("merge the base branch, and leave it as it is there")
 		return nil
 	}
@@ -175,7 +178,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 		return err
 	}
 	if document := g.readable(v, s, c.Path); document != nil && held.ID != c.Head.ID {
-		g.tell(document, schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
+		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
 }
@@ -184,7 +187,8 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Document {
 	document, err := v.texts.document(s.head, path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
-		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s", syntax.Message).
+		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s",
+			syntax.Message).
 			WithFix("mend the text")
 		f.Pos = syntax.Pos
 		return nil
@@ -200,7 +204,8 @@ func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Do
 func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
-		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema", more).
+		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema",
+			more).
 			WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
 	}
@@ -297,7 +302,7 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {
 		var classes []string
-		for _, d := range schemadiff.Compare(s.head.tree, older, s.head.tree, c.Path) {
+		for _, d := range schemadiff.Compare(s.head.tree(), older, s.head.tree(), c.Path) {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)

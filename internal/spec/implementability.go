@@ -66,7 +66,8 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 
 // withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative. It
 // reports whether one is claimed for a change that looks editorial.
-func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking []evidence, why []string) (claimed bool) {
+func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking []evidence,
+	why []string) (claimed bool) {
 	at := file(bare[0].normative()[0].Path)
 	editorial := len(why) == 0
 	said, paragraph := noClaim, ""
@@ -83,7 +84,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		if p.DenyException {
 			severity = verdict.Error
 		}
-		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks editorial; that two "+
+		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks editorial; that "+
+			"two "+
 			"thirds of the working group granted it is for the reviewers to see", p.Words.Source, shorten(paragraph)).
 			WithFix("look it up in the working group's records")
 		return true
@@ -111,7 +113,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		}
 	}
 	if editorial {
-		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, and no schema "+
+		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, and no "+
+			"schema "+
 			"but in annotations")
 	}
 	return false
@@ -183,7 +186,8 @@ func (v *View) evidence() (evidence, error) {
 }
 
 var (
-	documents = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".pdf",
+	documents = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico",
+		".pdf",
 		".lock", ".sum"}
 	documentNames = []string{"LICENSE", "NOTICE", "README", "CHANGELOG", "AUTHORS"}
 	lockFiles     = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock"}

@@ -1,5 +1,5 @@
-// Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3 to 5.
-// It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
+// Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3
+// to 5. It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
 // is unaltered or that a vote took place, it says as "looks" and "declared".
 package spec
 
@@ -245,15 +245,17 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "make the file smaller, or split it",
-			Err: fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
+			Remedy: "make the file smaller, or split it",
+			Err:    fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if *budget -= len(data); *budget < 0 {
 		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "split the change",
-			Err: fmt.Errorf("%w: the changed files have more than %d bytes together", ErrLimit, maxTexts)}
+			Err: fmt.Errorf("%w: with it, more than %d MiB of texts or %d MiB of schemas would be read", ErrLimit, maxTexts>>20,
+				maxSchemas>>20)}
 	}
 	return data, nil
 }

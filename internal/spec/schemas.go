@@ -30,16 +30,31 @@ var schemaLimits = strict.Limits{Bytes: schemadiff.MaxBytes, Depth: schemadiff.M
 
 // schemaSet is the schemas of one Git tree, and what they lead to.
 type schemaSet struct {
-	tree  *schemadiff.Tree
 	texts map[string][]byte
+	read  *schemadiff.Tree // nil: not asked for yet
 	ids   map[string]gitstore.ID
+}
+
+func (s *schemaSet) tree() *schemadiff.Tree {
+	if s.read == nil {
+		s.read = schemadiff.NewTree(s.texts)
+	}
+	return s.read
 }
 
 // schemaView compares the schemas of two trees.
 type schemaView struct {
 	base, head *schemaSet
-	diff       *schemadiff.Comparison
+	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
+}
+
+// comparison is made where it is asked for: many a view touches JSON that is no schema.
+func (s *schemaView) comparison() *schemadiff.Comparison {
+	if s.diff == nil {
+		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
+	}
+	return s.diff
 }
 
 // comparesSchemas gives the comparison of the schemas of a view, once.
@@ -55,8 +70,7 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.schemas = &schemaView{base: base, head: head, known: map[string][]schemadiff.Difference{},
-		diff: schemadiff.Trees(base.tree, head.tree, isSchema)}
+	v.schemas = &schemaView{base: base, head: head, known: map[string][]schemadiff.Difference{}}
 	return v.schemas, nil
 }
 
@@ -65,7 +79,7 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 	if d, ok := s.known[path]; ok {
 		return d
 	}
-	s.known[path] = s.diff.Schema(path)
+	s.known[path] = s.comparison().Schema(path)
 	return s.known[path]
 }
 
@@ -119,7 +133,6 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		}
 		self = false
 	}
-	s.tree = schemadiff.NewTree(s.texts)
 	if self {
 		if x.trees == nil {
 			x.trees = map[string]*schemaSet{}

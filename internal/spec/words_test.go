@@ -150,7 +150,8 @@ func TestException(t *testing.T) {
 		{"a heading", "### Implementability Gate exception\n\n" + why, justified},
 		{"bold", "**Implementability Gate exception**\n\n" + why, justified},
 		{"underscores and stops", "__Implementability Gate exception.__ : " + why, justified},
-		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis mended, and the " +
+		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis mended, " +
+			"and the " +
 			"working group's\nminutes of May say so.", justified},
 		{"fifteen words", "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15", justified},
 		{"fourteen words", "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14", unjustified},
@@ -161,7 +162,8 @@ func TestException(t *testing.T) {
 		{"why in a comment", "Implementability Gate exception\n<!-- " + why + " -->", unjustified},
 		{"why in code", "Implementability Gate exception\n\n```\n" + why + "\n```", unjustified},
 		{"why in a quote", "Implementability Gate exception\n\n> " + why, unjustified},
-		{"the second is justified", "Implementability Gate exception.\n\n## Implementability Gate exception\n\n" + why, justified},
+		{"the second is justified", "Implementability Gate exception.\n\n## Implementability Gate exception\n\n" + why,
+			justified},
 		{"another letter case", "implementability gate exception: " + why, noClaim},
 		{"in a comment", "<!-- Implementability Gate exception: " + why + " -->", noClaim},
 		{"in code", "`Implementability Gate exception`: " + why, noClaim},
@@ -179,7 +181,8 @@ func TestException(t *testing.T) {
 
 // TestCloses holds which issues a body closes.
 func TestCloses(t *testing.T) {
-	w := NewWords("the body", "Fixes #7, closes: #8 and resolved https://github.com/a/b/issues/9; see #10, prefixes #11\n`fixes #12` > "+
+	w := NewWords("the body", "Fixes #7, closes: #8 and resolved https://github.com/a/b/issues/9; see #10, prefixes "+
+		"#11\n`fixes #12` > "+
 		"fixed a/b#13\n> closes #14")
 	if got, want := w.closes("A/b"), []int{7, 8, 9, 13}; !slices.Equal(got, want) {
 		t.Errorf("closes %v, want %v", got, want)
@@ -191,7 +194,8 @@ func TestCloses(t *testing.T) {
 
 // FuzzClean holds that any text is cleaned, that no more comes out, and that nothing is found in what is gone.
 func FuzzClean(f *testing.F) {
-	for _, seed := range []string{"```\n<!-- `", "- [ ] a\n    - b", "[a]: <b\n'c", "![[]](\"", "~~a~~b~", "<a b='", "&lt;!--"} {
+	for _, seed := range []string{"```\n<!-- `", "- [ ] a\n    - b", "[a]: <b\n'c", "![[]](\"", "~~a~~b~", "<a b='",
+		"&lt;!--"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -64,7 +65,20 @@ func (r Retry) line() string {
 	return fmt.Sprintf("<!-- oap-gate:retry %s %d %s -->\n", r.At.UTC().Format(time.RFC3339), r.Runs, r.Head)
 }
 
+// Outdated is a comment's body with the retry taken out and, in its place, that the branch has to be updated: run again as
+// it is, the gate would judge by an old base. A body without a retry stays as it is.
+func Outdated(body string) string {
+	retry, ok := ParseRetry(body)
+	if !ok {
+		return body
+	}
+	rest := trimLine(body[len(Marker):])
+	rest = strings.Replace(trimLine(rest[len(retryMark.FindString(rest)):]), retry.sentence(), "", 1)
+	return Marker + "\n*Update the branch: it may pass since " + retry.At.UTC().Format(time.DateOnly) +
+		", and the base has moved on or the run is too old to be run again.*\n\n" + trimLine(rest)
+}
+
 // sentence tells people what they wait for.
 func (r Retry) sentence() string {
-	return fmt.Sprintf("*May pass from %s on; it is run again by itself.*\n", r.At.UTC().Format("2006-01-02"))
+	return fmt.Sprintf("*May pass from %s on; it is run again by itself.*\n", r.At.UTC().Format(time.DateOnly))
 }

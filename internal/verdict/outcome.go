@@ -44,6 +44,20 @@ type Place interface {
 	Pos(pointer string) strict.Pos
 }
 
+// Unplaced is the Place of what stands in no file: the pointers of its findings lead into a document that the rule names.
+type Unplaced struct{}
+
+// Pos is no place.
+func (Unplaced) Pos(string) strict.Pos { return strict.Pos{} }
+
+// Move appends the findings of another outcome, all at one member of a subject.
+func (o *Outcome) Move(at Place, pointer string, from Outcome) {
+	for _, f := range from.Findings {
+		f.Pos, f.Pointer = at.Pos(pointer), pointer
+		o.Findings = append(o.Findings, f)
+	}
+}
+
 // Add appends a finding at a member of the subject and gives it for a fix to be set.
 func (o *Outcome) Add(at Place, severity Severity, pointer, code, format string, args ...any) *Finding {
 	o.Findings = append(o.Findings, Finding{Severity: severity, Code: code, Pos: at.Pos(pointer), Pointer: pointer,

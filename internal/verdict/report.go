@@ -184,7 +184,10 @@ type Listing struct {
 	Archived  bool       `json:"archived,omitempty" jsonschema:"description=its Receipt came from the archive\\, by its pin\\, since its origin is gone"`
 }
 
-// The statuses of a listing. An expiring one is valid for less than 14 days more.
+// Soon is how long before its end a listing counts as expiring.
+const Soon = 14 * 24 * time.Hour
+
+// The statuses of a listing. An expiring one is valid for less than Soon more.
 const (
 	StatusValid       = "valid"
 	StatusExpiring    = "expiring"

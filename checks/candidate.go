@@ -1,0 +1,135 @@
+package checks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// NewCandidate is the subject of a record that stands in no tree, such as the draft of a listing, as its addition to what
+// the base of r holds.
+func NewCandidate(r *Run, rec *registry.Record) *Subject {
+	return newSubject(r, registry.Change{Path: rec.Path, Head: &rec.Entry}, registry.Sides{Head: rec})
+}
+
+// EmptyStanding is what no registry holds: nobody stands there, and the built-in schemas judge.
+func EmptyStanding() *Standing {
+	st := emptyStanding(nil)
+	st.Schemas = builtinSchemas()
+	return st
+}
+
+// Refuse takes records away by their paths: whoever keeps the clone does not take them for records.
+func (st *Standing) Refuse(paths []string) {
+	for _, path := range paths {
+		if l := st.byPath[path]; l != nil {
+			st.drop(scanned{path: path, listed: l})
+			st.Listings = slices.DeleteFunc(st.Listings, func(o *Listed) bool { return o == l })
+		}
+		if named := revocationName(path); named != (pin{}) {
+			st.drop(scanned{path: path, revoked: &named})
+		}
+	}
+}
+
+func builtinSchemas() *Schemas {
+	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{}, broken: map[string]error{}}
+	for _, f := range schemaFiles {
+		for _, k := range f.kinds {
+			out.byKind[k], out.source[k] = jsonschema.Builtin(f.name), "oap-gate schema "+f.name
+		}
+	}
+	return out
+}
+
+// Wanted is what to seek about a record, with what its registry knows that decides it. Once it was sought, failed gives
+// the error, if any, of reading the registry on the way.
+func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() error) {
+	var mu sync.Mutex
+	var first error
+	note := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		first = cmp.Or(first, err)
+	}
+	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Clock: s.Run.Now, Judged: s.judged(),
+		Listed: func(did string) *registry.Listing {
+			l, err := s.WitnessListing(did)
+			note(err)
+			return l
+		},
+		ReferenceServer: func(did string) bool {
+			was, err := s.WasReferenceServer(did)
+			note(err)
+			return was
+		}}
+	if s.Listing != nil {
+		w.Maintainers = s.BootstrapMaintainers()
+	}
+	return w, func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		return first
+	}
+}
+
+// Withdrawn is the path of a revocation in force, under a listing, of a Receipt, or of one that the listing pins or ever
+// pinned and whose issued_at is not more than a second before notBefore, the Receipt's own: the same Receipt in other
+// bytes, or a later one than it. It is empty where there is none.
+func (r *Run) Withdrawn(l *Listed, sha256 string, notBefore time.Time) (string, error) {
+	slug := slugOf(l.Path)
+	if path := r.Base.revoked[pin{slug, sha256}]; path != "" {
+		return path, nil
+	}
+	found := ""
+	var pins map[string]time.Time
+	for revoked, path := range r.Base.revoked {
+		if revoked.slug != slug || found != "" && path > found {
+			continue
+		}
+		if pins == nil {
+			var err error
+			if pins, err = r.issues(l); err != nil {
+				return "", err
+			}
+		}
+		issued, pinned := pins[revoked.sha256]
+		if pinned && notBefore.Sub(issued) <= rounded {
+			found = path
+		}
+	}
+	return found, nil
+}
+
+// issues are the dates of issue of all Receipts that a listing pins or ever pinned, the latest of each; a date that cannot
+// be read is that of the commit that brought it.
+func (r *Run) issues(l *Listed) (map[string]time.Time, error) {
+	history, err := r.History(l.Path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]time.Time{}
+	for _, v := range history {
+		old, err := r.Version(l.Path, v)
+		if err != nil {
+			return nil, err
+		}
+		if old == nil {
+			continue
+		}
+		issued := old.Issued
+		if issued.IsZero() {
+			issued = v.When
+		}
+		if known, there := out[old.ReceiptSHA256]; !there || issued.After(known) {
+			out[strings.Clone(old.ReceiptSHA256)] = issued
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,233 @@
+package docs_test
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+var update = flag.Bool("update", false, "write what the commands of contributor.md print into the page")
+
+// TestMain lets the test binary be the program that the pages call.
+func TestMain(m *testing.M) {
+	if os.Getenv("OAP_GATE_OF_THE_DOCS") != "" {
+		os.Exit(cli.Main(os.Args[1:], cli.System()))
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+const contributorWorld = `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+`
+
+// session is a contributor's shell in a world on loopback.
+type session struct {
+	t     *testing.T
+	world *fixture.World
+	home  string
+	dir   string // working directory
+}
+
+var console = regexp.MustCompile("(?s)<!-- (deploy|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n")
+
+// TestContributorPage runs each command of the page, in its order, and compares what it prints with the page. In the
+// page … stands for any text of a line, and alone on a line for any lines.
+func TestContributorPage(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the page's commands are those of a POSIX shell")
+	}
+	const page = "contributor.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t)
+	ran := 0
+	now := console.ReplaceAllStringFunc(string(text), func(found string) string {
+		m := console.FindStringSubmatch(found)
+		if m[1] != "" {
+			if err := s.prepare(m[1], strings.Fields(m[2])); err != nil {
+				t.Fatalf("%s %s: %v", m[1], m[2], err)
+			}
+			return found
+		}
+		var out strings.Builder
+		for _, step := range steps(m[3]) {
+			ran++
+			got := s.run(step.command)
+			if !same(step.output, got) {
+				if !*update {
+					t.Errorf("$ %s\n%s\nthe page shows\n%s", step.command, got, step.output)
+				}
+				step.output = got
+			}
+			fmt.Fprintf(&out, "$ %s\n%s", step.command, step.output)
+		}
+		return "```console\n" + out.String() + "```\n"
+	})
+	if *update {
+		if err := os.WriteFile(page, []byte(now), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ran < 15 {
+		t.Errorf("the page runs %d commands", ran)
+	}
+}
+
+// open makes the world, and a home in which git knows the registry by its public name.
+func open(t *testing.T) *session {
+	t.Helper()
+	w, err := fixture.Build(t.TempDir(), []byte(contributorWorld))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err) // whoever clones gets the registry's main branch
+	}
+	s := &session{t: t, world: w, home: t.TempDir()}
+	s.dir = s.home
+	bin := filepath.Join(s.home, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags strings.Builder
+	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") { // without --repo: the page's is the current folder
+		fmt.Fprintf(&flags, " '%s'", a)
+	}
+	program := fmt.Sprintf("#!/bin/sh\n"+
+		"case \"$1 $2\" in\n\"key new\") exec '%[1]s' \"$@\";;\nlist*) exec '%[1]s' \"$@\" %[2]s;;\n"+
+		"esac\nexec '%[1]s' \"$@\"%[3]s\n", self, strings.Join(w.Args()[2:4], " "), &flags)
+	if err := os.WriteFile(filepath.Join(bin, "oap-gate"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("[user]\n\tname = Nova\n\temail = nova@nova.example\n[url \"%s\"]\n"+
+		"\tinsteadOf = https://github.com/you/oap-registry\n"+
+		"[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n", w.Repo.Dir)
+	if err := os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// prepare does what the page leaves to others: publish by a key, serve a file, merge a branch; have another's key.
+func (s *session) prepare(what string, args []string) error {
+	switch {
+	case what == "deploy" && len(args) == 3: // KEYFILE SLUG LEVEL
+		text, err := os.ReadFile(filepath.Join(s.home, args[0]))
+		if err != nil {
+			return err
+		}
+		block, _ := pem.Decode(text)
+		if block == nil {
+			return errors.New("no PEM")
+		}
+		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if err != nil {
+			return err
+		}
+		s.world.Time = s.world.Time.Add(10 * time.Minute)
+		s.world.Add(fixture.Implementation{Slug: args[1], Level: args[2]})
+		return s.world.PublishBy(key.(ed25519.PrivateKey), args[1])
+	case what == "serve" && len(args) == 2: // FILE URL
+		text, err := os.ReadFile(filepath.Join(s.dir, args[0]))
+		s.world.Web.Page(args[1], text)
+		return err
+	case what == "merge" && len(args) == 1: // BRANCH
+		c := exec.Command("git", "-C", s.world.Repo.Dir, "-c", "user.name=M", "-c", "user.email=m@registry.example",
+			"merge", "-q", "--no-ff", "-m", "Merge", args[0])
+		c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w", out, err)
+		}
+		return err
+	case what == "key" && len(args) == 2: // SLUG FILE
+		der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(args[0]))
+		if err != nil {
+			return err
+		}
+		text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+		return os.WriteFile(filepath.Join(s.home, args[1]), text, 0o600)
+	}
+	return errors.New("the page asks for what the test does not do")
+}
+
+type step struct{ command, output string }
+
+// steps are the commands of a block, each with what it prints.
+func steps(block string) []step {
+	var all []step
+	for line := range strings.Lines(block) {
+		if command, found := strings.CutPrefix(line, "$ "); found {
+			all = append(all, step{command: strings.TrimSuffix(command, "\n")})
+		} else if len(all) > 0 {
+			all[len(all)-1].output += line
+		}
+	}
+	return all
+}
+
+// What a report says of the flags by which the test's world stands for the web and the clock.
+var (
+	worldFlags = regexp.MustCompile(`--(at|ca-cert|connect-to|rdap-url|whois-server) [^,\n]+(, )?`)
+	assumed    = regexp.MustCompile(`(?m); assumed: $`)
+)
+
+// run runs one command, and gives what it printed, stdout before stderr, and its exit status where that is not 0.
+func (s *session) run(command string) string {
+	if to, found := strings.CutPrefix(command, "cd "); found {
+		s.dir = filepath.Join(s.dir, to)
+		return ""
+	}
+	c := exec.Command("sh", "-c", command)
+	c.Dir = s.dir
+	c.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Join(s.home, "bin") + ":" + os.Getenv("PATH"),
+		"OAP_GATE_OF_THE_DOCS=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z"}
+	out, err := c.CombinedOutput()
+	text := string(out)
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		text += fmt.Sprintf("exit status %d\n", failed.ExitCode())
+	} else if err != nil {
+		s.t.Fatal(err)
+	}
+	text = strings.ReplaceAll(text, s.home, "~")
+	return assumed.ReplaceAllString(worldFlags.ReplaceAllString(text, ""), "")
+}
+
+// same reports whether what the page shows is what was printed.
+func same(page, got string) bool {
+	var pattern strings.Builder
+	for line := range strings.Lines(page) {
+		if line == "…\n" {
+			pattern.WriteString(`(?:.*\n)*?`)
+			continue
+		}
+		pattern.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", `.*`))
+	}
+	return regexp.MustCompile(`^` + pattern.String() + `$`).MatchString(got)
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+)
+
+func newKey(sys IO) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "key",
+		Short: "make an Ed25519 key, or show its public half",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("oap-gate key new FILE, or oap-gate key show FILE", "key has no command %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newKeyNew(sys), newKeyShow(sys))
+	return c
+}
+
+// oneFile wants the one argument FILE.
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return usagef(c.CommandPath()+" FILE", "%s wants one file, %d arguments were given", c.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func newKeyNew(sys IO) *cobra.Command {
+	return &cobra.Command{
+		Use:   "new FILE",
+		Short: "make an Ed25519 key in a new file",
+		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
+nothing, and writes into no Git work tree. Keep a copy where you keep secrets: nothing can restore it.`,
+		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example",
+		Args:    oneFile,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] == signing.Stdin {
+				return usagef("name a file", "a private key is never printed, and - stands for no file here")
+			}
+			k, err := signing.New()
+			if err != nil {
+				return withFix(err, "run it again")
+			}
+			defer k.Wipe()
+			if err := k.WriteFile(args[0]); err != nil {
+				if errors.Is(err, fs.ErrExist) {
+					return usagef("name a new file; whoever replaces a key in use loses it", "%v", err)
+				}
+				return withFix(err, writable)
+			}
+			fmt.Fprintln(sys.Stdout, report.Line(args[0]))
+			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it prints\n",
+				k.DID(), report.Line(args[0]))
+			return nil
+		},
+	}
+}
+
+// keyFlags say which key signs.
+type keyFlags struct{ key, keyID string }
+
+func (k *keyFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&k.key, "key", "", "`FILE` of the private key: PKCS #8 PEM, a JWK or a Multikey; - is stdin")
+	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
+}
+
+// readKey reads a private key, which the caller wipes, and tells where others may read it too.
+func readKey(sys IO, file string) (*signing.Key, error) {
+	k, warning, err := signing.Read(file, sys.Stdin)
+	if err != nil {
+		return nil, withFix(err, "name the file of a private key that can be read")
+	}
+	if warning != "" {
+		warn(sys, "%s", warning)
+	}
+	return k, nil
+}
+
+// warn tells on stderr what a person should know and no verdict hangs on.
+func warn(sys IO, format string, args ...any) {
+	fmt.Fprintf(sys.Stderr, "warning: %s\n", report.Line(fmt.Sprintf(format, args...)))
+}
+
+// keyShow are the flags of key show.
+type keyShow struct {
+	networkFlags
+	did string
+}
+
+func newKeyShow(sys IO) *cobra.Command {
+	var o keyShow
+	c := &cobra.Command{
+		Use:   "show FILE",
+		Short: "show the public half of a key, and which method of a DID Document it is",
+		Long: `show prints the public half of the key in FILE (- is stdin) as did:key, as Multikey, as JWK, and as a
+verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
+for that DID the key is; exit status 1 where it is none. The private half is never printed.`,
+		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
+			"  pass oap-key | oap-gate key show -",
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			k, err := readKey(sys, args[0])
+			if err != nil {
+				return err
+			}
+			k.Wipe() // the public half is all that is needed
+			return o.show(cmd.Context(), sys, k)
+		},
+	}
+	o.networkFlags.bind(c.Flags(), "1m")
+	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
+	return c
+}
+
+func (o *keyShow) check() error {
+	if o.record != "" {
+		return usagef("leave it out", "key show keeps no bundle: --record %q", o.record)
+	}
+	if o.did != "" {
+		if _, err := did.Parse(o.did); err != nil {
+			return usagef("write it like did:web:tool.example", "--did: %v", err)
+		}
+	}
+	return o.networkFlags.check()
+}
+
+func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
+	id, method := o.did, ""
+	var verdictOf error
+	switch {
+	case o.did != "" && !o.offline:
+		src, err := o.source(nil)
+		if err != nil {
+			return err
+		}
+		method, verdictOf = methodOf(ctx, src, o.did, k)
+	case o.did == "":
+		id = "did:web:tool.example"
+		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example stands for the DID; give yours with --did")
+	default:
+		fmt.Fprintln(sys.Stderr, "note: offline, so that the DID Document was not looked at")
+	}
+	paste := method
+	if paste == "" {
+		paste = id + "#" + k.Multikey()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "did:key   %s\n", k.DID())
+	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
+	fmt.Fprintf(&b, "JWK       {\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"%s\"}\n", k.X())
+	if method != "" {
+		fmt.Fprintf(&b, "method    %s\n", report.Line(method))
+	}
+	fmt.Fprintf(&b,
+		"verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
+			"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
+		listing.Quote(paste), listing.Quote(id), k.Multikey())
+	if _, err := sys.Stdout.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	return verdictOf
+}
+
+// methodOf is the verification method that the key is in the DID Document that is served for a DID. Where it is none
+// the error is a judgement.
+func methodOf(ctx context.Context, src evidence.Source, id string, k *signing.Key) (string, error) {
+	doc, err := documentOf(ctx, src, id)
+	if err != nil {
+		return "", err
+	}
+	return methodIn(doc, id, k)
+}
+
+// methodIn is the same for a document that was had.
+func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
+	for _, known := range doc.Keys {
+		if known.Public.Equal(k.Public()) {
+			return known.ID, nil
+		}
+	}
+	for _, over := range doc.Over {
+		if over.Public.Equal(k.Public()) {
+			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)", over.ID,
+				id, over.Why)
+		}
+	}
+	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
+		"the key is none of the %d usable Ed25519 keys in the DID Document of %s",
+		len(doc.Keys), id)
+}
+
+// documentOf fetches the DID Document of a DID. That there is none is a judgement, that it could not be had is none.
+func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
+	doc := evidence.Resolve(ctx, src, id, src.Now())
+	switch doc.State {
+	case evidence.Obtained:
+		return doc.Value, nil
+	case evidence.Unavailable, evidence.Unsought:
+		return nil, &inconclusiveError{&fixedError{fmt.Errorf("the DID Document of %s could not be had: %s", id,
+			doc.Message), "try again"}}
+	}
+	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
+		"%s has no DID Document to rely on: %s", id, doc.Message)
+}

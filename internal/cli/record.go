@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// recordFlags are those of the commands that write a record into a clone's work tree.
+type recordFlags struct {
+	spanFlags
+	networkFlags
+	dryRun, noCheck bool
+}
+
+func (o *recordFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	bindRepo(c, &o.repo)
+	f.StringVar(&o.base, "base", "", "commit that the record would land on (default: as check --worktree chooses it)")
+	o.networkFlags.bind(f, "5m")
+	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")
+	f.BoolVar(&o.noCheck, "no-check", false, "do not run check --worktree on the file that was written")
+}
+
+// check refuses what no run could use.
+func (o *recordFlags) check() error {
+	return inOrder(o.networkFlags.check, func() error {
+		return (&outputFlags{}).place([]output{{"--record", o.record}}, o.folders())
+	})
+}
+
+// refusedError ends the program with exit status 1: what was asked for can never pass, and nothing was written.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// refusef says why nothing is written, and what would be.
+func refusef(fix, format string, args ...any) error {
+	return &refusedError{usagef(fix, format, args...)}
+}
+
+// workspace is a clone that a record is written into, and what the world says of it.
+type workspace struct {
+	repo     *registry.Repository
+	tree     *listing.Tree // nil of a bare clone, which a dry run may have
+	base     string        // commit that the record would land on
+	how      string        // it was chosen
+	src      evidence.Source
+	progress *progress
+}
+
+// open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of
+// evidence.
+func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error) {
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	if dir := w.repo.Worktree(); dir != "" {
+		w.tree, err = listing.OpenTree(dir)
+	} else if !o.dryRun {
+		err = usagef("name a clone with a work tree with --repo",
+			"the clone is bare, and a record is written into a work tree")
+	}
+	if err == nil && w.tree != nil && !o.noCheck {
+		// What cannot be judged after it was written had better not be.
+		err = o.readable(ctx, w)
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// readable holds that the work tree can be read, as judging what is written there takes.
+func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Folder()+"/.gitkeep")
+	return err
+}
+
+// look opens the clone, which must hold a registry, and the source of evidence.
+func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error) {
+	w := &workspace{progress: newProgress(sys)}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.repo, err = registry.Open(o.repo); err != nil {
+		return nil, err
+	}
+	if w.base, w.how, err = o.baseOf(w.repo); err != nil {
+		return nil, err
+	}
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
+		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
+			gate.ErrNoRegistry, short(w.base), w.how))
+	}
+	w.src, err = o.source(w.progress.set)
+	return w, err
+}
+
+func (w *workspace) close() {
+	w.progress.stop()
+	if w.tree != nil {
+		w.tree.Close()
+	}
+	if w.repo != nil {
+		w.repo.Close()
+	}
+}
+
+// read reads a record: of the work tree, of the base where there is none. The error is as that of [listing.Tree.Read].
+func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
+	if w.tree != nil {
+		return w.tree.Read(path)
+	}
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	text, err := base.File(ctx, path, int64(strict.RegistryFile.Bytes))
+	if err == nil && text == nil {
+		err = fs.ErrNotExist
+	}
+	return text, err
+}
+
+// standing is what the base tree holds.
+func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	return checks.NewStanding(ctx, base, func(string) bool { return true })
+}
+
+// unwritten says what to do about a record that could not be written; taken does where its name is.
+func unwritten(err error, taken string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return usagef(taken, "%v, and nothing is overwritten", err)
+	case errors.Is(err, listing.ErrChanged):
+		return withFix(err, "run it again")
+	case errors.Is(err, listing.ErrSlug):
+		return withFix(err, "give a slug such as my-agent")
+	case errors.Is(err, listing.ErrPlace):
+		return withFix(err, "make the four data folders plain folders of plain files")
+	}
+	return withFix(err, "see that the clone's work tree can be written")
+}
+
+// proposal is a record that was written, and how it becomes a pull request.
+type proposal struct {
+	path    string // of the registry
+	branch  string // to propose it on
+	message string // of its commit
+}
+
+// written is what every command ends with that wrote a record: it tells the path on stdout, judges that file alone as
+// check --worktree would, by the evidence that is there already, tells what was found, and last the commands that
+// follow. The error is the exit status of the check.
+func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p proposal) error {
+	root := w.repo.Worktree()
+	here, err := os.Getwd()
+	git, path := "git", p.path
+	if err != nil || !sameFile(here, root) {
+		git, path = "git -C "+plain.ShellWord(root), root+"/"+p.path
+	}
+	fmt.Fprintln(sys.Stdout, report.Line(path))
+	code := 0
+	if !o.noCheck {
+		rep, err := o.judgeFile(ctx, w, p.path)
+		if err != nil {
+			return err
+		}
+		w.progress.stop()
+		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
+			return err
+		}
+		code = rep.Verdict.ExitStatus()
+	}
+	if err := o.save(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(sys.Stderr, "\nnext:\n")
+	if code != 0 {
+		fmt.Fprintln(sys.Stderr, "  oap-gate check --worktree   # until it passes")
+	}
+	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
+		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
+		fmt.Fprintf(sys.Stderr, "  %s\n", report.Line(git+" "+command))
+	}
+	return ended(code)
+}
+
+// judgeFile judges one file on disk as if it alone were committed on top of the base.
+func (o *recordFlags) judgeFile(ctx context.Context, w *workspace, path string) (*verdict.Report, error) {
+	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
+		return repo.FileRange(ctx, w.base, path)
+	})
+}
+
+// judgeText judges a text as if it were committed so on top of the base, before it is written.
+func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, text []byte) (*verdict.Report, error) {
+	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
+		return repo.TextRange(ctx, w.base, path, text)
+	})
+}
+
+func (o *recordFlags) judge(ctx context.Context, w *workspace,
+	read func(*registry.Repository) (*registry.Range, error)) (*verdict.Report, error) {
+	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	rng, err := read(repo)
+	if err != nil {
+		return nil, err
+	}
+	return gate.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
+}
+
+func (o *recordFlags) config(w *workspace) gate.Config {
+	return gate.Config{Tool: version(), Origin: originOf(w.repo), Offline: o.offline,
+		Selected: func(string) bool { return true },
+		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", short(w.base), w.how),
+		Assumed:  assumed(&selectionFlags{}, &o.networkFlags)}
+}
+
+// save writes the bundle of --record: what check --worktree needs to judge the same documents.
+func (o *recordFlags) save(w *workspace) error {
+	if o.record == "" {
+		return nil
+	}
+	cfg := o.config(w)
+	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", short(w.base), w.how)
+	b := (&selectionFlags{}).bundle("check", chosen{base: w.base, how: cfg.Chosen}, cfg, w.src)
+	b.MergeBase, b.Flags.Governance = w.base, "review"
+	return withFix(b.WriteFile(o.record), writable)
+}

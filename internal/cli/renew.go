@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// renewOptions are the flags of renew.
+type renewOptions struct {
+	recordFlags
+	receipt, level string
+	all            bool
+	within         time.Duration
+}
+
+func newRenew(sys IO) *cobra.Command {
+	var o renewOptions
+	c := &cobra.Command{
+		Use:   "renew SLUG | --all",
+		Short: "bring a listing up to the new Receipt that its implementation serves",
+		Long: strings.TrimSpace(`
+renew edits implementations/SLUG.json in place: the hash of the Receipt that is served now, its dates, and name, level
+and provisional where the Receipt says otherwise. Every other byte stays. What could not pass is refused: the Receipt
+that is pinned already, one that is not newer, one of another DID, one whose signature does not verify.
+
+With --all it lists what is due and changes nothing.`),
+		Example: `  oap-gate renew my-agent
+  oap-gate renew my-agent --dry-run
+  oap-gate renew --all --within 14d`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case o.all && len(args) > 0:
+				return usagef("oap-gate renew --all, or oap-gate renew SLUG",
+					"--all lists what is due, and %q was given to be renewed", args[0])
+			case !o.all && len(args) != 1:
+				return usagef("oap-gate renew SLUG, or oap-gate renew --all",
+					"renew wants one slug, %d arguments were given", len(args))
+			case !o.all && c.Flags().Changed("within"):
+				return usagef("add --all", "--within bounds what --all lists")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if err := listable(o.level); err != nil {
+				return err
+			}
+			w, err := o.open(c.Context(), sys)
+			if err != nil {
+				return err
+			}
+			defer w.close()
+			if o.all {
+				return o.due(c.Context(), sys.Stdout, w)
+			}
+			return o.renew(c.Context(), sys, w, args[0])
+		},
+	}
+	o.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is, if not where the listing says")
+	f.StringVar(&o.level, "level", "",
+		"level to list (default: the highest that the Receipt claims, with the listing's suffix)")
+	f.BoolVar(&o.all, "all", false, "list the listings that are due")
+	durationVar(f, &o.within, "within", "14d", "with --all: those that expire so soon, or have expired")
+	return c
+}
+
+// due lists the current listings that expire soon, the first to expire first.
+func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) error {
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	now := w.src.Now()
+	var due []*checks.Listed
+	for _, l := range st.Listings {
+		if !l.Expires.IsZero() && l.Expires.Sub(now) <= o.within {
+			due = append(due, l)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *checks.Listed) int { return a.Expires.Compare(b.Expires) })
+	for _, l := range due {
+		left := "expires in " + span.Text(l.Expires.Sub(now))
+		if !now.Before(l.Expires) {
+			left = "expired " + span.Text(now.Sub(l.Expires)) + " ago"
+		}
+		slug := strings.TrimSuffix(strings.TrimPrefix(l.Path, registry.KindListing.Folder()+"/"), ".json")
+		fmt.Fprintf(out, "%s\t%s\t%s\n", report.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+	}
+	return nil
+}
+
+// renew edits one listing.
+func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug string) error {
+	path, err := listing.ListingPath(slug)
+	if err != nil {
+		return unwritten(err, "")
+	}
+	was, err := w.read(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("list it: oap-gate new "+slug+" TARGET", "%s is not there", path)
+	}
+	if err != nil {
+		return unwritten(err, "")
+	}
+	doc, err := strict.Parse(path, was, strict.RegistryFile)
+	if err != nil {
+		return refusef("restore the listing as it was merged", "the listing cannot be read: %v", err)
+	}
+	l := registry.ParseListing(&registry.Record{Document: doc})
+	if o.offline {
+		return usagef("leave --offline out",
+			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
+	}
+	served, r, err := o.served(ctx, w, cmp.Or(o.receipt, l.ReceiptURI))
+	if err != nil {
+		return err
+	}
+	if served.SHA256 == l.ReceiptSHA256 {
+		return refusef("sign a new Receipt with validity.not_before after "+earliest(l)+", publish it, and run it again",
+			"the Receipt that is served is the one that is pinned, sha256 %s", served.SHA256)
+	}
+	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: o.receipt, Level: level.Level(o.level)}
+	if n.Level == "" {
+		if n.Level, err = w.keptLevel(ctx, path, l, r); err != nil {
+			return err
+		}
+	}
+	now, err := listing.Renew(was, n)
+	if err != nil {
+		return err
+	}
+	rep, err := o.judgeText(ctx, w, path, now)
+	if err != nil {
+		return err
+	}
+	if err := refusal(rep, path, "the listing is not renewed"); err != nil {
+		return err
+	}
+	if l.Provisional && findingOf(rep, path, checks.ProvisionalNotNeeded) != nil {
+		fmt.Fprintln(sys.Stderr, "provisional is dropped: the domain is old enough")
+		if now, err = listing.Drop(now, "provisional"); err != nil {
+			return err
+		}
+	}
+	change := lines(listing.Diff(path, was, now))
+	if o.dryRun {
+		_, err := io.WriteString(sys.Stdout, change)
+		return errors.Join(err, o.save(w))
+	}
+	if err := w.tree.Replace(path, was, now); err != nil {
+		return unwritten(err, "")
+	}
+	fmt.Fprint(sys.Stderr, change)
+	return o.written(ctx, sys, w, proposal{path, "renew-" + slug, "Renew " + slug})
+}
+
+// served is the Receipt at a URL, as it is served now.
+func (o *recordFlags) served(ctx context.Context, w *workspace, url string) (evidence.Observation,
+	*receipt.Receipt, error) {
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
+	switch at.State {
+	case evidence.Obtained:
+	case evidence.Unavailable:
+		return at, nil, &inconclusiveError{usagef("try again", "the Receipt could not be had: %s", at.Message)}
+	default:
+		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
+			"the Receipt is not served: %s", at.Message)
+	}
+	r, err := receipt.Parse(url, at.Body)
+	if err != nil {
+		return at, nil, refusef("publish the Receipt as one strict JSON text (RFC 7493)",
+			"the Receipt cannot be read: %v", err)
+	}
+	return at, r, nil
+}
+
+// earliest is the time that the validity of a new Receipt must begin after.
+func earliest(l *registry.Listing) string {
+	if l.Issued.IsZero() {
+		return "that of the merged one"
+	}
+	return l.Issued.Add(time.Second).Format(time.RFC3339Nano)
+}
+
+// keptLevel is the level that a new Receipt leaves to the listing that the base holds, or to this one where it holds
+// none.
+func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.Listing,
+	r *receipt.Receipt) (level.Level, error) {
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return "", err
+	}
+	rec, err := base.Record(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	if rec != nil && rec.Document != nil {
+		l = registry.ParseListing(rec)
+	}
+	return checks.Kept(r.ClaimedLevels, l.Level), nil
+}
+
+// decisive are the checks without which a record can never pass, whatever else its owner does about it.
+var decisive = []string{"did-resolution", "receipt-fetch", "receipt-signature", "reissue"}
+
+// refusal is why a record is not written: what one of the decisive checks reports, or that the Receipt is another
+// DID's; nil where nothing is.
+func refusal(rep *verdict.Report, path, what string) error {
+	var unsure error
+	for _, r := range rep.Results {
+		for _, f := range r.Findings {
+			if r.Subject != path || !slices.Contains(decisive, r.Check) && f.Code != "receipt-did-differs" {
+				continue
+			}
+			switch f.Severity {
+			case verdict.Error:
+				return refusef(f.Fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
+			case verdict.Doubt:
+				unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(cmp.Or(f.Fix, "try again"),
+					"%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)})
+			}
+		}
+	}
+	return unsure
+}
+
+// findingOf is the first finding on a subject that has one of the codes, nil where none has.
+func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Finding {
+	for _, r := range rep.Results {
+		for _, f := range r.Findings {
+			if r.Subject == path && slices.Contains(codes, f.Code) {
+				return &f
+			}
+		}
+	}
+	return nil
+}
+
+// lines makes each line of a text safe for a terminal.
+func lines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(report.Line(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mr-tron/base58"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+)
+
+const quorum = `base:
+  - {listing: ada, level: L4, witness: [cat]}
+  - {listing: cat, level: L4, witness: [ada]}
+  - {listing: eve}
+`
+
+// TestSignedKilled is TestRecordKilled for the commands that sign, and for fmt.
+func TestSignedKilled(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a file is whole there too, but one that a killed writer leaves may not be")
+	}
+	keyOf := func(t *testing.T, name string) string {
+		der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), name+".pem")
+		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	revoked := func(t *testing.T, w *fixture.World) string {
+		pin, err := w.Pin("eve", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(w.Repo.Dir, "revocations", "eve-"+pin+".json")
+	}
+	t.Run("revoke", func(t *testing.T) {
+		w := build(t, quorum)
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t,
+			"eve")}, w.Args()))
+	})
+	t.Run("draft", func(t *testing.T) {
+		w := build(t, quorum)
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--draft"}, w.Args()))
+	})
+	t.Run("witness", func(t *testing.T) {
+		w := build(t, quorum)
+		file := revoked(t, w)
+		if code, out := program(t, slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--forced",
+			"--did", "did:web:ada.example", "--key", keyOf(t, "ada")}, w.Args())...); code != 0 {
+			t.Fatalf("exit status %d\n%s", code, out)
+		}
+		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"),
+			"--in-place"}, w.Args()))
+	})
+	t.Run("fmt", func(t *testing.T) {
+		w := build(t, quorum)
+		file := filepath.Join(w.Repo.Dir, "implementations", "eve.json")
+		if err := os.WriteFile(file, append([]byte("\n"), read(t, file)...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		killedAt(t, file, []string{"fmt", file})
+	})
+}
+
+// TestKeyKilled holds that a key's file is whole or not there, and that on Linux nothing else of a key is left.
+func TestKeyKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "key.pem")
+	began := time.Now()
+	if code, out := program(t, "key", "new", file); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	took := time.Since(began)
+	const kills = 40
+	written := 0
+	for n := range kills {
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("oap-gate", "key", "new", file)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(took * time.Duration(n+1) / kills)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		switch _, _, err := signing.Read(file, nil); {
+		case err == nil:
+			written++
+		case !errors.Is(err, fs.ErrNotExist):
+			t.Fatalf("kill %d: %v", n, err)
+		}
+		for _, name := range namesIn(t, dir) {
+			if runtime.GOOS == "linux" && name != "key.pem" {
+				t.Fatalf("kill %d: %s is left", n, name)
+			}
+		}
+	}
+	if written == kills {
+		t.Error("every kill came too late: this shows nothing")
+	}
+}
+
+// TestShows holds that what `unseen` looks for is found where it is.
+func TestShows(t *testing.T) {
+	key := fixture.Key("nova")
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
+		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key), "base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
+		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
+		"whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, key...)),
+	} {
+		if shows(text, key.Seed()) == "" {
+			t.Errorf("%s is not found", name)
+		}
+	}
+	if form := shows(fmt.Sprintf("%x %v", key[32:], key[32:]), key.Seed()); form != "" {
+		t.Errorf("the public half is taken for the private one, as %s", form)
+	}
+}

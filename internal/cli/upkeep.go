@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// upkeepOptions are those of remind and rerun.
+type upkeepOptions struct {
+	forgeOptions
+	networkFlags // of which the clock alone is bound
+	app          int64
+	dry, apply   bool
+}
+
+func (o *upkeepOptions) bindPlan(c *cobra.Command) {
+	o.forgeOptions.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+	f.Int64Var(&o.app, "app-id", forge.ActionsApp, "`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
+	f.BoolVar(&o.apply, "apply", false, "change it")
+}
+
+// betweenChanges is how long a run waits after a change: the forge limits how fast content is made.
+const betweenChanges = time.Second
+
+// carryOut shows a plan, or makes its changes and tells each that was made.
+func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.Client) ([]upkeep.Change, error)) error {
+	if o.dry && o.apply {
+		return usagef("give one of them", "--dry-run and --apply exclude one another")
+	}
+	if err := o.checkAt(); err != nil {
+		return err
+	}
+	client, err := o.client(sys)
+	if err != nil {
+		return err
+	}
+	changes, err := plan(client)
+	if err != nil {
+		return forgeFailure(err)
+	}
+	n := 0
+	tell := func(c upkeep.Change) {
+		n++
+		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
+	}
+	if !o.apply {
+		for _, c := range changes[:min(len(changes), upkeep.MaxChanges)] {
+			tell(c)
+		}
+		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", n, len(changes))
+		return nil
+	}
+	err = upkeep.Apply(ctx, client, changes, betweenChanges, tell)
+	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", n, len(changes))
+	return forgeFailure(err)
+}
+
+func newRemind(sys IO) *cobra.Command {
+	var o upkeepOptions
+	var within time.Duration
+	c := &cobra.Command{
+		Use:   "remind",
+		Short: "keep one issue at the forge for each listing that ends soon",
+		Long: `remind reads the clone's listings as list does. It plans one issue for each that ends within a time or ended less
+than 30 days ago, and closes those of listings that were renewed or revoked. It touches no issue of others. At most
+50 changes are made in one run.`,
+		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+				rows, err := o.rows(cmd.Context())
+				if err != nil {
+					return nil, err
+				}
+				return upkeep.Remind(cmd.Context(), client, rows, within, o.app)
+			})
+		},
+	}
+	o.bindPlan(c)
+	durationVar(c.Flags(), &within, "within", "14d", "how long before its end a listing is reminded of")
+	return c
+}
+
+// rows are the listings of the registry's main branch, as the clone has it.
+func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	commit, _, err := (&spanFlags{}).baseOf(repo)
+	if err != nil {
+		return nil, err
+	}
+	return listing.Read(ctx, repo, commit, o.now(), nil)
+}
+
+func newRerun(sys IO) *cobra.Command {
+	var o upkeepOptions
+	var workflow, branch string
+	c := &cobra.Command{
+		Use:   "rerun",
+		Short: "run the gate again for pull requests that wait for a date which has come",
+		Long: `rerun looks at the gate's comment in each open pull request. Where that says that time alone may change the
+verdict, and the time has come, it plans to run the failed jobs again: at most five times for one head, once in 12
+hours. Where the base moved on since, or the run is older than 28 days, the comment asks to update the branch.`,
+		Example: "  GITHUB_TOKEN=… oap-gate rerun\n  GITHUB_TOKEN=… oap-gate rerun --apply",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.now(), Workflow: workflow, Branch: branch, App: o.app})
+			})
+		},
+	}
+	o.bindPlan(c)
+	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "`PATH` of the gate's workflow")
+	c.Flags().StringVar(&branch, "branch", "main", "default branch")
+	return c
+}

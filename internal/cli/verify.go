@@ -1,0 +1,648 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// verifyOptions are the flags of verify.
+type verifyOptions struct {
+	networkFlags
+	outputFlags
+	manifest, receipt, didDocument string // documents at hand
+	list                           string // of targets
+	registry, rev                  string
+	level, suites                  string
+	maxAge                         time.Duration
+	require, canonical             bool
+}
+
+func (o *verifyOptions) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.list, "targets", "", "a file of targets, one a line, # comments; - is stdin")
+	f.StringVar(&o.receipt, "receipt", "", "judge this Receipt; nothing is fetched")
+	f.StringVar(&o.didDocument, "did-document", "", "the DID Document that goes with --receipt")
+	f.StringVar(&o.manifest, "manifest", "", "the Manifest that goes with --receipt")
+	f.StringVar(&o.registry, "registry", "", "a clone of the registry, or a mirror's folder: listings, revocations, witnesses")
+	f.StringVar(&o.rev, "rev", "", "the clone's commit (default: the remote's main, never a checked-out branch)")
+	f.StringVar(&o.level, "level", "", "the exit status is about this one level, in that spelling")
+	f.StringVar(&o.suites, "trusted-suites", "", "versions of the suite and N.x, joined by commas (default "+verify.TrustedSuites.String()+")")
+	durationVar(f, &o.maxAge, "max-age", "0", "a clone older than this decides nothing; 0: a warning from 14 days on")
+	f.BoolVar(&o.require, "require-registry", false, "without a clone, revocation and anchor are inconclusive")
+	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
+	o.networkFlags.bind(f, "2m")
+	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
+	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
+	o.outputFlags.bind(f)
+	o.rules = verify.Rules()
+}
+
+// check refuses what no run could use.
+func (o *verifyOptions) check() error {
+	files := o.manifest != "" || o.receipt != "" || o.didDocument != ""
+	return inOrder(
+		o.networkFlags.check,
+		o.outputFlags.check,
+		func() error {
+			switch {
+			case files && o.receipt == "":
+				return usagef("give the Receipt too, with --receipt FILE", "--manifest and --did-document go with --receipt")
+			case o.registry == "" && o.rev != "":
+				return usagef("name the clone with --registry DIR", "--rev names a commit of a clone")
+			case o.registry == "" && o.maxAge != 0:
+				return usagef("name the clone with --registry DIR", "--max-age is about a clone")
+			case o.level != "" && !level.Level(o.level).Exists():
+				return usagef("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
+					"--level %q is no level", o.level)
+			}
+			return nil
+		},
+		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
+	)
+}
+
+func newVerify(sys IO) *cobra.Command {
+	var o verifyOptions
+	c := &cobra.Command{
+		Use:   "verify TARGET…",
+		Short: "verify one implementation before it is engaged or listed: the Verification Report of RFC 0019",
+		Long: strings.TrimSpace(`
+verify fetches a target's Manifest, Receipt and DID Document, judges them by the rules of the
+registry's checks, and says which of the levels that the Receipt claims are accepted.
+
+` + verify.Forms + `.
+
+exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand in the way`),
+		Example: `  oap-gate verify https://tool.example
+  oap-gate verify did:web:tool.example --registry oap-registry --level L2
+  oap-gate verify --receipt receipt.json --did-document did.json --canonical
+  oap-gate verify --targets list.txt --format json > reports.jsonl`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			v := &verification{sys: sys, out: &o.outputFlags}
+			v.cfg.Tool, v.cfg.Assumed, v.now = version(), o.assumed(), o.now()
+			defer v.crash(&err)
+			if err := o.check(); err != nil {
+				return v.failed(err)
+			}
+			if err := o.prepare(cmd.Context(), v, args); err != nil {
+				return v.failed(err)
+			}
+			defer v.close()
+			return v.run(cmd.Context())
+		},
+	}
+	o.bind(c)
+	o.unmade = func() *verdict.Report {
+		return verify.Common([]*verify.Report{verify.Unmade("", evidence.Offline(o.now(), 0), &verify.Config{Tool: version(), Assumed: o.assumed()}, "", "")})
+	}
+	o.tellUsage(c, sys)
+	return c
+}
+
+// assumed names what stands in place of the network, the clock, or the caller's default trust.
+func (o *verifyOptions) assumed() []string {
+	out := o.networkFlags.assumed()
+	for _, f := range []struct{ name, value string }{{"--did-document", o.didDocument}, {"--manifest", o.manifest},
+		{"--receipt", o.receipt}, {"--trusted-suites", o.suites}} {
+		if f.value != "" {
+			out = append(out, f.name+" "+f.value)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		a, _, _ = strings.Cut(a, " ")
+		b, _, _ = strings.Cut(b, " ")
+		return strings.Compare(a, b)
+	})
+	return out
+}
+
+// The bounds of a run that is recorded.
+const (
+	maxRecorded      = 100       // targets
+	maxVerified      = 256 << 20 // bytes of documents, of a recorded run or of targets in flight
+	maxVerifiedList  = 16 << 20  // bytes of a list of targets
+	maxTargetsInWork = 64
+)
+
+// prepare finds the targets, the clone and the source.
+func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []string) (err error) {
+	v.jobs, v.budget, v.retain = o.jobs, o.budget, o.record != ""
+	if o.replay != "" {
+		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.maxAge != 0 || o.require || o.canonical || o.rev != "" || o.at != "" {
+			return usagef("leave them out; the clone alone is named anew, with --registry DIR", "--replay takes targets, time and all that bears on the verdict from the bundle")
+		}
+		b, err := evidence.ReadBundle(o.replay)
+		if err != nil {
+			return withFix(err, recordVerify)
+		}
+		return v.again(ctx, b, o.registry)
+	}
+	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level, MaxAge: int64(o.maxAge / time.Second), Require: o.require, Canonical: o.canonical}
+	if flags.Targets, err = o.targets(v.sys, args); err != nil {
+		return err
+	}
+	flags.AtHand = o.receipt != ""
+	if o.registry != "" {
+		if err := v.open(ctx, o.registry, o.rev, &flags); err != nil {
+			return err
+		}
+	}
+	if err := v.told(ctx, &flags); err != nil {
+		return err
+	}
+	if o.record != "" && len(v.targets) > maxRecorded {
+		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given", maxRecorded, len(v.targets))
+	}
+	v.record = o.record
+	switch {
+	case flags.AtHand:
+		v.src, err = o.atHand()
+	case o.offline:
+		v.src = evidence.Offline(o.now(), 0)
+	default:
+		network := o.networkFlags
+		network.budget, network.maxTotal = 0, maxVerified
+		v.progress = newProgress(v.sys)
+		var live *evidence.Live
+		if live, err = network.live(v.progress.set); err == nil {
+			v.src, v.live = live, live
+		}
+	}
+	return err
+}
+
+// targets are the arguments and the list's lines, in their order.
+func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
+	if o.receipt != "" {
+		if len(args) > 0 || o.list != "" {
+			return nil, usagef("give either a target or --receipt FILE", "documents at hand are the target; %q was given too", cmp.Or(slices.Concat(args, []string{o.list})...))
+		}
+		return nil, nil
+	}
+	out := slices.Clone(args)
+	if o.list != "" {
+		var list []byte
+		var err error
+		if o.list == "-" {
+			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
+		} else {
+			list, err = readCapped(o.list, maxVerifiedList)
+		}
+		if err != nil {
+			return nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v", err)
+		}
+		more, err := verify.ParseTargets(list)
+		if err != nil {
+			return nil, usagef("one target a line", "reading --targets: %v", err)
+		}
+		out = append(out, more...)
+	}
+	switch {
+	case len(out) == 0:
+		return nil, usagef(verify.Forms, "no target was given")
+	case len(out) > verify.MaxTargets:
+		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run", len(out), verify.MaxTargets)
+	}
+	return out, nil
+}
+
+// atHand reads the documents that were given as files.
+func (o *verifyOptions) atHand() (evidence.Source, error) {
+	given := map[string][]byte{}
+	for _, f := range []struct {
+		flag, path string
+		most       int64
+	}{{evidence.FileManifest, o.manifest, evidence.MaxManifest}, {evidence.FileReceipt, o.receipt, evidence.MaxReceipt},
+		{evidence.FileDIDDocument, o.didDocument, evidence.MaxDIDDocument}} {
+		if f.path == "" {
+			continue
+		}
+		data, err := capped.ReadFile(f.path, f.most)
+		if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+			return nil, usagef("name the file of the document", "reading --%s: %v", f.flag, err)
+		}
+		given[f.flag] = data
+	}
+	return evidence.Files(o.now(), given), nil
+}
+
+// recordVerify mends a bundle that is none of verify.
+const recordVerify = "record it with oap-gate verify --record"
+
+// verification is a run over all targets.
+type verification struct {
+	sys     IO
+	out     *outputFlags
+	cfg     verify.Config
+	now     time.Time
+	targets []verify.Target
+	flags   evidence.VerifyFlags
+	src     evidence.Source
+
+	live     *evidence.Live
+	progress *progress
+	clone    *registry.Repository
+	jobs     int
+	budget   time.Duration // of each target
+	record   string
+	retain   bool // all observations are kept
+}
+
+func (v *verification) close() {
+	if v.live != nil {
+		v.live.Close()
+	}
+	if v.clone != nil {
+		v.clone.Close()
+	}
+}
+
+// openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses its
+// base, of a mirror what was verified last. A repository that is not nil is to be closed.
+func openRegistry(dir, rev string) (repo *registry.Repository, mirror *verify.Mirror, commit, how string, err error) {
+	at, mirror, err := verify.OpenMirror(dir)
+	if err != nil {
+		return nil, nil, "", "", withFix(err, "let the mirror make its report, or name a clone")
+	}
+	if repo, err = registry.Open(at); err != nil {
+		return nil, nil, "", "", err
+	}
+	if mirror != nil && rev == "" {
+		commit, err = repo.Resolve("HEAD")
+		how = "the mirror's last verified commit"
+	} else {
+		commit, how, err = (&spanFlags{base: rev}).baseOf(repo)
+	}
+	if err != nil && rev == "" {
+		err = usagef("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
+	}
+	return repo, mirror, commit, how, err
+}
+
+// open opens the clone, and chooses its commit as check chooses its base.
+func (v *verification) open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
+	repo, mirror, commit, how, err := openRegistry(dir, rev)
+	v.clone = repo
+	if err != nil {
+		return err
+	}
+	if mirror != nil {
+		flags.Fetched, flags.Refused = mirror.Fetched.Format(time.RFC3339Nano), mirror.Refused
+	}
+	return v.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
+}
+
+// stand reads the clone at a commit.
+func (v *verification) stand(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
+	c, err := v.clone.Commit(ctx, commit)
+	if err != nil {
+		return err
+	}
+	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, When: c.When, Refused: flags.Refused}
+	if flags.Fetched != "" {
+		if v.cfg.Clone.When, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
+			return usagef(recordVerify, "the bundle says that the mirror fetched at %q", flags.Fetched)
+		}
+	}
+	if err := hasRecords(v.cfg.Clone, ctx); err != nil {
+		return err
+	}
+	v.cfg.Standing, err = v.cfg.Clone.Stand(ctx)
+	return err
+}
+
+// told takes what bears on the verdict.
+func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err error) {
+	v.flags = *flags
+	v.cfg.Level, v.cfg.Require, v.cfg.Canonical = level.Level(flags.Level), flags.Require, flags.Canonical
+	v.cfg.MaxAge = time.Duration(flags.MaxAge) * time.Second
+	if flags.Suites != "" {
+		if v.cfg.Suites, err = verify.ParseSuites(flags.Suites); err != nil {
+			return usagef("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v", err)
+		}
+	}
+	if flags.AtHand {
+		v.targets = []verify.Target{{AtHand: true}}
+	}
+	for _, text := range flags.Targets {
+		t, err := verify.ParseTarget(text, v.cfg.Clone != nil)
+		if err != nil {
+			return usagef(verify.Forms, "%v", err)
+		}
+		v.targets = append(v.targets, t)
+	}
+	return nil
+}
+
+// again takes the targets, and what was known of them, from a bundle.
+func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) error {
+	if b.Mode != "verify" || b.Flags.Verify == nil {
+		return usagef(recordVerify, "the bundle is of the mode %q", b.Mode)
+	}
+	if b.Head != "" {
+		if dir == "" {
+			return usagef("name the clone with --registry DIR", "the bundle was recorded with commit %s of a registry's clone", b.Head)
+		}
+		at, _, err := verify.OpenMirror(dir)
+		if err != nil {
+			return withFix(err, "name a clone")
+		}
+		if v.clone, err = registry.Open(at); err != nil {
+			return err
+		}
+		if err := v.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
+			return err
+		}
+	}
+	v.cfg.Tool, v.cfg.Assumed, v.now = b.Tool, b.Flags.Assumed, b.Now
+	v.src, v.retain, v.budget = evidence.NewRecorded(b), true, 0
+	return withFix(v.told(ctx, b.Flags.Verify), recordVerify)
+}
+
+// verifyAgain is replay of a bundle of verify; the clone in dir is opened where the bundle names a commit of one.
+func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bundle, dir string) (err error) {
+	out.rules = verify.Rules()
+	v := &verification{sys: sys, out: out, jobs: maxTargetsInWork}
+	defer v.crash(&err)
+	defer v.close()
+	if err := inOrder(out.check, func() error { return out.place(nil, nil) }, func() error { return v.again(ctx, b, dir) }); err != nil {
+		return v.failed(err)
+	}
+	return v.run(ctx)
+}
+
+// bundle is all that the run learned and was told.
+func (v *verification) bundle(notReached map[string][]string) *evidence.Bundle {
+	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(), NotReached: notReached,
+		Flags: evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
+	if v.cfg.Clone != nil {
+		b.Head, b.Flags.Chosen = v.cfg.Clone.Commit, v.cfg.Clone.Chosen
+	}
+	return b
+}
+
+// reported is one target's report, or why the run has none.
+type reported struct {
+	rep *verify.Report
+	err error
+}
+
+// run verifies all targets, side by side, and tells their reports in their order, each as soon as those before it were.
+func (v *verification) run(ctx context.Context) error {
+	v.cfg.Memo = memo.New(maxVerifyMemo)
+	shares := evidence.NewShares(v.src, v.retain)
+	results := make([]chan reported, len(v.targets))
+	for i := range results {
+		results[i] = make(chan reported, 1)
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var crashed crash.Carrier
+	var working sync.WaitGroup
+	// One target asks for one document after the other: with more of them in work than requests in flight, connections
+	// would be given up between two requests of one host.
+	places := make(chan struct{}, min(max(v.jobs, 1), maxTargetsInWork))
+	ahead := make(chan struct{}, maxAhead)
+	working.Go(func() {
+		for i, t := range v.targets {
+			select {
+			case ahead <- struct{}{}:
+			case <-within.Done():
+				return
+			}
+			select {
+			case places <- struct{}{}:
+			case <-within.Done():
+				return
+			}
+			working.Go(func() {
+				defer func() { <-places }()
+				defer crashed.Catch(cancel)
+				rep, err := v.one(within, shares, t)
+				results[i] <- reported{rep, err}
+			})
+		}
+	})
+	told := newTold(v)
+	var err error
+	for i := range results {
+		select {
+		case r := <-results[i]:
+			if err = r.err; err == nil {
+				err = told.add(r.rep)
+			}
+			<-ahead
+		case <-within.Done():
+			err = within.Err()
+		}
+		if err != nil {
+			break
+		}
+	}
+	cancel()
+	working.Wait()
+	crashed.Rethrow()
+	if v.progress != nil {
+		v.progress.stop()
+	}
+	if err != nil {
+		return v.failed(cmp.Or(ctx.Err(), err))
+	}
+	if v.record != "" {
+		if err := v.bundle(shares.NotReached()).WriteFile(v.record); err != nil {
+			return v.failed(withFix(err, writable))
+		}
+	}
+	return told.end()
+}
+
+const (
+	maxAhead      = 4096     // targets that are verified before the first of them was told
+	maxVerifyMemo = 16 << 20 // bytes of what was decoded and worked out
+)
+
+// one verifies one target. The error is one that leaves no target verified.
+func (v *verification) one(ctx context.Context, shares *evidence.Shares, t verify.Target) (*verify.Report, error) {
+	share := shares.Share(v.budget)
+	defer share.Close()
+	r, err := verify.Verify(ctx, share, t, &v.cfg)
+	if errors.Is(err, verify.ErrNotListed) {
+		return verify.Unmade(t.Text, share, &v.cfg, err.Error(), "oap-gate list shows the slugs; or fetch the registry again"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Report, nil
+}
+
+// hasRecords holds that a clone is one of a registry.
+func hasRecords(c *verify.Clone, ctx context.Context) error {
+	tree, err := c.Repo.Tree(ctx, c.Commit)
+	if err != nil {
+		return err
+	}
+	_, found, err := tree.Entry(registry.KindListing.Folder())
+	if err == nil && !found {
+		err = usagef("name the clone of a registry with --registry", "no OAP registry here: commit %.12s has no folder %s/", c.Commit, registry.KindListing.Folder())
+	}
+	return err
+}
+
+// told tells the reports of a run.
+type told struct {
+	v       *verification
+	format  string // of stdout
+	several bool
+	worst   verdict.Verdict
+	json    []byte           // for the files that are JSON
+	text    []byte           // for the files that are text
+	all     []*verify.Report // for the other formats
+	common  bool             // other formats are asked for
+}
+
+func newTold(v *verification) *told {
+	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed}
+	t.common = !own(t.format)
+	for _, r := range v.out.reports {
+		format, file, _ := strings.Cut(r, "=")
+		t.common = t.common || file != toStdout && !own(format)
+	}
+	return t
+}
+
+// own reports whether a format is told by verify's own writers.
+func own(format string) bool { return format == "json" || format == "text" }
+
+func (t *told) files(format string) bool {
+	return slices.ContainsFunc(t.v.out.reports, func(r string) bool {
+		f, file, _ := strings.Cut(r, "=")
+		return f == format && file != toStdout
+	})
+}
+
+// add tells one report.
+func (t *told) add(r *verify.Report) error {
+	t.worst = verify.Worst(t.worst, r.Verdict)
+	if t.common {
+		t.all = append(t.all, r)
+	}
+	var out []byte
+	if t.format == "json" || t.files("json") {
+		text, err := r.JSON(t.several)
+		if err != nil {
+			return err
+		}
+		if t.files("json") {
+			t.json = append(t.json, text...)
+		}
+		if t.format == "json" {
+			out = text
+		}
+	}
+	if t.format == "text" || t.files("text") {
+		text := r.Text(t.v.sys.OutTerminal)
+		if len(t.v.targets) > 1 {
+			text = append(text, '\n')
+		}
+		if t.files("text") {
+			t.text = append(t.text, text...)
+		}
+		if t.format == "text" {
+			out = text
+		}
+	}
+	_, err := t.v.sys.Stdout.Write(out)
+	return err
+}
+
+// end writes the files, and gives the exit status.
+func (t *told) end() error {
+	if err := t.write(); err != nil {
+		return err
+	}
+	if t.worst == verdict.Errored && len(t.v.targets) == 1 && t.format == "text" {
+		complain(t.v.sys, usagef("see the report", "the target could not be judged"))
+	}
+	return ended(t.worst.ExitStatus())
+}
+
+func (t *told) write() error {
+	var errs []error
+	var common *verdict.Report
+	if t.common {
+		common = verify.Common(t.all)
+	}
+	opts := t.v.out.reportOptions(t.v.sys)
+	opts.Color = false
+	for _, r := range t.v.out.reports {
+		format, file, _ := strings.Cut(r, "=")
+		if file == toStdout {
+			continue
+		}
+		var err error
+		switch format {
+		case "json":
+			err = report.WriteText(file, t.json)
+		case "text":
+			err = report.WriteText(file, t.text)
+		default:
+			err = report.WriteFile(file, format, common, opts)
+		}
+		if err != nil {
+			errs = append(errs, withFix(fmt.Errorf("writing report %s: %w", file, err), writable))
+		}
+	}
+	if common != nil && t.format != "" && !own(t.format) {
+		errs = append(errs, report.Write(t.v.sys.Stdout, t.format, common, t.v.out.reportOptions(t.v.sys)))
+	}
+	return errors.Join(errs...)
+}
+
+// crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
+func (v *verification) crash(err *error) {
+	if r := recover(); r != nil {
+		*err = v.failed(crashed(r))
+	}
+}
+
+// failed tells that nothing was verified, in the reports too.
+func (v *verification) failed(cause error) error {
+	_ = v.out.placeReports()
+	message, fix := describe(cause)
+	v.targets = nil
+	t := newTold(v)
+	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
+	if t.format == "text" {
+		t.format = "" // stderr says it
+	}
+	if err := t.add(rep); err != nil {
+		return err
+	}
+	format := t.format
+	if err := t.write(); err != nil {
+		complain(v.sys, err)
+	}
+	if format == "github" { // both streams are one log
+		return status(verdict.Errored.ExitStatus())
+	}
+	return cause
+}

@@ -1,0 +1,581 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// witnessOptions are the flags of witness.
+type witnessOptions struct {
+	recordFlags
+	keyFlags
+	did     string
+	tests   string
+	out     string
+	inPlace bool
+}
+
+func newWitness(sys IO) *cobra.Command {
+	var o witnessOptions
+	c := &cobra.Command{
+		Use:   "witness SUBJECT",
+		Short: "sign another implementation's Receipt, or a forced revocation, as a peer witness",
+		Long: strings.TrimSpace(`
+witness verifies SUBJECT and signs it by a key of DID, which must be listed in the clone at L4 or L5. SUBJECT is an
+implementation (https://host, did:web:host, or its slug), the file of its Receipt, or the file of a revocation.
+
+By RFC 0019 section 7.1 a witness of a Receipt attests two things: that the Receipt is in itself consistent, which is
+verified here; and that the witness itself executed the tests of the level against the live deployment, which no
+program can know: --tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
+
+The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
+other byte stays. A candidate publishes that file and pins it anew.`),
+		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
+  oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
+  oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("oap-gate witness SUBJECT --did DID --key FILE",
+					"witness wants one subject, %d arguments were given", len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.run(c.Context(), sys, args[0])
+		},
+	}
+	f := c.Flags()
+	bindRepo(c, &o.repo)
+	f.StringVar(&o.base, "base", "", "commit that says who is listed (default: as check chooses it)")
+	o.networkFlags.bind(f, "5m")
+	o.keyFlags.bind(c)
+	f.StringVar(&o.did, "did", "", "`DID` of the witness")
+	f.StringVar(&o.tests, "tests-executed", "",
+		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
+	f.StringVar(&o.out, "out", "", "write SUBJECT with the entry to this new `FILE`")
+	f.BoolVar(&o.inPlace, "in-place", false, "write SUBJECT with the entry over itself, where it is a file")
+	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print SUBJECT with the entry")
+	return c
+}
+
+func (o *witnessOptions) check() error {
+	switch {
+	case o.key == "":
+		return usagef("name the file of the witness's private key with --key", "witness wants a key to sign with")
+	case o.did == "":
+		return usagef("name the witness with --did", "witness wants the DID that signs")
+	case o.out != "" && o.inPlace:
+		return usagef("give one of them", "--out and --in-place exclude one another")
+	case o.offline:
+		return usagef("leave --offline out", "a witness signs what it has verified, and --offline forbids to fetch it")
+	case o.record != "":
+		return usagef("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q", o.record)
+	}
+	if d, err := did.Parse(o.did); err != nil || d.Method != "web" {
+		return usagef("write it like did:web:witness.example",
+			"--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
+	}
+	return o.networkFlags.check()
+}
+
+func (o *witnessOptions) run(ctx context.Context, sys IO, name string) error {
+	s, err := readSubject(name)
+	if err != nil {
+		return err
+	}
+	if s.text == nil && o.inPlace {
+		return usagef("use --out FILE", "--in-place writes over a file, and %q is none", name)
+	}
+	key, err := readKey(sys, o.key)
+	if err != nil {
+		return err
+	}
+	defer key.Wipe()
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	if s.revocation {
+		return o.witnessRevocation(ctx, sys, w, st, key, s)
+	}
+	return o.witnessReceipt(ctx, sys, w, st, key, s)
+}
+
+// witnessed is what is to be witnessed.
+type witnessed struct {
+	name       string
+	text       []byte // of a file, read once; nil: name is a target
+	revocation bool
+}
+
+// readSubject reads SUBJECT where it is a file, which must be either a Receipt or a revocation.
+func readSubject(name string) (*witnessed, error) {
+	s := &witnessed{name: name}
+	info, err := os.Lstat(name)
+	if err != nil {
+		if _, err := verify.ParseTarget(name, true); err != nil {
+			return nil, usagef(verify.Forms+"; or name the file of a Receipt or a revocation",
+				"%q is neither a file nor a target", name)
+		}
+		return s, nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil, usagef("name a plain file", "%q is no plain file", name)
+	}
+	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
+		return nil, usagef("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
+	}
+	limits := strict.Remote(receipt.MaxBytes)
+	limits.Values = 0
+	doc, err := strict.Parse(name, s.text, limits)
+	if err != nil {
+		return nil, usagef("name the file of a Receipt or a revocation", "%v", err)
+	}
+	isReceipt := len(schema.Builtin("receipt").Validate(doc.Root)) == 0
+	s.revocation = len(schema.Builtin("revocation").Validate(doc.Root)) == 0
+	switch {
+	case isReceipt == s.revocation && isReceipt:
+		return nil, refusef("have its author leave out what belongs to the other",
+			"%s is both a Receipt and a revocation, and a signature of it would serve for both", name)
+	case isReceipt == s.revocation:
+		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation",
+			"%s is neither a Receipt nor a revocation with its signature", name)
+	}
+	return s, nil
+}
+
+// witnessReceipt signs a candidate's Receipt.
+func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
+	c, err := o.candidate(ctx, w, st, s)
+	if err != nil {
+		return err
+	}
+	found, err := c.verify(ctx, c.text)
+	if err != nil {
+		return err
+	}
+	if err := consistent(found); err != nil {
+		return err
+	}
+	r := found.Facts.Receipt.Value
+	own, err := o.own(ctx, st)
+	if err != nil {
+		return err
+	}
+	id := own.ToolDID // in the listing's spelling
+	if err := mayWitness(r, id); err != nil {
+		return err
+	}
+	doc, err := documentOf(ctx, w.src, id)
+	if err != nil {
+		return err
+	}
+	if _, err := keyMethod(doc, id, o.keyID, key); err != nil {
+		return err
+	}
+	// All that is asked of the witness but the signature is known before there is one.
+	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
+	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(c.text)
+	hash := hex.EncodeToString(sum[:])
+	showReceipt(sys, r, hash)
+	if o.tests != hash {
+		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
+		if o.tests == "" {
+			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
+		}
+		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+hash,
+			"%s", problem)
+	}
+	message, err := r.WitnessedBytes()
+	if err != nil {
+		return err
+	}
+	text, err := key.Sign(message)
+	if err != nil {
+		return err
+	}
+	key.Wipe()
+	entry = entryOf(id, own.ReceiptURI, text, stampSeconds(w.src.Now()))
+	if err := o.counts(ctx, sys, c, r, entry); err != nil {
+		return err
+	}
+	signed, err := listing.Append(c.text, "peer_witnesses", entry)
+	if err != nil {
+		return err
+	}
+	// What was signed is what will be served.
+	after, err := receipt.Parse(s.name, signed)
+	if err != nil {
+		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v", err)
+	}
+	if again, err := after.WitnessedBytes(); err != nil || !bytes.Equal(again, message) {
+		return errors.Join(err,
+			errors.New("the Receipt with the entry is another Receipt, which is a bug; nothing was written"))
+	}
+	if err := o.put(sys, s, entry, signed); err != nil {
+		return err
+	}
+	if o.out != "" || o.inPlace {
+		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n", report.Line(r.ImplementationDID),
+			sha256.Sum256(signed))
+	}
+	return nil
+}
+
+// own is the listing of the witness in the base tree.
+func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
+	l := st.Witness(o.did)
+	if l == nil {
+		return nil, refusef("have a listed L4 or L5 implementation sign", "the base tree has no listing at L4 or L5 of %s",
+			o.did)
+	}
+	return st.Listing(ctx, l)
+}
+
+// mayWitness refuses what needs no further witness, and whoever has signed already.
+func mayWitness(r *receipt.Receipt, id string) error {
+	switch {
+	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
+		return refusef("witness Receipts that claim L4 or L5", "the Receipt claims %s, for which no peer witness is asked",
+			plainLevels(r))
+	case r.PeerWitnessCount >= receipt.MaxWitnesses:
+		return refusef("have entries removed that do not count", "the Receipt has %d peer witnesses, at most %d are read",
+			r.PeerWitnessCount, receipt.MaxWitnesses)
+	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
+		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already", id)
+	}
+	return nil
+}
+
+// candidate is whose Receipt is to be witnessed.
+type candidate struct {
+	text   []byte // of the Receipt, exactly
+	target verify.Target
+	src    evidence.Source
+	cfg    *verify.Config
+}
+
+// candidate finds the Receipt, and where the other documents are.
+func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing, s *witnessed) (*candidate,
+	error) {
+	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: version(), Standing: st,
+		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.assumed()}}
+	if s.text == nil {
+		return c, c.find(ctx, s.name)
+	}
+	r, err := receipt.Parse(s.name, s.text)
+	if err != nil {
+		return nil, usagef("name the file of a Receipt", "%v", err)
+	}
+	at := r.TargetURI
+	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" {
+		at = r.ImplementationDID
+	}
+	if c.target, err = verify.ParseTarget(at, false); err != nil {
+		return nil, refusef("name the implementation in place of the file",
+			"the Receipt does not say where its Manifest is: %v", err)
+	}
+	// The file is what the Manifest's URL is to serve; a Manifest that names none is refused as such.
+	c.target.ReceiptURI = c.target.ManifestURI
+	got := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: c.target.ManifestURI,
+		MaxBytes: evidence.MaxManifest})
+	if got.State == evidence.Obtained {
+		if m, err := manifest.Parse(c.target.ManifestURI, got.Body); err == nil && evidence.IsHTTPS(m.ReceiptURI) {
+			c.target.ReceiptURI = m.ReceiptURI
+		}
+	}
+	return c, nil
+}
+
+// find reads the Receipt that a target serves.
+func (c *candidate) find(ctx context.Context, name string) error {
+	target, err := verify.ParseTarget(name, true)
+	if err != nil {
+		return usagef(verify.Forms, "%v", err)
+	}
+	found, err := verify.Verify(ctx, c.src, target, c.cfg)
+	if errors.Is(err, verify.ErrNotListed) {
+		return usagef("see who is listed: oap-gate list", "%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if found.Facts.ReceiptText.State != evidence.Obtained {
+		if err := consistent(found); err != nil {
+			return err
+		}
+		return refusef("see: oap-gate verify "+name, "%s serves no Receipt", name)
+	}
+	c.text = found.Facts.ReceiptText.Value.Body
+	target.Slug, target.ManifestURI, target.ReceiptURI = "", found.ManifestURI, found.ReceiptURI
+	c.target = target
+	return nil
+}
+
+// verify judges the candidate as if these bytes were its Receipt.
+func (c *candidate) verify(ctx context.Context, text []byte) (*verify.Result, error) {
+	return verify.Verify(ctx, instead{c.src, c.target.ReceiptURI, text}, c.target, c.cfg)
+}
+
+// instead is a source that has a Receipt of its own at one URL.
+type instead struct {
+	evidence.Source
+	url  string
+	text []byte
+}
+
+// Observe answers for the one URL itself.
+func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if r.Protocol != evidence.HTTPS || r.Target != i.url || r.MaxBytes != evidence.MaxReceipt {
+		return i.Source.Observe(ctx, r)
+	}
+	sum := sha256.Sum256(i.text)
+	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: hex.EncodeToString(sum[:]),
+		Body: i.text, Attempts: 1}
+}
+
+// consistent refuses a candidate of which a step fails that does not hang on its witnesses.
+func consistent(found *verify.Result) error {
+	var unsure error
+	for _, s := range found.Steps {
+		fix := "see what was found: oap-gate verify " + plain.ShellWord(found.Target)
+		switch {
+		case s.Step == "peer-witnesses" || s.Step == "registry-anchor":
+		case s.Verdict == verdict.Failed:
+			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
+		case s.Verdict == verdict.Inconclusive:
+			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
+				s.Error)}
+		}
+	}
+	return unsure
+}
+
+// counts refuses an entry that the check would not count, were it the only one. Codes that are allowed are known.
+func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *receipt.Receipt, entry []byte,
+	allowed ...string) error {
+	alone, err := listing.Drop(c.text, "peer_witnesses")
+	if err == nil {
+		alone, err = listing.Append(alone, "peer_witnesses", entry)
+	}
+	if err != nil {
+		return err
+	}
+	found, err := c.verify(ctx, alone)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(found.Steps, func(s verify.Step) bool { return s.Step == "peer-witnesses" })
+	if i < 0 {
+		return errors.New("peer-witnesses was not judged, which is a bug; nothing was written")
+	}
+	asksL4 := slices.Contains(r.ClaimedLevels, "L4")
+	for _, f := range found.Steps[i].Findings {
+		switch {
+		case !strings.HasPrefix(f.Code, "witness-") || slices.Contains(allowed, f.Code):
+		case f.Code == "witness-same-domain", f.Code == "witness-not-independent" && asksL4:
+			if allowed == nil {
+				warn(sys, "%s", f.Message)
+			}
+		case f.Code == "witness-open", f.Severity == verdict.Doubt:
+			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]",
+				f.Message, f.Code)}
+		default:
+			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code,
+				"the signature would not count: %s [%s]", f.Message, f.Code)
+		}
+	}
+	return nil
+}
+
+// entryOf is an element of peer_witnesses.
+func entryOf(id, uri, text, at string) []byte {
+	return object("witness_did", id, "witness_receipt_uri", uri, "alg", "EdDSA", "signature", text, "witnessed_at", at)
+}
+
+func plainLevels(r *receipt.Receipt) string {
+	var all []string
+	for _, l := range r.ClaimedLevels {
+		all = append(all, string(l))
+	}
+	return strings.Join(all, ", ")
+}
+
+// showReceipt tells a person what is about to be signed.
+func showReceipt(sys IO, r *receipt.Receipt, hash string) {
+	fmt.Fprintf(sys.Stderr, "to be witnessed:\n")
+	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
+		r.TargetURI},
+		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text}, {"sha256", hash}} {
+		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], report.Line(member[1]))
+	}
+	fmt.Fprintf(sys.Stderr, `a signature attests by RFC 0019 section 7.1
+  (a) that the Receipt is consistent in itself, which was verified just now, and
+  (b) that the witness executed the tests of the claimed level against the live deployment, which was not and cannot be
+`)
+}
+
+// witnessRevocation signs a forced revocation.
+func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
+	if o.tests != "" {
+		return usagef("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
+	}
+	doc, err := strict.Parse(s.name, s.text, strict.RegistryFile)
+	if err != nil {
+		return usagef("name the file of a revocation", "%v", err)
+	}
+	v := registry.ParseRevocation(&registry.Record{Document: doc})
+	path, err := listing.RevocationPath(v.Slug, v.ReceiptSHA256)
+	if err != nil {
+		return unwritten(err, "")
+	}
+	l := st.BySlug(v.Slug)
+	if l == nil {
+		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
+			w.how, v.Slug)
+	}
+	if why := cannotRevoke(st, w, l, o.did); why != "" {
+		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
+	}
+	id := st.Witness(o.did).ToolDID // in the listing's spelling
+	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
+		return refusef("have another witness sign", "%s has signed the revocation already", id)
+	}
+	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", lines(string(listing.Text(registry.KindRevocation,
+		doc.Root.(map[string]any)))))
+	keys, err := documentOf(ctx, w.src, id)
+	if err != nil {
+		return err
+	}
+	by, err := keyMethod(keys, id, o.keyID, key)
+	if err != nil {
+		return err
+	}
+	message, err := revocationBytes(doc.Root)
+	if err != nil {
+		return refusef("have it made anew", "the revocation has no canonical form: %v", err)
+	}
+	text, err := key.Sign(message)
+	if err != nil {
+		return err
+	}
+	key.Wipe()
+	entry := object("witness_did", id, "alg", "EdDSA", "value", text, "by", by)
+	signed, err := listing.Append(s.text, "peer_witness_signatures", entry)
+	if err != nil {
+		return err
+	}
+	at := fmt.Sprintf("/peer_witness_signatures/%d", len(v.Witnesses))
+	if err := o.judgeRevocation(ctx, w, path, signed, at, unfinished); err != nil {
+		return err
+	}
+	if err := o.put(sys, s, entry, signed); err != nil {
+		return err
+	}
+	switch n := len(v.Witnesses) + 1; {
+	case n < 3:
+		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
+	default:
+		fmt.Fprintf(sys.Stderr,
+			"\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n, path)
+	}
+	return nil
+}
+
+// put prints the entry, and writes the subject with it where that is asked for.
+func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
+	if o.dryRun {
+		_, err := sys.Stdout.Write(signed)
+		return err
+	}
+	to := o.out
+	if o.inPlace {
+		to = s.name
+	}
+	if to != "" {
+		dir, err := os.OpenRoot(filepath.Dir(to))
+		if err != nil {
+			return withFix(err, writable)
+		}
+		defer dir.Close()
+		if o.inPlace {
+			err = overwrite(dir, filepath.Base(to), s.text, signed)
+		} else {
+			err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return usagef("name a new file", "writing %s: it is there, and nothing is overwritten", to)
+		case errors.Is(err, listing.ErrChanged):
+			return usagef("run it again", "writing %s: %v", to, err)
+		case err != nil:
+			return withFix(fmt.Errorf("writing %s: %w", to, err), writable)
+		}
+		fmt.Fprintf(sys.Stderr, "written: %s\n", report.Line(to))
+	}
+	_, err := sys.Stdout.Write(append(entry, '\n'))
+	return err
+}
+
+// overwrite replaces a file that still holds what was read.
+func overwrite(dir *os.Root, name string, was, text []byte) error {
+	f, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	now, err := capped.ReadAll(f, receipt.MaxBytes)
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
+		return err
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || !bytes.Equal(now, was) {
+		return listing.ErrChanged
+	}
+	return atomicfile.Replace(dir, name, text, info.Mode().Perm())
+}

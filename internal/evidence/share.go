@@ -1,0 +1,106 @@
+package evidence
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations of
+// its own. What no subject asks for any more is let go, so that a run may have many subjects.
+type Shares struct {
+	src  Source
+	keep bool
+
+	mu     sync.Mutex
+	users  map[Request]int
+	missed map[string][]string
+}
+
+// NewShares shares out a source. A run that is recorded keeps all observations.
+func NewShares(src Source, keep bool) *Shares {
+	return &Shares{src: src, keep: keep, users: map[Request]int{}, missed: map[string][]string{}}
+}
+
+// NotReached are what the subjects' budgets did not reach, as Source has it.
+func (s *Shares) NotReached() map[string][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.missed
+}
+
+// Share is the source of one subject. It must be closed.
+type Share struct {
+	budget
+	shares *Shares
+
+	mu    sync.Mutex
+	used  map[Request]bool
+	asked map[Request]Observation
+}
+
+// Share begins the budget of one subject; 0: none beside the source's own.
+func (s *Shares) Share(b time.Duration) *Share {
+	return &Share{budget: newBudget(b), shares: s, used: map[Request]bool{}, asked: map[Request]Observation{}}
+}
+
+// Now is the time by which dates are judged.
+func (s *Share) Now() time.Time { return s.shares.src.Now() }
+
+// Observe gives the source's observation of a request, or the end of the subject's budget.
+func (s *Share) Observe(ctx context.Context, r Request) Observation {
+	r = r.canonical()
+	s.mu.Lock()
+	o, known := s.asked[r]
+	used := s.used[r]
+	s.used[r] = true
+	s.mu.Unlock()
+	if known {
+		return o
+	}
+	if !used {
+		s.shares.mu.Lock()
+		s.shares.users[r]++
+		s.shares.mu.Unlock()
+	}
+	o = budgeted{&s.budget, s.shares.src}.Observe(ctx, r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[r] = o
+	return o
+}
+
+// Observations are all that the subject asked for, sorted by request.
+func (s *Share) Observations() []Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Observation, 0, len(s.asked))
+	for _, o := range s.asked {
+		all = append(all, o)
+	}
+	return sorted(all)
+}
+
+// Reaches reports whether both the source's budget and the subject's own last.
+func (s *Share) Reaches(check, subject string) bool {
+	return s.shares.src.Reaches(check, subject) && s.budget.Reaches(check, subject)
+}
+
+// Close lets go what no other share has asked for.
+func (s *Share) Close() {
+	s.shares.mu.Lock()
+	defer s.shares.mu.Unlock()
+	for subject, ids := range s.budget.NotReached() {
+		s.shares.missed[subject] = ids
+	}
+	forgetful, _ := s.shares.src.(interface{ Forget(Request) })
+	for r := range s.used {
+		if s.shares.users[r]--; s.shares.users[r] > 0 {
+			continue
+		}
+		delete(s.shares.users, r)
+		if forgetful != nil && !s.shares.keep {
+			forgetful.Forget(r)
+		}
+	}
+}

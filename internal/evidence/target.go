@@ -1,0 +1,122 @@
+package evidence
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+)
+
+// Target is an implementation whose documents are sought without a listing that names them.
+type Target struct {
+	Manifest    Request
+	Receipt     Request // zero: the one that the Manifest names by an https URL
+	DIDDocument Request // of a did:web; zero: where the DID says
+	SHA256      string  // pin of the Receipt; empty: whatever is served is judged
+	Memo        *memo.Memo
+}
+
+// CollectTarget seeks the Manifest, then the Receipt, then what both lead to. With these two in place want is called,
+// once and in this goroutine. It gives the DID whose document is sought, empty for none, whether the witnesses'
+// Manifests matter, and what decides whose documents are sought: of its Kinds, Witnesses alone counts. A Receipt that
+// nothing names stays Unsought.
+func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (id string, independence bool, w Wanted)) *Facts {
+	f := &Facts{}
+	c := &collector{ctx: ctx, s: s, memo: t.Memo}
+	f.Manifest = c.manifestOf(t.Manifest)
+	at := t.Receipt
+	if at == (Request{}) && f.Manifest.State == Obtained && IsHTTPS(f.Manifest.Value.ReceiptURI) {
+		at = Request{HTTPS, f.Manifest.Value.ReceiptURI, MaxReceipt}
+	}
+	if at != (Request{}) {
+		f.ReceiptText, f.Receipt = c.receiptOf(at, t.SHA256)
+	}
+	id, independence, w := want(f)
+	c.seek(id != "", func() {
+		if d, err := did.Parse(id); err == nil && d.Method == "web" && t.DIDDocument != (Request{}) {
+			f.DIDDocument = c.documentOf(d, s.Observe(ctx, t.DIDDocument), w.Clock)
+			return
+		}
+		f.DIDDocument, f.DIDFallback = c.didDocument(id, w.Clock)
+	})
+	if w.Kinds.Has(Witnesses) && f.Receipt.State == Obtained {
+		c.vouchers(f, w, independence)
+	}
+	c.wait.Wait()
+	c.crashed.Rethrow()
+	return f
+}
+
+// IsHTTPS tells whether a text begins as an https URL does, and is no longer than a URL may be.
+func IsHTTPS(uri string) bool {
+	const scheme = "https://"
+	return len(uri) > len(scheme) && len(uri) <= maxURL && strings.EqualFold(uri[:len(scheme)], scheme)
+}
+
+// The documents that may be at hand.
+const (
+	FileManifest    = "manifest"
+	FileReceipt     = "receipt"
+	FileDIDDocument = "did-document"
+)
+
+// Files is a source that answers with documents at hand, by their names, and fetches nothing: each other request is
+// Unavailable, with CodeNotGiven. A document over its cap is Invalid, with CodeTooLarge.
+func Files(now time.Time, given map[string][]byte) Source {
+	return &files{now: now.UTC(), given: given, known: map[Request]Observation{}}
+}
+
+type files struct {
+	now   time.Time
+	given map[string][]byte
+
+	mu    sync.Mutex
+	known map[Request]Observation
+}
+
+func (f *files) Now() time.Time { return f.now }
+
+func (f *files) Observe(_ context.Context, r Request) Observation {
+	r = r.canonical()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, known := f.known[r]
+	if !known {
+		o = f.answer(r)
+		f.known[r] = o
+	}
+	return o
+}
+
+func (f *files) answer(r Request) Observation {
+	body, given := f.given[r.Target]
+	switch {
+	case r.Protocol != File:
+		return refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).observation(r)
+	case !given:
+		return refuse(Unavailable, CodeNotGiven, "no file was given with --%s", r.Target).observation(r)
+	case int64(len(body)) > r.MaxBytes:
+		return tooLarge(r.MaxBytes).observation(r)
+	}
+	sum := sha256.Sum256(body)
+	return Observation{Request: r, State: Obtained, SHA256: hex.EncodeToString(sum[:]), Body: body, Attempts: 1}
+}
+
+func (f *files) Observations() []Observation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []Observation
+	for _, o := range f.known {
+		all = append(all, o)
+	}
+	return sorted(all)
+}
+
+func (f *files) Reaches(string, string) bool { return true }
+
+func (f *files) NotReached() map[string][]string { return nil }

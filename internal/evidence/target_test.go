@@ -1,0 +1,54 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// One target leads to at most so many documents, whatever its Receipt names; which ones does not hang on time.
+func TestCollectTargetBounded(t *testing.T) {
+	var peers strings.Builder
+	for i := range MaxWitnesses {
+		fmt.Fprintf(&peers, `{"witness_did":"did:web:w%d.example:a"},`, i)
+	}
+	receipt := `{"claimed_levels":["L5"],"peer_witnesses":[` + strings.TrimSuffix(peers.String(), ",") + `]}`
+	b := &Bundle{Now: time.Unix(0, 0), Observations: []Observation{{Request: Request{File, FileReceipt, MaxReceipt}, State: Obtained, Body: []byte(receipt)}}}
+	var maintainers []string
+	for i := range 40 {
+		maintainers = append(maintainers, fmt.Sprintf("did:web:m%d.example", i))
+	}
+	for _, c := range []struct {
+		independence bool
+		maintainers  []string
+	}{{true, nil}, {false, nil}, {true, maintainers}} {
+		src := NewRecorded(b)
+		facts := CollectTarget(t.Context(), src, Target{Manifest: Request{File, FileManifest, MaxManifest}, Receipt: Request{File, FileReceipt, MaxReceipt}},
+			func(*Facts) (string, bool, Wanted) {
+				var kinds Set
+				return "did:web:tool.example:a", c.independence, Wanted{Kinds: kinds.With(Witnesses), MaxDocuments: 50, Maintainers: c.maintainers,
+					Listed: func(did string) *registry.Listing {
+						return &registry.Listing{ToolDID: did, ManifestURI: "https://" + did[8:11] + ".example/m", ReceiptURI: "https://" + did[8:11] + ".example/r"}
+					},
+					ReferenceServer: func(string) bool { return true }}
+			})
+		if n := len(src.Observations()); n > 50 || n < 25 {
+			t.Errorf("independence %v, %d maintainers: %d documents, want some and at most 50", c.independence, len(c.maintainers), n)
+		}
+		if len(facts.Witnesses) == 0 && c.maintainers == nil {
+			t.Error("no witness was looked for")
+		}
+	}
+}
+
+func TestIsHTTPS(t *testing.T) {
+	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false, "": false,
+		"https://" + strings.Repeat("a", maxURL): false} {
+		if got := IsHTTPS(text); got != want {
+			t.Errorf("%.20q: %v", text, got)
+		}
+	}
+}

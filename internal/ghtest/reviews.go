@@ -1,0 +1,72 @@
+package ghtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// AddReview adds a review of a pull request, a JSON object as GitHub lists it.
+func (s *Server) AddReview(pull int, text string) { s.listAt(pull, "reviews", text) }
+
+// AddPullCommit adds a commit of a pull request by its author's and its committer's login, empty where there is none.
+func (s *Server) AddPullCommit(pull int, author, committer string) {
+	account := func(login string) string {
+		if login == "" {
+			return "null"
+		}
+		text, _ := json.Marshal(map[string]string{"login": login})
+		return string(text)
+	}
+	s.listAt(pull, "commits", `{"author": `+account(author)+`, "committer": `+account(committer)+`}`)
+}
+
+func (s *Server) listAt(pull int, list, text string) {
+	if !json.Valid([]byte(text)) {
+		panic("no JSON: " + text)
+	}
+	s.with(func() {
+		if s.lists == nil {
+			s.lists = map[int64]map[string][]json.RawMessage{}
+		}
+		if s.lists[int64(pull)] == nil {
+			s.lists[int64(pull)] = map[string][]json.RawMessage{}
+		}
+		s.lists[int64(pull)][list] = append(s.lists[int64(pull)][list], json.RawMessage(text))
+	})
+}
+
+// SetLabels makes an issue with these labels.
+func (s *Server) SetLabels(issue int, labels ...string) {
+	s.with(func() {
+		if s.labels == nil {
+			s.labels = map[int64][]string{}
+		}
+		s.labels[int64(issue)] = labels
+	})
+}
+
+// pullList sends the reviews or the commits of a pull request.
+func (s *Server) pullList(r *request) {
+	number := r.number(1)
+	for _, p := range s.pulls {
+		if int64(p.Number) == number {
+			page(s, r, s.lists[number][r.path[2]])
+			return
+		}
+	}
+	r.notFound()
+}
+
+func (s *Server) issue(r *request) {
+	labels, found := s.labels[r.number(1)]
+	if !found {
+		r.notFound()
+		return
+	}
+	list := []map[string]string{}
+	for _, l := range labels {
+		list = append(list, map[string]string{"name": l, "color": strings.Repeat("0", 6)})
+	}
+	r.send(http.StatusOK, map[string]any{"number": r.number(1), "labels": list})
+}

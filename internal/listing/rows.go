@@ -1,0 +1,150 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Rows are what a commit lists, by what Git alone says.
+type Rows struct {
+	Version  int       `json:"version" jsonschema:"enum=1"`
+	Commit   string    `json:"commit" jsonschema:"description=that was read"`
+	At       time.Time `json:"at" jsonschema:"description=time by which was judged"`
+	Listings []Row     `json:"listings" jsonschema:"description=by slug"`
+}
+
+// Row is one listing. Texts are as the file has them.
+type Row struct {
+	Slug          string     `json:"slug"`
+	ToolDID       string     `json:"tool_did"`
+	Level         string     `json:"level"`
+	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid"`
+	Until         *time.Time `json:"until,omitempty" jsonschema:"description=expires_at\\, absent where that is no time"`
+	ReceiptSHA256 string     `json:"receipt_sha256"`
+	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
+	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
+}
+
+// StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
+const StatusRefused = "refused"
+
+// Statuses are those that a row can have, the ones of an audit's page that need no document; a record that is no
+// listing at all is invalid.
+var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
+	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
+
+// RowsSchema is the JSON Schema of Rows.
+func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings of an OAP registry") }
+
+// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
+// Errors are of reading the repository.
+func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time, refused []string) (*Rows,
+	error) {
+	tree, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	revocations, err := tree.Data(registry.KindRevocation)
+	if err != nil {
+		return nil, err
+	}
+	none := make(map[string]bool, len(refused))
+	for _, path := range refused {
+		none[path] = true
+	}
+	revoked := make(map[string]bool, len(revocations)) // a revocation is in force by its name alone
+	for _, r := range revocations {
+		revoked[r.Path] = !none[r.Path]
+	}
+	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row {
+		return row(rec, at,
+			revoked)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if none[registry.KindListing.Folder()+"/"+rows[i].Slug+".json"] {
+			rows[i].Status = StatusRefused
+		}
+	}
+	if err := anchor(ctx, repo, commit, rows); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
+	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
+}
+
+// row copies what it keeps: the strings of a listing are parts of its text.
+func row(rec *registry.Record, at time.Time, revoked map[string]bool) Row {
+	slug := slugOf(rec.Path)
+	l := registry.ParseListing(rec)
+	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
+		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid}
+	if !l.Expires.IsZero() {
+		r.Until = &l.Expires
+	}
+	_, err := did.Parse(l.ToolDID)
+	switch {
+	case rec.Document == nil || l.Slug != slug || err != nil || l.Level.Base() < 0 || l.Expires.IsZero() ||
+		len(l.ReceiptSHA256) != 64 || strings.Trim(l.ReceiptSHA256, "0123456789abcdef") != "":
+		r.Status = verdict.StatusInvalid
+	case revoked["revocations/"+slug+"-"+l.ReceiptSHA256+".json"]:
+		r.Status = verdict.StatusRevoked
+	case !at.Before(l.Expires):
+		r.Status = verdict.StatusExpired
+	case l.Provisional:
+		r.Status = verdict.StatusProvisional
+	case l.Expires.Sub(at) < verdict.Soon:
+		r.Status = verdict.StatusExpiring
+	}
+	return r
+}
+
+func slugOf(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
+}
+
+// anchor says of each row which first-parent commit gave its file its present content. What no commit after the root
+// changed came with that.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, rows []Row) error {
+	chain, err := repo.FirstParents(ctx, "", tip)
+	if err != nil {
+		return err
+	}
+	root, err := repo.Commit(ctx, chain[0])
+	if err != nil {
+		return err
+	}
+	last := map[string]*registry.Commit{}
+	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
+		for _, c := range step.Changes {
+			if registry.KindOf(c.Path) == registry.KindListing {
+				last[slugOf(c.Path)] = step.Commit
+			}
+		}
+		return nil
+	})
+	for i := range rows {
+		c := cmp.Or(last[rows[i].Slug], root)
+		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
+	}
+	return err
+}
+
+// AtLeast reports whether a listing's level is at least the one that is asked for: its base level decides, whatever its
+// suffix, but a suffix that is asked for must be its own.
+func AtLeast(has, asked level.Level) bool {
+	_, suffix, _ := strings.Cut(string(asked), "-")
+	_, own, _ := strings.Cut(string(has), "-")
+	return has.Base() >= asked.Base() && (suffix == "" || suffix == own)
+}

@@ -1,0 +1,68 @@
+package signing
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+)
+
+// pkcs8 is what stands before the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
+var pkcs8 = []byte{0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20}
+
+// WriteFile writes the key as PKCS #8 PEM to a new file, which its owner alone may read and write. A file that is there
+// is never overwritten: the error then is fs.ErrExist. Nor is one made in a Git work tree.
+func (k *Key) WriteFile(path string) error {
+	if k.private == nil {
+		return errors.New("writing the key: it was wiped")
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return fmt.Errorf("writing the key: %w", err)
+	}
+	if tree := workTree(dir); tree != "" {
+		return refused("name a file outside of it",
+			"%s lies in the Git work tree %s, and a key that is committed is known to all", path, tree)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("writing the key: %w", err)
+	}
+	defer root.Close()
+	text := k.pem()
+	defer clear(text)
+	if err := atomicfile.Create(root, filepath.Base(path), text, 0o600); err != nil {
+		return fmt.Errorf("writing the key: %w", err)
+	}
+	return nil
+}
+
+// pem is one line of base64 in its frame. The encoder of encoding/pem would leave copies behind.
+func (k *Key) pem() []byte {
+	der := append(append(make([]byte, 0, len(pkcs8)+ed25519.SeedSize), pkcs8...), k.private[:ed25519.SeedSize]...)
+	defer clear(der)
+	text := append(make([]byte, 0, 128), "-----BEGIN PRIVATE KEY-----\n"...)
+	text = base64.StdEncoding.AppendEncode(text, der)
+	return append(text, "\n-----END PRIVATE KEY-----\n"...)
+}
+
+// workTree is the root of the work tree that a folder lies in, empty where it lies in none.
+func workTree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}

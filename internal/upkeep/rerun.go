@@ -1,0 +1,182 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
+)
+
+// What one head may cost. The time in a comment may be a fork's: it is a hint, and no more than these come of it.
+const (
+	maxReruns   = 5
+	betweenRuns = 12 * time.Hour
+	maxAway     = 30 * 24 * time.Hour // from the time in the comment
+	maxRunAge   = 28 * 24 * time.Hour // the forge runs again what is at most 30 days old
+)
+
+// RerunOptions are what Rerun needs beside the forge.
+type RerunOptions struct {
+	Now      time.Time
+	Workflow string // path of the gate's workflow on the default branch
+	Branch   string // default branch
+	App      int64  // of the token, where that is an app's
+}
+
+type pullRequest struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Head   struct {
+		SHA string `json:"sha"`
+	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+}
+
+type comment struct {
+	forge.Author
+	ID   int64  `json:"id"`
+	Body string `json:"body"`
+}
+
+// run is one run of a workflow.
+type run struct {
+	ID         int64     `json:"id"`
+	Path       string    `json:"path"`
+	Event      string    `json:"event"`
+	Head       string    `json:"head_sha"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	Attempt    int       `json:"run_attempt"`
+	Created    time.Time `json:"created_at"`
+	Started    time.Time `json:"run_started_at"` // of the last attempt
+}
+
+// Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say in
+// the comment where that would judge by an old base. The error is a *forge.Error.
+func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, error) {
+	writer, err := c.Writer(ctx, o.App)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := lastMoved(ctx, c, o.Branch)
+	if err != nil {
+		return nil, err
+	}
+	var pulls []pullRequest
+	err = forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pullRequest) bool {
+		pulls = append(pulls, list...)
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	var plan []Change
+	for _, p := range pulls {
+		if p.State != "open" || p.Base.Ref != o.Branch {
+			continue
+		}
+		change, err := rerunOf(ctx, c, o, writer, moved, p)
+		if err != nil {
+			return nil, err
+		}
+		if change != nil {
+			plan = append(plan, *change)
+		}
+	}
+	return plan, nil
+}
+
+// lastMoved is the date of the branch's tip.
+func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, error) {
+	var tip struct {
+		Commit struct {
+			Commit struct {
+				Committer struct {
+					Date time.Time `json:"date"`
+				} `json:"committer"`
+			} `json:"commit"`
+		} `json:"commit"`
+	}
+	_, err := c.Call(ctx, "reading the branch "+branch, http.MethodGet, "branches/"+url.PathEscape(branch), nil, &tip)
+	return tip.Commit.Commit.Committer.Date, err
+}
+
+// rerunOf is what is to be done for one pull request, nil where that is nothing.
+func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time, p pullRequest) (*Change, error) {
+	own, err := newestOwn(ctx, c, writer, p.Number)
+	if err != nil || own == nil {
+		return nil, err
+	}
+	retry, ok := sticky.ParseRetry(own.Body)
+	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > maxAway {
+		return nil, nil
+	}
+	last, err := failedRun(ctx, c, o.Workflow, p.Head.SHA)
+	if err != nil || last == nil {
+		return nil, err
+	}
+	if moved.After(last.Created) || o.Now.Sub(last.Created) > maxRunAge {
+		return outdated(p, own), nil
+	}
+	if last.Attempt > maxReruns || last.Attempt > 1 && o.Now.Sub(last.Started) < betweenRuns {
+		return nil, nil
+	}
+	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number, date(retry.At)),
+		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
+}
+
+// newestOwn is the newest comment that the writer made with the gate's mark; nil where there is none.
+func newestOwn(ctx context.Context, c *forge.Client, writer forge.Writer, number int) (*comment, error) {
+	var own *comment
+	path := "issues/" + strconv.Itoa(number) + "/comments"
+	err := forge.Pages(ctx, c, "listing the comments", path, func(list []comment) bool {
+		for _, one := range list {
+			if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, sticky.Marker) {
+				own = &one
+			}
+		}
+		return false
+	})
+	return own, err
+}
+
+// failedRun is the newest run of the gate on a pull request's head, where it failed; nil where it did not, where it still
+// runs, and where it waits for somebody's approval.
+func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*run, error) {
+	var list struct {
+		Runs []run `json:"workflow_runs"`
+	}
+	path := "actions/runs?event=pull_request&per_page=100&head_sha=" + url.QueryEscape(head)
+	if _, err := c.Call(ctx, "listing the runs on "+head, http.MethodGet, path, nil, &list); err != nil {
+		return nil, err
+	}
+	var last *run
+	for _, r := range list.Runs {
+		if r.Path == workflow && r.Event == "pull_request" && r.Head == head && (last == nil || r.Created.After(last.Created)) {
+			last = &r
+		}
+	}
+	if last == nil || last.Status != "completed" || last.Conclusion != "failure" {
+		return nil, nil
+	}
+	return last, nil
+}
+
+// outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry
+// away, so that nothing waits for it any more.
+func outdated(p pullRequest, own *comment) *Change {
+	text := sticky.Outdated(own.Body)
+	if text == own.Body {
+		return nil
+	}
+	return &Change{Text: fmt.Sprintf("say in pull request %d that its branch has to be updated", p.Number), Method: http.MethodPatch,
+		Path: fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
+}

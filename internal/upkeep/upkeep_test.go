@@ -1,0 +1,289 @@
+package upkeep
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+const (
+	day   = 24 * time.Hour
+	robot = "robot"
+)
+
+func start(t *testing.T) (*ghtest.Server, *forge.Client) {
+	t.Helper()
+	s := ghtest.Start("acme", "registry")
+	t.Cleanup(s.Close)
+	s.PageCap = 2
+	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: robot, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+func listed(at time.Time, ends ...any) *listing.Rows {
+	rows := &listing.Rows{At: at}
+	for i := 0; i < len(ends); i += 2 {
+		until := at.Add(ends[i+1].(time.Duration))
+		slug := ends[i].(string)
+		rows.Listings = append(rows.Listings, listing.Row{Slug: slug, ToolDID: "did:web:" + slug + ".example", Status: verdict.StatusValid, Until: &until})
+	}
+	return rows
+}
+
+// settle plans and applies, and gives what was done.
+func settle(t *testing.T, c *forge.Client, rows *listing.Rows) []string {
+	t.Helper()
+	plan, err := Remind(t.Context(), c, rows, 14*day, forge.ActionsApp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := []string{}
+	if err := Apply(t.Context(), c, plan, 0, func(made Change) { done = append(done, made.Text) }); err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func TestRemind(t *testing.T) {
+	s, c := start(t)
+	s.AddPull(ghtest.Pull{Number: 1, State: "open", Base: "main"}) // with the mark in its body
+	s.AddIssue(ghtest.Issue{State: "open", Title: "by hand", Body: "<!-- oap-gate:remind:nova -->\n", Login: "mallory"})
+	s.AddIssue(ghtest.Issue{State: "open", Title: "another app", Body: "<!-- oap-gate:remind:nova -->\n", Login: "x[bot]", App: 7})
+	s.AddIssue(ghtest.Issue{State: "open", Title: "quoted", Body: "> <!-- oap-gate:remind:nova -->\n", Login: "github-actions[bot]", App: ghtest.ActionsApp})
+	foreign := s.Issues()
+	rows := listed(now, "nova", 10*day, "aurora", 3*day, "far", 20*day, "old", -29*day, "gone", -31*day)
+	rows.Listings[2].Slug = "far"
+	revoked := listed(now, "taken", 2*day).Listings[0]
+	revoked.Status = verdict.StatusRevoked
+	hostile := listed(now, "x", 2*day).Listings[0]
+	hostile.Slug = "a`@everyone"
+	rows.Listings = append(rows.Listings, revoked, hostile)
+
+	want := []string{"create issue: implementations/old.json ends on 2026-05-03", "create issue: implementations/aurora.json ends on 2026-06-04",
+		"create issue: implementations/nova.json ends on 2026-06-11"}
+	if got := settle(t, c, rows); !slices.Equal(got, want) {
+		t.Fatalf("first: %q", got)
+	}
+	if got := settle(t, c, rows); len(got) != 0 {
+		t.Fatalf("again: %q", got)
+	}
+	if made := s.Issues()[len(foreign)]; made.Labels != nil || !strings.Contains(made.Body, "oap-gate renew old") {
+		t.Errorf("made %+v", made)
+	}
+
+	later := now.Add(2 * day)
+	next := listed(later, "nova", 8*day-time.Hour, "aurora", 90*day, "old", -31*day)
+	got := settle(t, c, next)
+	want = []string{"close issue 103 of old: it ended, and was not renewed", "close issue 104 of aurora: it was renewed, until 2026-09-01",
+		"edit issue 105: implementations/nova.json ends on 2026-06-11"}
+	if !slices.Equal(got, want) {
+		t.Errorf("later: %q", got)
+	}
+	if got := settle(t, c, next); len(got) != 0 {
+		t.Errorf("later again: %q", got)
+	}
+	if got := settle(t, c, listed(later)); !slices.Equal(got, []string{"close issue 105 of nova: it is no longer listed"}) {
+		t.Errorf("last: %q", got)
+	}
+	if !reflect.DeepEqual(s.Issues()[:len(foreign)], foreign) {
+		t.Errorf("issues of others were touched: %+v", s.Issues()[:len(foreign)])
+	}
+}
+
+// Who closes an issue by hand is not asked again for the same end.
+func TestRemindHeedsWhoClosed(t *testing.T) {
+	s, c := start(t)
+	rows := listed(now, "nova", 10*day)
+	settle(t, c, rows)
+	made := s.Issues()[0]
+	made.State = "closed"
+	s2, c2 := start(t)
+	s2.AddIssue(made)
+	if got := settle(t, c2, rows); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	if got := settle(t, c2, listed(now, "nova", 11*day)); len(got) != 1 {
+		t.Errorf("another end: %q", got)
+	}
+}
+
+func TestRemindIsBounded(t *testing.T) {
+	s, c := start(t)
+	s.PageCap = 100
+	s.AddLabel("expiring")
+	rows := listed(now)
+	for i := range 80 {
+		rows.Listings = append(rows.Listings, listed(now, fmt.Sprintf("tool%02d", i), day+time.Duration(i)*time.Minute).Listings[0])
+	}
+	for i := range 8 {
+		row := listed(now, fmt.Sprintf("many%d", i), time.Hour).Listings[0]
+		row.ToolDID = fmt.Sprintf("did:web:a%d.many.example", i)
+		rows.Listings = append(rows.Listings, row)
+	}
+	first := settle(t, c, rows)
+	many := slices.DeleteFunc(slices.Clone(first), func(text string) bool { return !strings.Contains(text, "/many") })
+	if len(first) != MaxChanges || len(many) != maxOfDomain {
+		t.Errorf("%d changes, %d of one domain", len(first), len(many))
+	}
+	if labels := s.Issues()[0].Labels; !slices.Equal(labels, []string{"expiring"}) {
+		t.Errorf("labels %q", labels)
+	}
+}
+
+// Whichever reply is lost, the next runs end where one without a loss does.
+func TestRemindAfterLostReplies(t *testing.T) {
+	ends := func(lose int) []ghtest.Issue {
+		s, c := start(t)
+		rows := listed(now, "nova", 10*day, "aurora", 3*day, "solis", 5*day)
+		settle(t, c, rows)
+		rows = listed(now.Add(day), "nova", 9*day, "aurora", 80*day, "solis", 5*day, "luna", 2*day)
+		for n := range 20 {
+			if n == 0 && lose >= 0 {
+				requests := len(s.Requests())
+				s.LoseReply(requests + lose)
+			}
+			plan, err := Remind(t.Context(), c, rows, 14*day, forge.ActionsApp)
+			if err == nil {
+				err = Apply(t.Context(), c, plan, 0, func(Change) {})
+			}
+			if err == nil {
+				return s.Issues()
+			}
+			if !errors.Is(err, forge.ErrUnavailable) {
+				t.Fatalf("losing reply %d: %v", lose, err)
+			}
+		}
+		t.Fatalf("losing reply %d: no run ends", lose)
+		return nil
+	}
+	want := ends(-1)
+	for lose := range 9 {
+		if got := ends(lose); !reflect.DeepEqual(got, want) {
+			t.Errorf("losing reply %d:\n%+v\nwant\n%+v", lose, got, want)
+		}
+	}
+}
+
+const head = "1111111111111111111111111111111111111111"
+
+func waiting(s *ghtest.Server, at time.Time, login string, bot bool) {
+	s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
+	s.AddComment(ghtest.Comment{Pull: 7, Login: login, Bot: bot,
+		Body: sticky.Marker + "\n" + fmt.Sprintf("<!-- oap-gate:retry %s 1 %s -->\n\n*May pass from %s on; it is run again by itself.*\n\nthe report\n",
+			at.Format(time.RFC3339), head, at.Format(time.DateOnly))})
+}
+
+func failed(change func(*ghtest.Run)) ghtest.Run {
+	r := ghtest.Run{ID: 5, Path: ".github/workflows/check.yml", Event: "pull_request", Head: head, Status: "completed",
+		Conclusion: "failure", Attempt: 1, CreatedAt: now.Add(-20 * day), RunStartedAt: now.Add(-20 * day)}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+func TestRerun(t *testing.T) {
+	options := RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
+	const again = "run the gate again for pull request 7: it may pass since 2026-05-31"
+	for _, c := range []struct {
+		name  string
+		at    time.Time
+		login string
+		bot   bool
+		tip   time.Time
+		run   func(*ghtest.Run)
+		want  string
+	}{
+		{"the time has come", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), nil, again},
+		{"it has not", now.Add(time.Minute), "github-actions[bot]", true, now.Add(-21 * day), nil, ""},
+		{"it came long ago", now.Add(-31 * day), "github-actions[bot]", true, now.Add(-21 * day), nil, ""},
+		{"a comment of a stranger", now.Add(-day), "mallory", false, now.Add(-21 * day), nil, ""},
+		{"the base moved", now.Add(-day), "github-actions[bot]", true, now.Add(-19 * day), nil, "say in pull request 7 that its branch has to be updated"},
+		{"too old", now.Add(-day), "github-actions[bot]", true, now.Add(-40 * day), func(r *ghtest.Run) { r.CreatedAt = now.Add(-29 * day) },
+			"say in pull request 7 that its branch has to be updated"},
+		{"passed", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Conclusion = "success" }, ""},
+		{"waits for approval", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Conclusion = "action_required" }, ""},
+		{"still runs", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Status, r.Conclusion = "in_progress", "" }, ""},
+		{"another workflow", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Path = ".github/workflows/mine.yml" }, ""},
+		{"run an hour ago", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Attempt, r.RunStartedAt = 2, now.Add(-time.Hour) }, ""},
+		{"run yesterday", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Attempt, r.RunStartedAt = 5, now.Add(-day) }, again},
+		{"run five times", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Attempt, r.RunStartedAt = 6, now.Add(-day) }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, client := start(t)
+			waiting(s, c.at, c.login, c.bot)
+			s.SetTip(c.tip)
+			s.AddRun(failed(c.run))
+			s.AddRun(failed(func(r *ghtest.Run) { r.ID, r.CreatedAt, r.Event = 6, now, "push" }))
+			plan, err := Rerun(t.Context(), client, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, change := range plan {
+				got += change.Text
+			}
+			if got != c.want {
+				t.Errorf("planned %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A second run right after the first one does nothing, and a comment that asks for an update says so once.
+func TestRerunTwice(t *testing.T) {
+	options := RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
+	for name, tip := range map[string]time.Time{"again": now.Add(-time.Hour).Add(-20 * day), "outdated": now.Add(-2 * time.Hour)} {
+		t.Run(name, func(t *testing.T) {
+			s, client := start(t)
+			waiting(s, now.Add(-day), "github-actions[bot]", true)
+			s.SetTip(tip)
+			s.AddRun(failed(func(r *ghtest.Run) {
+				if name == "again" {
+					r.CreatedAt = now.Add(-time.Hour)
+				}
+			}))
+			if name == "again" {
+				s.SetTip(now.Add(-2 * time.Hour)) // a rerun starts an hour later
+			}
+			for n := range 2 {
+				plan, err := Rerun(t.Context(), client, options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(plan) != 1-n {
+					t.Fatalf("run %d plans %v", n, plan)
+				}
+				if err := Apply(t.Context(), client, plan, 0, func(Change) {}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			body := s.Comments()[0].Body
+			if asks := strings.Contains(body, "*Update the branch: it may pass since 2026-05-31"); asks != (name == "outdated") {
+				t.Errorf("the comment says\n%s", body)
+			}
+			if !strings.HasPrefix(body, sticky.Marker+"\n") || !strings.Contains(body, "the report") || name == "outdated" && strings.Contains(body, "by itself") {
+				t.Errorf("the comment is\n%s", body)
+			}
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// warnAge is the age of a clone from which on a step warns where the caller set no limit.
+const warnAge = 14 * span.Day
+
+// noRegistry is what a step finds without a clone.
+func noRegistry(why string) verdict.Outcome {
+	var out verdict.Outcome
+	out.Doubtf(verdict.Unplaced{}, "", "no-registry", "no clone of the registry was given, so that %s", why).
+		WithFix("name a clone with --registry DIR")
+	return out
+}
+
+// old is what a step finds where the clone is older than the caller allows.
+func (w *work) old() (verdict.Outcome, bool) {
+	var out verdict.Outcome
+	age := w.src.Now().Sub(w.cfg.Clone.When)
+	if w.cfg.MaxAge == 0 || age <= w.cfg.MaxAge {
+		return out, false
+	}
+	w.agedFinding(&out, verdict.Doubt, fmt.Sprintf("--max-age allows %s", span.Text(w.cfg.MaxAge)))
+	return out, true
+}
+
+func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit string) {
+	c := w.cfg.Clone
+	f := o.Add(verdict.Unplaced{}, severity, "", "clone-old", "the clone is of %s, %s ago; %s: what was revoked since does not show in it",
+		stamp(c.When), span.Text(w.src.Now().Sub(c.When)), limit)
+	f.Commit = c.Commit
+	f.WithFix("fetch the registry again")
+}
+
+// path is the file of the listing that anchors the Receipt, else of the first that lists the DID; empty where none does.
+func (w *work) path() string {
+	listed := w.listed()
+	for _, l := range listed {
+		if l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256 {
+			return l.Path
+		}
+	}
+	if len(listed) > 0 {
+		return listed[0].Path
+	}
+	return ""
+}
+
+// listed are the clone's listings of the DID.
+func (w *work) listed() []*checks.Listed {
+	var out []*checks.Listed
+	if w.did == "" || w.cfg.Standing == nil {
+		return nil
+	}
+	for _, l := range w.cfg.Standing.ByDID(w.did) {
+		if did.Same(l.ToolDID, w.did) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func judgeRevocation(w *work) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	switch {
+	case w.cfg.Standing == nil && w.cfg.Require:
+		return noRegistry("revocations were not looked at"), nil
+	case w.cfg.Standing == nil:
+		return verdict.Skip("revocations were not looked at: no clone of the registry was given"), nil
+	}
+	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
+		return out, nil
+	}
+	text, r := w.facts.ReceiptText.Value, w.receipt()
+	all := w.cfg.Standing.ByDID(w.did) // in whatever letter case: what denies is read so
+	for _, l := range all {
+		path, err := w.run.Withdrawn(l, text.SHA256, r.NotBefore.Time)
+		if err != nil {
+			return out, err
+		}
+		if path != "" {
+			f := out.Errorf(receiptDocument, "", "revoked", "the Receipt, or a later one of the same implementation, is revoked by %s", path)
+			f.WithFix("do not rely on it; the implementation must sign a new Receipt")
+			f.Commit = w.cfg.Clone.Commit
+		}
+	}
+	if out.Has(verdict.Error) {
+		return out, nil
+	}
+	if out, old := w.old(); old {
+		return out, nil
+	}
+	if age := w.src.Now().Sub(w.cfg.Clone.When); w.cfg.MaxAge == 0 && age > warnAge {
+		w.agedFinding(&out, verdict.Warning, "--max-age sets a limit")
+	}
+	out.Verified = "no revocation in force names it"
+	if len(all) == 0 {
+		out.Verified = "the clone lists no such DID, so that nothing of it is revoked"
+	}
+	return out, nil
+}
+
+func judgeAnchor(w *work) (verdict.Outcome, error) {
+	const id = "registry-anchor"
+	var out verdict.Outcome
+	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); is && w.cfg.Standing != nil {
+		return missing, nil
+	}
+	w.levels[id] = map[level.Level]verdict.Verdict{}
+	highLevels := false
+	for _, l := range w.claimed {
+		if needsWitness(l) {
+			highLevels = true
+			w.levels[id][l] = verdict.Inconclusive
+		}
+	}
+	if w.cfg.Standing == nil {
+		if highLevels || w.cfg.Require {
+			return noRegistry("nothing shows that it lists the Receipt"), nil
+		}
+		return verdict.Skip("no clone of the registry was given"), nil
+	}
+	if out, old := w.old(); old {
+		return out, nil
+	}
+	if err := w.anchors(&out, w.levels[id]); err != nil {
+		return out, err
+	}
+	w.claimedAnchor(&out)
+	return out, nil
+}
+
+// anchors holds each claimed level against the listings of the DID.
+func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdict) error {
+	listed := w.listed()
+	var anchor *checks.Listed
+	told := map[string]bool{}
+	for _, l := range w.claimed {
+		high, missing := needsWitness(l), w.notListed(listed)
+		for _, c := range listed {
+			why := w.unanchored(c, l)
+			if missing = why; why == "" {
+				anchor = c
+				break
+			}
+		}
+		if high {
+			levels[l] = verdict.Passed
+		}
+		switch {
+		case missing != "" && high:
+			levels[l] = verdict.Failed
+			if !told["error "+missing] {
+				o.Errorf(receiptDocument, "", "not-anchored", "%s, which %s needs", missing, l).
+					WithFix("have the registry list these very bytes (RFC 0019 section 7.1)")
+			}
+			told["error "+missing] = true
+		case missing != "":
+			if !told[missing] {
+				o.Warnf(receiptDocument, "", "not-anchored", "%s (RFC 0019 section 12 asks for it)", missing).
+					WithFix("have the registry list these very bytes")
+			}
+			told[missing] = true
+		case anchor.Provisional && !told["provisional"]:
+			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age", anchor.Path).
+				WithFix("wait until the listing is issued anew without it")
+			told["provisional"] = true
+		}
+	}
+	if anchor == nil {
+		return nil
+	}
+	history, err := w.run.History(anchor.Path)
+	if err != nil {
+		return err
+	}
+	o.Passed = true
+	if len(history) > 0 {
+		f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path, stamp(history[0].When))
+		f.Commit = history[0].Commit
+		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
+	}
+	return nil
+}
+
+func (w *work) notListed(listed []*checks.Listed) string {
+	if len(listed) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the clone has no listing of %.200s", w.did)
+}
+
+// unanchored says why a listing does not anchor the Receipt at a level, empty where it does.
+func (w *work) unanchored(c *checks.Listed, l level.Level) string {
+	sum := w.facts.ReceiptText.Value.SHA256
+	switch {
+	case c.ReceiptSHA256 != sum:
+		return fmt.Sprintf("%s pins %s, the served bytes have %s", c.Path, c.ReceiptSHA256, sum)
+	case !w.src.Now().Before(c.Expires):
+		return fmt.Sprintf("%s expired on %s", c.Path, stamp(c.Expires))
+	case c.Level.Base() < l.Base():
+		return fmt.Sprintf("%s is at %s, the Receipt claims %s", c.Path, c.Level, l)
+	case c.Provisional && needsWitness(l):
+		return fmt.Sprintf("%s is provisional", c.Path)
+	}
+	return ""
+}
+
+// claimedAnchor holds the member registry_anchor against the clone. It decides nothing: it lies in the bytes that the
+// commit pins, so that it cannot be right.
+func (w *work) claimedAnchor(o *verdict.Outcome) {
+	r := w.receipt()
+	if !r.RegistryAnchor {
+		return
+	}
+	const at = "/registry_anchor"
+	held := isCommit(r.AnchorCommit)
+	if held {
+		_, err := w.cfg.Clone.Repo.Commit(w.ctx, r.AnchorCommit)
+		held = err == nil
+	}
+	if !held {
+		o.Warnf(receiptDocument, at+"/commit_sha", "anchor-claim", "registry_anchor names the commit %.80q, which the clone does not hold", r.AnchorCommit).
+			WithFix("leave registry_anchor out: nothing depends on it")
+		return
+	}
+	if path := w.path(); path != "" && r.AnchorPath != path {
+		o.Warnf(receiptDocument, at+"/file_path", "anchor-claim", "registry_anchor names %.200q, the clone lists the DID in %s", r.AnchorPath, path).
+			WithFix("leave registry_anchor out: nothing depends on it")
+	}
+}
+
+// isCommit reports whether a text is a commit's id.
+func isCommit(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
+}

@@ -1,0 +1,127 @@
+// Package verify judges one implementation by the Conformance Verification of RFC 0019 section 6, and tells it as a
+// Verification Report. Each rule is that of the registry's checks: what is verified is a listing that nobody wrote.
+package verify
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+)
+
+// MaxTargets is how many targets one run has.
+const MaxTargets = 10_000
+
+// Target is what is verified.
+type Target struct {
+	Text        string // as it was given; empty for documents at hand
+	ManifestURI string // where the Manifest is asked for; empty for documents at hand, and for a slug
+	DID         string // that the Manifest must name; empty: any
+	Slug        string // of a listing in the clone; empty: none
+	AtHand      bool   // the documents are files; see evidence.Files
+	ReceiptURI  string // in place of the one that the Manifest names; empty: none
+}
+
+// ErrForm means that a text is none of the forms of a target; Forms shows them.
+var ErrForm = errors.New("no target")
+
+// Forms are those of a target.
+const Forms = "a target is https://host[/path], https://host/….json (a Manifest's URL), did:web:host[:path], " +
+	"or, with --registry DIR, the slug of a listing there"
+
+// wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).
+const wellKnown = "/.well-known/oap-tool.json"
+
+var slugs = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,63}$`)
+
+// ParseTarget reads a target. A slug is one only where there is a clone to look it up in. The error wraps ErrForm.
+func ParseTarget(text string, clone bool) (Target, error) {
+	t := Target{Text: text}
+	switch {
+	case strings.HasPrefix(strings.ToLower(text), "did:"):
+		d, err := did.Parse(text)
+		if err != nil {
+			return t, fmt.Errorf("%w: %.200q: %v", ErrForm, text, err)
+		}
+		at, _ := d.URLs()
+		if at == "" {
+			return t, fmt.Errorf("%w: %.200q: a DID of the method %s says no address", ErrForm, text, d.Method)
+		}
+		at = strings.TrimSuffix(strings.TrimSuffix(at, "/did.json"), "/.well-known")
+		t.DID, t.ManifestURI = text, at+wellKnown
+		return t, nil
+	case evidence.IsHTTPS(text):
+		u, err := url.Parse(text)
+		switch {
+		case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
+			return t, fmt.Errorf("%w: %.200q is no URL of a document", ErrForm, text)
+		case strings.HasSuffix(u.Path, ".json"):
+			t.ManifestURI = text
+			return t, nil
+		case u.RawQuery != "" || u.ForceQuery:
+			return t, fmt.Errorf("%w: %.200q has a query, below which no Manifest can be", ErrForm, text)
+		}
+		t.ManifestURI = strings.TrimSuffix(text, "/") + wellKnown
+		return t, nil
+	case slugs.MatchString(text) && clone:
+		t.Slug = text
+		return t, nil
+	case slugs.MatchString(text):
+		return t, fmt.Errorf("%w: %q may be a slug, and there is no clone to look it up in", ErrForm, text)
+	}
+	return t, fmt.Errorf("%w: %.200q", ErrForm, text)
+}
+
+// ParseTargets reads a list of targets: one a line, # beginning a comment.
+func ParseTargets(list []byte) ([]string, error) {
+	var out []string
+	lines := bufio.NewScanner(bytes.NewReader(list))
+	for lines.Scan() {
+		line := lines.Text()
+		if at := strings.Index(line, "#"); at == 0 || at > 0 && strings.ContainsAny(line[at-1:at], " \t") {
+			line = line[:at]
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out, lines.Err()
+}
+
+// base is the address of an implementation whose Manifest is asked for at the well-known place below it, empty for another
+// place.
+func (t Target) base() string {
+	at, found := strings.CutSuffix(t.ManifestURI, wellKnown)
+	if !found {
+		return ""
+	}
+	return at
+}
+
+// covers reports whether a URL has the origin of another and its path or one below.
+func covers(base, text string) bool {
+	b, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != b.Scheme || !strings.EqualFold(u.Hostname(), b.Hostname()) || portOf(u) != portOf(b) {
+		return false
+	}
+	above, below := path.Clean("/"+b.Path), path.Clean("/"+u.Path)
+	return above == "/" || below == above || strings.HasPrefix(below, above+"/")
+}
+
+func portOf(u *url.URL) string {
+	if p := u.Port(); p != "443" {
+		return p
+	}
+	return ""
+}

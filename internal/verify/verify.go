@@ -1,0 +1,439 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Config is what all targets of a run share.
+type Config struct {
+	Tool     verdict.Tool
+	Clone    *Clone // nil: none
+	Require  bool   // without a clone, what only a clone shows is inconclusive
+	MaxAge   time.Duration
+	Suites   Suites      // nil: TrustedSuites
+	Level    level.Level // the one level that is asked for; empty: all that are claimed
+	Assumed  []string
+	Memo     *memo.Memo
+	Standing *checks.Standing // of the clone; nil without one
+	// Canonical adds the bytes that the implementation signs to the report.
+	Canonical bool
+}
+
+// ErrNotListed means that the clone holds no listing of a slug.
+var ErrNotListed = errors.New("the clone holds no such listing")
+
+// Unlooked is what a report without a clone assumes.
+const Unlooked = "revocations not looked at"
+
+// Result is a report with the documents that it is about.
+type Result struct {
+	*Report
+	Facts       *evidence.Facts
+	DID         string // whose keys the signatures were held against; empty where no document names one
+	ManifestURI string // where the Manifest was asked for; empty for documents at hand
+	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
+}
+
+// Verdict gives the verdict of a step of that name.
+func (r *Result) Verdict(step string) verdict.Verdict {
+	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Step == step })
+	if i < 0 {
+		return verdict.Errored
+	}
+	return r.Steps[i].Verdict
+}
+
+// Verify judges one target by all steps. What could not be had is a step's finding; the error is that of reading the
+// clone, or wraps ErrNotListed, and leaves nothing judged.
+func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*Result, error) {
+	w := &work{ctx: ctx, src: src, cfg: cfg, target: t, levels: map[string]map[level.Level]verdict.Verdict{}}
+	if err := w.look(); err != nil {
+		return nil, err
+	}
+	if err := w.collect(); err != nil {
+		return nil, err
+	}
+	steps := make([]verdict.Outcome, len(catalogue))
+	for i, s := range catalogue {
+		looked := !s.each && !s.registry || cfg.Standing != nil // without a clone these have next to nothing to judge
+		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, w.key()) {
+			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
+			continue
+		}
+		var err error
+		if steps[i], err = s.judge(w); err != nil {
+			return nil, err
+		}
+	}
+	rep, err := w.report(steps)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{rep, w.facts, w.did, w.target.ManifestURI, w.receiptURI()}, nil
+}
+
+// work is what is known of one target.
+type work struct {
+	ctx    context.Context
+	src    evidence.Source
+	cfg    *Config
+	target Target
+	pinned *registry.Listing // of a slug
+	facts  *evidence.Facts
+	run    *checks.Run
+	did    string // see Result
+	// candidates are the listings that the Receipt would make, by the levels that it claims.
+	candidates map[level.Level]*checks.Subject
+	claimed    []level.Level   // by the Receipt, each once, at most maxClaimed
+	subject    *checks.Subject // one of them; at no level where the Receipt claims none
+	// levels are the verdicts of the steps that judge each level for itself.
+	levels map[string]map[level.Level]verdict.Verdict
+}
+
+// key names the target where the budget counts.
+func (w *work) key() string { return "target:" + w.target.Text }
+
+// look looks a slug up.
+func (w *work) look() error {
+	if w.target.Slug == "" {
+		return nil
+	}
+	l := w.cfg.Standing.BySlug(w.target.Slug)
+	if l == nil {
+		return fmt.Errorf("%w: %s is not in commit %.12s", ErrNotListed, listing.Path(w.target.Slug), w.cfg.Clone.Commit)
+	}
+	var err error
+	if w.pinned, err = w.cfg.Standing.Listing(w.ctx, l); err != nil {
+		return err
+	}
+	w.target.ManifestURI, w.target.DID = w.pinned.ManifestURI, w.pinned.ToolDID
+	return nil
+}
+
+func (w *work) receiptURI() string {
+	switch {
+	case w.target.AtHand:
+		return ""
+	case w.target.ReceiptURI != "":
+		return w.target.ReceiptURI
+	case w.pinned != nil:
+		return w.pinned.ReceiptURI
+	case w.facts.Manifest.State == evidence.Obtained && evidence.IsHTTPS(w.facts.Manifest.Value.ReceiptURI):
+		return w.facts.Manifest.Value.ReceiptURI
+	}
+	return ""
+}
+
+// maxDocuments is how many documents one target may lead to.
+const maxDocuments = 50
+
+// collect seeks the documents.
+func (w *work) collect() error {
+	t := evidence.Target{Memo: w.cfg.Memo}
+	t.Manifest = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ManifestURI, MaxBytes: evidence.MaxManifest}
+	switch {
+	case w.target.AtHand:
+		at := func(name string, most int64) evidence.Request {
+			return evidence.Request{Protocol: evidence.File, Target: name, MaxBytes: most}
+		}
+		t.Manifest = at(evidence.FileManifest, evidence.MaxManifest)
+		t.Receipt = at(evidence.FileReceipt, evidence.MaxReceipt)
+		t.DIDDocument = at(evidence.FileDIDDocument, evidence.MaxDIDDocument)
+	case w.target.ReceiptURI != "":
+		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ReceiptURI, MaxBytes: evidence.MaxReceipt}
+	case w.pinned != nil:
+		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.pinned.ReceiptURI, MaxBytes: evidence.MaxReceipt}
+		t.SHA256 = w.pinned.ReceiptSHA256
+	}
+	failed := func() error { return nil }
+	facts := evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
+		w.facts = f
+		w.draft()
+		var kinds evidence.Set
+		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
+			kinds = kinds.With(evidence.Witnesses)
+		}
+		var wanted evidence.Wanted
+		wanted, failed = w.subject.Wanted(kinds)
+		wanted.MaxDocuments = maxDocuments
+		return w.did, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }), wanted
+	})
+	w.facts = facts
+	for _, s := range w.candidates {
+		s.Facts = facts
+	}
+	w.subject.Facts = facts
+	return cmp.Or(failed(), w.ctx.Err())
+}
+
+func needsWitness(l level.Level) bool { return l.Base() >= 4 }
+
+// maxClaimed is how many levels are looked at: there are fewer, so that of more some do not exist, and none is accepted.
+const maxClaimed = 64
+
+// claim finds the levels that the Receipt claims, each once.
+func (w *work) claim(r *receipt.Receipt) {
+	seen := map[level.Level]bool{}
+	for _, l := range r.ClaimedLevels {
+		if !seen[l] && len(seen) < maxClaimed {
+			seen[l] = true
+			w.claimed = append(w.claimed, level.Level(cut(string(l), 100)))
+		}
+	}
+}
+
+// cut shortens foreign text, at a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+func (w *work) receipt() *receipt.Receipt {
+	if w.facts.Receipt.State != evidence.Obtained {
+		return nil
+	}
+	return w.facts.Receipt.Value
+}
+
+// draft makes the listings that the documents found so far would make.
+func (w *work) draft() {
+	r := w.receipt()
+	if r == nil {
+		r = &receipt.Receipt{}
+	}
+	w.claim(r)
+	w.did = r.ImplementationDID
+	if m := w.facts.Manifest; w.did == "" && m.State == evidence.Obtained {
+		w.did = m.Value.ToolDID
+	}
+	w.did = cmp.Or(w.did, w.target.DID)
+	if len(w.did) > did.MaxLength {
+		w.did = cut(w.did, 200) // it is none
+	}
+	standing := w.cfg.Standing
+	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
+		Selected: func(string) bool { return true }}
+	if standing != nil {
+		w.run.Repo = w.cfg.Clone.Repo
+		w.run.Range = &registry.Range{Base: standing.Tree, Head: standing.Tree, Result: standing.Tree}
+	} else {
+		standing = checks.EmptyStanding()
+	}
+	w.run.Base = standing
+	from := listing.From{Slug: "target", ToolDID: w.did, ManifestURI: w.target.ManifestURI, ReceiptURI: w.receiptURI(),
+		ReceiptSHA256: w.facts.ReceiptText.Value.SHA256, Receipt: r}
+	if w.pinned != nil {
+		from.ReceiptSHA256 = w.pinned.ReceiptSHA256
+	}
+	w.candidates = map[level.Level]*checks.Subject{}
+	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
+	for _, l := range w.claimed {
+		if l.Base() >= 4 && w.candidates[l] == nil {
+			from.Level = l
+			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
+		}
+	}
+	if w.subject = w.candidates["L4"]; w.subject == nil {
+		from.Level = ""
+		w.subject = checks.NewCandidate(w.run, listing.Draft(from))
+	}
+}
+
+// report tells what the steps gave.
+func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
+	rep := &Report{Version: 1, Tool: w.cfg.Tool, Mode: "verify", Target: w.target.Text, Timestamp: w.src.Now().UTC(),
+		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
+		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
+		Counts: verdict.Counts{Records: 1}}
+	if rep.Target == "" {
+		rep.Target = w.did
+	}
+	if w.cfg.Standing == nil {
+		rep.Assumed = append(rep.Assumed, Unlooked)
+	} else {
+		rep.Registry = &Anchored{Commit: w.cfg.Clone.Commit, Chosen: w.cfg.Clone.Chosen, Path: w.path()}
+	}
+	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256
+	if r := w.receipt(); r != nil {
+		rep.SuiteVersion = cut(r.SuiteVersion, 100)
+		if !r.NotAfter.IsZero() {
+			rep.NotAfter = &r.NotAfter.Time
+		}
+	}
+	rep.ClaimedLevels = append(rep.ClaimedLevels, w.claimed...)
+	for i, out := range outcomes {
+		s, err := w.step(catalogue[i], out)
+		if err != nil {
+			return nil, err
+		}
+		rep.Steps = append(rep.Steps, s)
+		if s.OK != nil && !*s.OK {
+			rep.Reasons = append(rep.Reasons, s.Step+": "+s.Error)
+		}
+	}
+	w.accept(rep)
+	count(rep)
+	if w.cfg.Canonical {
+		rep.Canonical = w.canonical()
+	}
+	observed := w.src.Observations()
+	rep.EvidenceSHA256 = evidence.Digest(observed)
+	for _, o := range observed {
+		rep.Evidence = append(rep.Evidence, o.Evidence())
+	}
+	return rep, nil
+}
+
+// canonical are the bytes that the implementation signs.
+func (w *work) canonical() *Canonical {
+	r := w.receipt()
+	if r == nil {
+		return &Canonical{Error: "there is no Receipt that can be read"}
+	}
+	text, err := r.SignedBytes()
+	if err != nil {
+		return &Canonical{Error: err.Error()}
+	}
+	sum := sha256.Sum256(text)
+	return &Canonical{Text: string(text), SHA256: hex.EncodeToString(sum[:])}
+}
+
+// step is an outcome as the report has it, its worst finding first.
+func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
+	v, err := out.Verdict()
+	if err != nil {
+		return Step{}, fmt.Errorf("step %s %w of %s", rule.ID, err, w.target.Text)
+	}
+	s := Step{Step: rule.ID, Verdict: v, Cite: rule.Cite, Reason: cmp.Or(out.Skipped, out.Doubtful, out.Verified), Findings: []Finding{}}
+	slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	for _, f := range out.Findings {
+		s.Findings = append(s.Findings, Finding{Severity: f.Severity, Code: f.Code, Message: f.Message, Fix: f.Fix,
+			Cite: cmp.Or(f.Cite, rule.Cite), Document: f.Path, Pointer: f.Pointer, Commit: f.Commit})
+	}
+	ok := v != verdict.Failed && v != verdict.Inconclusive
+	if !ok {
+		s.Error = s.Reason
+		if len(s.Findings) > 0 && s.Findings[0].Severity <= verdict.Doubt {
+			s.Error = s.Findings[0].Message
+		}
+	}
+	if v != verdict.Skipped || !rule.registry || w.cfg.Standing != nil {
+		s.OK = &ok
+	}
+	if rule.ID == "receipt-fetch" {
+		s.SHA256 = w.facts.ReceiptText.Value.SHA256
+		if r := w.receipt(); r != nil {
+			s.ReceiptID = cut(r.ID, 200)
+		}
+	}
+	return s, nil
+}
+
+// accept finds the accepted levels, and the verdict.
+func (w *work) accept(rep *Report) {
+	all := verdict.Passed // of the steps that bear on every level
+	any := verdict.Passed
+	for i, s := range rep.Steps {
+		if s.Verdict.Worse(any) {
+			any = s.Verdict
+		}
+		if !catalogue[i].each && s.Verdict.Worse(all) {
+			all = s.Verdict
+		}
+	}
+	of := func(l level.Level) verdict.Verdict {
+		v := all
+		if l.Base() >= 4 {
+			for _, judged := range w.levels {
+				if judged[l].Worse(v) {
+					v = judged[l]
+				}
+			}
+		}
+		return v
+	}
+	stands := func(v verdict.Verdict) bool { return v != verdict.Failed && v != verdict.Inconclusive }
+	for _, l := range rep.ClaimedLevels {
+		if stands(of(l)) {
+			rep.AcceptedLevels = append(rep.AcceptedLevels, l)
+		}
+	}
+	rep.Accepted = len(rep.ClaimedLevels) > 0 && len(rep.AcceptedLevels) == len(rep.ClaimedLevels)
+	decided := any
+	if l := rep.Level; l != "" {
+		decided = of(l)
+		if w.receipt() != nil && !slices.Contains(rep.ClaimedLevels, l) {
+			decided = verdict.Failed
+			rep.Reasons = append(rep.Reasons, fmt.Sprintf("level: %s is asked for, and the Receipt does not claim it", l))
+		}
+	}
+	switch {
+	case decided == verdict.Failed, decided == verdict.Inconclusive:
+		rep.Verdict = decided
+	case rep.Accepted || rep.Level != "":
+		rep.Verdict = verdict.Passed
+	default:
+		rep.Verdict = verdict.Failed
+	}
+}
+
+func count(rep *Report) {
+	for _, s := range rep.Steps {
+		switch s.Verdict {
+		case verdict.Passed:
+			rep.Counts.Pass++
+		case verdict.Failed:
+			rep.Counts.Fail++
+		case verdict.Inconclusive:
+			rep.Counts.Inconclusive++
+		case verdict.Warned:
+			rep.Counts.Warn++
+		case verdict.Skipped:
+			rep.Counts.Skip++
+		}
+	}
+}
+
+// document is the place of findings on one of a target's documents, by the name that a report has for it.
+type document string
+
+const (
+	manifestDocument document = evidence.FileManifest
+	receiptDocument  document = evidence.FileReceipt
+	didDocument      document = evidence.FileDIDDocument
+)
+
+// Pos names the document where a file has its path.
+func (d document) Pos(string) strict.Pos { return strict.Pos{Path: string(d)} }
+
+// add appends the findings of a rule on a document, their pointers as they are.
+func add(o *verdict.Outcome, at document, from verdict.Outcome) {
+	for _, f := range from.Findings {
+		f.Pos = at.Pos(f.Pointer)
+		o.Findings = append(o.Findings, f)
+	}
+}
+
+// sameDID reports whether two texts name one DID, and are there.
+func sameDID(a, b string) bool { return a != "" && did.Same(a, b) }

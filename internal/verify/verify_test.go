@@ -1,0 +1,124 @@
+package verify
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+func TestParseTarget(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		clone bool
+		want  Target // Text apart
+	}{
+		{"https://tool.example", false, Target{ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
+		{"https://tool.example/", false, Target{ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
+		{"https://tool.example:8443/a/b/", false, Target{ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
+		{"https://tool.example/x/m.json", false, Target{ManifestURI: "https://tool.example/x/m.json"}},
+		{"https://tool.example/m.json?v=2", false, Target{ManifestURI: "https://tool.example/m.json?v=2"}},
+		{"did:web:tool.example", true, Target{DID: "did:web:tool.example", ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
+		{"did:web:tool.example%3A8443:a:b", false, Target{DID: "did:web:tool.example%3A8443:a:b", ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
+		{"tool", true, Target{Slug: "tool"}},
+	} {
+		c.want.Text = c.text
+		if got, err := ParseTarget(c.text, c.clone); err != nil || got != c.want {
+			t.Errorf("%q: %+v, %v, want %+v", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"", "tool", "http://tool.example", "https://", "https://tool.example?q", "https://tool.example?",
+		"https://tool.example#f", "https://u:p@tool.example", "did:web:", "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+		"did:web:127.0.0.1", "did:web:tool.example#key-1", "did:ion:x", "ftp://tool.example", "tool.example", "Tool", "../tool", "https://[::1]:x"} {
+		if got, err := ParseTarget(text, false); !errors.Is(err, ErrForm) {
+			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
+		}
+	}
+}
+
+func FuzzParseTarget(f *testing.F) {
+	f.Add("https://tool.example/a.json")
+	f.Add("did:web:a.example:b")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ParseTarget(text, true)
+		if err == nil && got.ManifestURI == "" && got.Slug == "" {
+			t.Errorf("%q leads nowhere", text)
+		}
+	})
+}
+
+func TestParseTargets(t *testing.T) {
+	got, err := ParseTargets([]byte("\n# none\n https://a.example # one\r\nhttps://b.example/#frag\n\ttool\n#"))
+	if want := []string{"https://a.example", "https://b.example/#frag", "tool"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+func TestSuites(t *testing.T) {
+	for _, c := range []struct {
+		trusted, version string
+		want             bool
+	}{
+		{"1.x", "1.0.0", true}, {"1.x", "1.3", true}, {"1.x", "1", false}, {"1.x", "10.0.0", false}, {"1.x", "1.4.0-rc.1", false},
+		{"1.x", "1.x", false}, {"1.x", "1.0.0 ", false}, {"1.x", "", false}, {"1.x,2.1.0", "2.1.0", true}, {"2.1.0", "2.1", false},
+		{"1.4.0-rc.1", "1.4.0-rc.1", true},
+	} {
+		s, err := ParseSuites(c.trusted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.trust(c.version); got != c.want {
+			t.Errorf("%s trusts %q: %v, want %v", c.trusted, c.version, got, c.want)
+		}
+	}
+	for _, text := range []string{"", "x", "1.x.2", "1.*", "1.x,", ">=1"} {
+		if s, err := ParseSuites(text); err == nil {
+			t.Errorf("%q is read as %q", text, s)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		base, text string
+		want       bool
+	}{
+		{"https://a.example/x", "https://a.example/x", true}, {"https://a.example/x", "https://A.example:443/x/y?q", true},
+		{"https://a.example/x", "https://a.example/xy", false}, {"https://a.example/x", "https://a.example/", false},
+		{"https://a.example/x", "https://a.example/x/../y", false}, {"https://a.example/x", "https://a.example/x/%2e%2e/y", false},
+		{"https://a.example/x", "http://a.example/x", false}, {"https://a.example/x", "https://a.example:8443/x", false},
+		{"https://a.example/x", "", false}, {"https://a.example", "https://a.example/anything", true},
+	} {
+		if got := covers(c.base, c.text); got != c.want {
+			t.Errorf("%s covers %s: %v", c.base, c.text, got)
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	order := []verdict.Verdict{verdict.Passed, verdict.Inconclusive, verdict.Failed, verdict.Errored}
+	for i, a := range order {
+		for j, b := range order {
+			if got := Worst(a, b); got != order[max(i, j)] {
+				t.Errorf("of %s and %s: %s", a, b, got)
+			}
+		}
+	}
+}
+
+// Each step has what explain tells of it, and no two have one name.
+func TestCatalogue(t *testing.T) {
+	want := []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "suite-trust", "validity", "identity", "signature",
+		"claims", "revocation", "peer-witnesses", "external-audit", "registry-anchor", "reverify"}
+	var got []string
+	for _, s := range catalogue {
+		got = append(got, s.ID)
+		if s.Title == "" || s.Cite == "" || s.Why == "" || s.Fix == "" || s.judge == nil {
+			t.Errorf("step %s lacks something: %+v", s.ID, s.Rule)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the steps are %q, want %q", got, want)
+	}
+}
