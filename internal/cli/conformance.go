@@ -44,7 +44,9 @@ var protocols = []protocol{
 		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
-		steps:    []protocolStep{{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
+		steps: []protocolStep{
+			{command: newAAEPProducer, asked: "url", flags: []string{"url", "level", "layout", "scenario"}},
+			{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
 }
 
 // conformance is what a command found.

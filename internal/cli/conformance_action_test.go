@@ -132,6 +132,14 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	if code != 3 || !strings.Contains(log, "no-events") {
 		t.Errorf("aaep: exit status %d\n%s", code, log)
 	}
+	both := map[string]string{"mode": "aaep", "events": capture, "url": "https://p.example"}
+	if code, log, _, _ = stepOf(t, "push", both); code != 2 || !strings.Contains(log, "does not take the input events") {
+		t.Errorf("aaep with a capture and a producer: exit status %d\n%s", code, log)
+	}
+	running := map[string]string{"mode": "aaep", "url": "http://p.example", "layout": "reference"}
+	if code, log, _, _ = stepOf(t, "push", running); code != 2 || !strings.Contains(log, "plain http") {
+		t.Errorf("aaep with a plain public producer: exit status %d\n%s", code, log)
+	}
 	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log,
 		"wants at least one file") {
 		t.Errorf("aaep without a capture: exit status %d\n%s", code, log)
