@@ -57,9 +57,7 @@ func (o *session) count(m *message, say sayer) {
 		return
 	}
 	number, ok := integer(v)
-	if !ok || number < 0 {
-		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %s, a whole number from 0 is needed", show(v))
+	if !ok || number < 0 { // judged by its envelope
 		n.since++
 		return
 	}

@@ -526,7 +526,10 @@ func TestSingle(t *testing.T) {
 		`{"type":"subscription.request"}`: "pass []",
 		strings.Replace(lines[6], `n":"reject"`, `n":"accept"`, 1): "fail [1 default-decision default-accept error]",
 		lines[0] + "\n" + lines[0]:                                 "pass []",
-		`{"type":"x"}`:                                             "fail",
+		strings.Replace(lines[2], `_number":2`, `_number":9`, 1):   "pass []",
+		strings.Replace(lines[2], `_number":2`, `_number":-1`, 1):  "fail [1 envelope sequence error]",
+		strings.Replace(lines[2], `_number":2`, `_number":"2"`, 1): "fail [1 envelope sequence error]",
+		`{"type":"x"}`: "fail",
 	} {
 		v, got := judged(t, text, Options{Level: 1, Single: true})
 		if told := fmt.Sprint(v, " ", got); !strings.HasPrefix(told, want) {
