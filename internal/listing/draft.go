@@ -70,14 +70,15 @@ func (f From) members() map[string]any {
 // Expires is the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest window
 // after not_before where that is earlier.
 func Expires(r *receipt.Receipt) string {
-	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() && end.Before(r.NotAfter.Time) {
+	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() &&
+		end.Before(r.NotAfter.Time) {
 		return end.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 	}
 	return r.NotAfter.Text
 }
 
-// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where no
-// other is claimed, and then the first. It is empty where none is claimed.
+// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where
+// no other is claimed, and then the first. It is empty where none is claimed.
 func Highest(claimed []level.Level) level.Level {
 	var top level.Level
 	for i, l := range claimed {
@@ -95,9 +96,9 @@ var orders = map[registry.Kind][]string{
 		"contact", "categories", "jurisdictions"},
 }
 
-// Text writes a record in its one layout: members in the order of the registry's schema, others after them by their names,
-// indented by two blanks, with a final line break. Of foreign text, characters that control, turn or show nothing are
-// written as escapes. Values are those of package strict.
+// Text writes a record in its one layout: members in the order of the registry's schema, others after them by their
+// names, indented by two blanks, with a final line break. Of foreign text, characters that control, turn or show
+// nothing are written as escapes. Values are those of package strict.
 func Text(k registry.Kind, root map[string]any) []byte {
 	var b bytes.Buffer
 	write(&b, root, orders[k], "\n")
