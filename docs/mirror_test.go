@@ -1,4 +1,4 @@
-// Package docs tests what the documentation shows.
+// Package docs_test tests what the documentation shows.
 package docs_test
 
 import (

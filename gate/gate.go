@@ -342,6 +342,11 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 // settle sets the verdict and adds the evidence.
 func settle(rep *verdict.Report, src evidence.Source) {
 	rep.Settle(checks.Rules())
+	Observed(rep, src)
+}
+
+// Observed adds to a report what its source was asked.
+func Observed(rep *verdict.Report, src evidence.Source) {
 	observed := src.Observations()
 	rep.EvidenceSHA256 = evidence.Digest(observed)
 	for _, o := range observed {

@@ -111,6 +111,16 @@ func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	return w.folder("", t.root, 0)
 }
 
+// WalkFolder is Walk for the paths below one folder; it calls f for none where no folder stands there.
+func (t *Tree) WalkFolder(path string, f func(path string, e Entry) error) error {
+	e, ok, err := t.Entry(path)
+	if err != nil || !ok || e.Mode != ModeTree {
+		return err
+	}
+	w := walk{repo: t.repo, visit: f}
+	return w.folder(path, e.ID, 1)
+}
+
 type walk struct {
 	repo  *Repository
 	visit func(path string, e Entry) error

@@ -26,26 +26,74 @@ func newAction(sys IO) *cobra.Command {
 	c := Command(sys)
 	c.Args = noArgs
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		event := sys.Getenv("GITHUB_EVENT_NAME")
-		if slices.Contains(audits, event) {
-			return auditAction(cmd.Context(), sys, event)
+		name := strings.TrimSpace(sys.Getenv("INPUT_MODE"))
+		all := modes()
+		i := slices.IndexFunc(all, func(m actionMode) bool { return m.name == name })
+		if i < 0 {
+			var known []string
+			for _, m := range all[1:] {
+				known = append(known, m.name)
+			}
+			var o checkOptions
+			o.bind(&cobra.Command{})
+			_ = o.readInputs(sys.Getenv) // for the reports
+			return o.failed(sys, usagef("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name))
 		}
-		var o checkOptions
-		o.bind(&cobra.Command{}) // for the defaults
-		err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
-			governanceInput(&o.governance))
-		if err == nil {
-			err = o.check()
-		}
-		if err == nil {
-			err = o.admit(event) // the input base must not get around it
-		}
-		if err != nil {
-			return o.failed(sys, err)
-		}
-		return runCheck(cmd.Context(), sys, &o)
+		return all[i].run(cmd.Context(), sys, sys.Getenv("GITHUB_EVENT_NAME"))
 	}
 	return c
+}
+
+// actionMode is what the Action does where its input mode has that name.
+type actionMode struct {
+	name string
+	run  func(ctx context.Context, sys IO, event string) error
+}
+
+// actionModes are those beside the protocols'; the empty one is the gate of a registry.
+var actionModes = []actionMode{
+	{"", registryAction},
+	{"governance", governanceAction},
+}
+
+func registryAction(ctx context.Context, sys IO, event string) error {
+	if slices.Contains(audits, event) {
+		return auditAction(ctx, sys, event)
+	}
+	var o checkOptions
+	o.bind(&cobra.Command{}) // for the defaults
+	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
+		governanceInput(&o.governance))
+	if err == nil {
+		err = o.check()
+	}
+	if err == nil {
+		err = o.admit(event) // the input base must not get around it
+	}
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return runCheck(ctx, sys, &o)
+}
+
+// governanceAction asks the forge, unless offline says not to: what it knows is needed where user rights are touched.
+func governanceAction(ctx context.Context, sys IO, event string) error {
+	var o governanceOptions
+	o.bind(&cobra.Command{})
+	var offline bool
+	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs(),
+		[]input{{"offline", boolean("offline", &offline)}})
+	o.ask = slices.Contains(pullEvents, event) && !offline
+	if err == nil {
+		err = o.check()
+	}
+	if err == nil {
+		err = o.admit(event)
+	}
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return runGovernance(ctx, sys, &o)
 }
 
 func auditAction(ctx context.Context, sys IO, event string) error {

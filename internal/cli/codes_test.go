@@ -18,9 +18,14 @@ import (
 )
 
 // coded are the packages that give findings their codes, from the root of the module.
-var coded = []string{"checks", "gate", "registry", "internal/cli", "internal/did", "internal/doctor", "internal/domainage",
-	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict",
-	"internal/verify", vocabulary}
+var coded = []string{
+	"checks", "gate", "registry", "internal/cli",
+	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
+	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
+	"internal/receipt", "internal/report", "internal/schema", "internal/spec",
+	"internal/strict", "internal/verify",
+	vocabulary,
+}
 
 // vocabulary is the package whose functions take a code wherever they are called.
 const vocabulary = "internal/verdict"

@@ -87,27 +87,37 @@ func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, na
 	if err := o.admit(name); err != nil {
 		return chosen{}, err
 	}
-	data, err := readCapped(path, maxEvent)
+	event, err := readEvent(path)
 	if err != nil {
-		return chosen{}, usagef("run it in a workflow, or give --base and --head", "reading the event file GITHUB_EVENT_PATH: %v", err)
+		return chosen{}, withFix(fmt.Errorf("GITHUB_EVENT_PATH: %w", err), "run it in a workflow, or give --base and --head")
 	}
-	doc, err := strict.Parse("event", data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
-	if err != nil {
-		return chosen{}, usagef("run it in a workflow, or give --base and --head", "reading the event file: %v", err)
-	}
-	event := doc.Root
 	switch name {
 	case "merge_group":
 		return fromMergeGroup(ctx, repo, event)
 	case "push":
 		return fromPush(ctx, repo, event)
 	}
-	return fromPullRequest(ctx, repo, event)
+	return fromPullRequest(ctx, repo, event, o.specification)
+}
+
+// readEvent reads the payload of a workflow's event.
+func readEvent(path string) (any, error) {
+	data, err := readCapped(path, maxEvent)
+	if err != nil {
+		return nil, fmt.Errorf("reading the event file: %w", err)
+	}
+	doc, err := strict.Parse("event", data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
+	if err != nil {
+		return nil, fmt.Errorf("reading the event file: %w", err)
+	}
+	return doc.Root, nil
 }
 
 // admit refuses an event that names no range, or whose rights nobody answered for.
 func (o *spanFlags) admit(event string) error {
 	switch {
+	case event == "pull_request_review" && o.specification:
+		return nil
 	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" && o.allowTarget:
 		return nil
 	case event == "pull_request_target":
@@ -131,14 +141,14 @@ func readCapped(path string, most int64) ([]byte, error) {
 // fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,
 // else the pull request's head against the base branch as the clone has it. The event's own base.sha is
 // stale and is not used.
-func fromPullRequest(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (chosen, error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
 	if sha == "" || ref == "" {
 		return chosen{}, usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha, ref)
 	}
 	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
 	// proposed to the default branch.
-	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref {
+	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
 		return chosen{}, usagef(fmt.Sprintf("propose it to %q; a workflow with branches: [%s] on pull_request does not start for other branches", main, main),
 			"the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
 	}

@@ -10,8 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -52,6 +56,9 @@ func newExplain(sys IO) *cobra.Command {
 			for _, s := range subjects {
 				for _, rule := range s.rules {
 					if rule.ID == args[0] {
+						if known {
+							fmt.Fprintln(sys.Stdout)
+						}
 						explainRule(sys.Stdout, rule, s.judges, s.network(rule))
 						known = true
 					}
@@ -91,6 +98,10 @@ type subject struct {
 var subjects = []subject{
 	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
 	{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()},
+	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
+	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
+	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
+	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules},
 }
 
 func (s subject) network(r verdict.Rule) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
@@ -28,8 +29,12 @@ type forgeOptions struct {
 }
 
 func (o *forgeOptions) bind(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVar(&o.repo, "repo", ".", "the clone")
+	c.Flags().StringVar(&o.repo, "repo", ".", "the clone")
+	o.bindForge(c.Flags())
+}
+
+// bindForge defines the flags of the forge alone.
+func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
 	o.routeFlags.bind(f)

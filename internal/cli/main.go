@@ -31,13 +31,14 @@ type IO struct {
 	// be, which is more than the check of a small registry makes.
 	floor []byte
 
-	Stdin          io.Reader
+	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
 
-	args []string // of Main
+	args     []string // of Main
+	inAction bool     // they were made of the Action's inputs
 }
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
@@ -46,8 +47,8 @@ func System() IO {
 	log.SetOutput(io.Discard)
 	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
 	debug.SetGCPercent(50)
-	return IO{floor: make([]byte, 32<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	return IO{floor: make([]byte, 32<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
 // fixedError is an error with the command or the value that would do.
@@ -181,7 +182,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newVerify(sys), newInit(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newVerify(sys), newConformance(sys), newInit(sys), newGovernance(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	for _, c := range root.Commands() {
 		completeOutput(c)
 	}

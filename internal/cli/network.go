@@ -72,14 +72,31 @@ type networkFlags struct {
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
-	maxTotal        int64 // bytes of all documents; 0: what evidence allows for a pull request
+	maxTotal        int64  // bytes of all documents; 0: what evidence allows for a pull request
+	server          string // URL of a server that the operator named, which may be plain and private; empty: none
+	tries           int    // attempts at one request; 0: what evidence allows
 }
 
 // bind defines the flags; budget is the default of --budget.
 func (n *networkFlags) bind(f *pflag.FlagSet, budget string) {
-	n.routeFlags.bind(f)
+	n.bindDocuments(f, budget)
+	f.IntVar(&n.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
+	f.StringVar(&n.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
+	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
+	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
+}
+
+// bindClock defines the flags of a command that reads files alone.
+func (n *networkFlags) bindClock(f *pflag.FlagSet) {
+	n.timeout, n.jobs = 10*time.Second, 1
 	f.StringVar(&n.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	f.BoolVar(&n.offline, "offline", false, "no network: checks that need it are skipped")
+}
+
+// bindDocuments defines the flags of a command that gets documents and asks nothing of a domain's registration.
+func (n *networkFlags) bindDocuments(f *pflag.FlagSet, budget string) {
+	n.bindClock(f)
+	n.routeFlags.bind(f)
 	f.StringVar(&n.record, "record", "", "save the evidence bundle in this file")
 	f.StringVar(&n.replay, "replay", "", "use this evidence bundle in place of the network")
 	durationVar(f, &n.timeout, "timeout", "10s", "per request, with its redirects and body")
@@ -87,12 +104,8 @@ func (n *networkFlags) bind(f *pflag.FlagSet, budget string) {
 		"for the whole run, judging included; what it does not reach is inconclusive; 0: no end")
 	durationVar(f, &n.retryWait, "retry-wait", "1s",
 		"before the second attempt of a request; three times as long before the third")
-	f.IntVar(&n.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
-	f.StringVar(&n.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
 	f.StringArrayVar(&n.connectTo, "connect-to", nil,
 		"dial ADDR (ip:port) for HOST, `HOST=ADDR`; '*' is every public DNS name; repeatable")
-	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
-	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
 }
 
 func (n *networkFlags) inputs() []input {
@@ -100,9 +113,16 @@ func (n *networkFlags) inputs() []input {
 		{"budget", duration("budget", &n.budget)}}
 }
 
-func (n *networkFlags) check() error {
+func (n *networkFlags) checkAt() error {
 	if _, ok := strict.Time(n.at); n.at != "" && !ok {
 		return usagef("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
+	}
+	return nil
+}
+
+func (n *networkFlags) check() error {
+	if err := n.checkAt(); err != nil {
+		return err
 	}
 	switch {
 	case n.timeout == 0:
@@ -195,7 +215,7 @@ func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, 
 func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
-		RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {

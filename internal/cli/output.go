@@ -36,6 +36,9 @@ func (o *outputFlags) bind(f *pflag.FlagSet) {
 
 // completeOutput offers the words that the flags of output take, where a command has them.
 func completeOutput(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		completeOutput(sub)
+	}
 	if c.Flags().Lookup("report") == nil {
 		return
 	}

@@ -91,6 +91,9 @@ func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bund
 	case "audit":
 		o.mode, o.known = b.Mode, ids(catalogue())
 	case "check":
+	case "conformance":
+		return nil, usagef("run the command of oap-gate conformance that recorded it, with --replay "+bundle,
+			"bundle %s is of oap-gate conformance, whose input is not in it", bundle)
 	default:
 		return nil, usagef(recordAgain, "bundle %s is of the mode %q", bundle, b.Mode)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	finding ID CODE [SEV] the run before has this finding of this severity (error)
 //	asked N REQUEST       the world's web was asked so often: a URL, "rdap NAME" or "whois NAME"
 //	commit VAR REV        put the id of a commit of $REGISTRY into the environment
+//	peer LAYOUT [FAULT]   start a producer of AAEP in that layout, with that fault, and put its URL into $PEER
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -77,6 +79,7 @@ func TestScript(t *testing.T) {
 			"asked":    asked,
 			"commit":   commitID,
 			"event":    event,
+			"peer":     producer,
 		},
 	})
 }
@@ -108,6 +111,16 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 		name, value, _ := strings.Cut(v, "=")
 		ts.Setenv(name, value)
 	}
+}
+
+func producer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: peer LAYOUT [FAULT]")
+	}
+	p, err := aaeptest.Start(aaeptest.Options{Reference: args[0] == "reference", Fault: strings.Join(args[1:], "")})
+	ts.Check(err)
+	ts.Defer(func() { p.Close() })
+	ts.Setenv("PEER", p.URL)
 }
 
 func runGate(ts *testscript.TestScript, neg bool, args []string) {

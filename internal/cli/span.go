@@ -7,6 +7,8 @@ type spanFlags struct {
 	repo, base, head string
 	worktree         bool
 	allowTarget      bool // pull_request_target is acknowledged
+	// specification: the clone is the specification's, where reviews count as events and any branch is one to land on.
+	specification bool
 }
 
 func (s *spanFlags) bind(c *cobra.Command) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -211,7 +212,7 @@ func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 		var list []byte
 		var err error
 		if o.list == "-" {
-			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
+			list, err = capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), maxVerifiedList)
 		} else {
 			list, err = readCapped(o.list, maxVerifiedList)
 		}

@@ -46,10 +46,10 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
-	v.readConfig()
 	if err := v.readWorkflows(); err != nil {
 		return nil, err
 	}
+	v.readConfig()
 	for _, w := range v.workflows {
 		v.judge(w)
 	}
@@ -140,6 +140,8 @@ func (v *visit) readConfig() {
 	case err != nil:
 		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
 		return
+	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
+		return // RFC 0026 asks it of a registry
 	case data == nil:
 		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
 			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")

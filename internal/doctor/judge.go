@@ -22,11 +22,16 @@ func (v *visit) judge(w *workflow) {
 		return
 	}
 	v.judgeEvents(w)
+	v.judgeGovernanceEvents(w)
 	for _, j := range w.jobs {
 		switch j.role() {
 		case checkRole:
 			v.judgeCheckJob(j)
 			v.judgeCheckout(j, checkRole)
+			v.judgePermissions(j, nil)
+		case governsRole:
+			v.judgeCheckJob(j)
+			v.judgeCheckout(j, governsRole)
 			v.judgePermissions(j, nil)
 		case auditRole:
 			v.judgeCheckout(j, auditRole)
@@ -36,6 +41,9 @@ func (v *visit) judge(w *workflow) {
 			v.judgePermissions(j, []string{"pull-requests", "issues"})
 		case protectRole:
 			v.judgeProtectJob(j)
+			v.judgePermissions(j, nil)
+		case conformsRole:
+			v.judgeTarget(w, conformsRole)
 			v.judgePermissions(j, nil)
 		case otherRole:
 			v.judgePermissions(j, nil)
@@ -54,17 +62,7 @@ func (v *visit) judgeEvents(w *workflow) {
 	if !checks {
 		return
 	}
-	if target, ok := w.events["pull_request_target"]; ok {
-		severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
-		for _, j := range w.jobs {
-			if s := j.first(checkRole); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
-				severity = verdict.Warning
-			}
-		}
-		v.add(severity, "pull-request-target", target.pos(), "use pull_request",
-			"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
-				"stranger's files")
-	}
+	v.judgeTarget(w, checkRole)
 	if called, ok := w.events["workflow_call"]; ok {
 		v.add(verdict.Doubt, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one",
 			"the gate is in a reusable workflow: its callers' triggers and job names are not followed")
@@ -93,6 +91,23 @@ func (v *visit) judgeEvents(w *workflow) {
 			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate "+
 				"in it")
 	}
+}
+
+// judgeTarget finds a gate that runs with the base repository's rights.
+func (v *visit) judgeTarget(w *workflow, r role) {
+	target, ok := w.events["pull_request_target"]
+	if !ok {
+		return
+	}
+	severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
+	for _, j := range w.jobs {
+		if s := j.first(r); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
+			severity = verdict.Warning
+		}
+	}
+	v.add(severity, "pull-request-target", target.pos(), "use pull_request",
+		"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
+			"stranger's files")
 }
 
 // queued tells whether pull requests land by a merge queue.
@@ -202,7 +217,7 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	steps := []field{j.field}
 	for _, s := range j.steps {
-		if s.role == checkRole || isCheckout(s) {
+		if s.gates() || isCheckout(s) {
 			steps = append(steps, s.field)
 		}
 	}
@@ -222,7 +237,7 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	v.judgeSecrets(j)
 	for _, s := range j.steps {
-		if s.role == checkRole {
+		if s.gates() {
 			v.judgeSelection(s)
 			v.judgeScript(j, s)
 		}
@@ -253,7 +268,7 @@ func (v *visit) judgeScript(j *job, s *step) {
 	branches, fails := branching.FindStringIndex(text), pipefail.FindStringIndex(text) // once: a script may call the gate many times
 	start, end := 0, 0
 	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
-		if at[0] < end || commandRole(text[at[2]:at[3]]) != checkRole {
+		if r := commandRole(text[at[2]:at[3]]); at[0] < end || r != checkRole && r != governsRole {
 			continue // what follows the first call of a line was judged with it
 		}
 		start, end = strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
@@ -285,6 +300,9 @@ func (v *visit) judgeSecrets(j *job) {
 				return
 			}
 			if len(jobToken.FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
+				if j.role() == governsRole {
+					return // reads the reviews by it
+				}
 				v.add(verdict.Warning, "token", leaf.pos(), "drop it",
 					"job %q is given the workflow's token, which the gate does not need", j.id)
 				return
@@ -325,7 +343,7 @@ func (v *visit) judgeSelection(s *step) {
 	}
 	known := v.known()
 	for id := range s.only() {
-		if !known[id] {
+		if !known[id] && s.role == checkRole {
 			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate",
 				id)
 		}
@@ -498,7 +516,7 @@ func (v *visit) judgePins(j *job) {
 				"replace the zeros by the commit SHA, or the image digest, of a release",
 				"%q stands for a release that was not filled in", text)
 		case strings.HasPrefix(text, "./"):
-			if _, ok := j.w.events["pull_request"]; ok && s.role == checkRole {
+			if _, ok := j.w.events["pull_request"]; ok && s.gates() {
 				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",
 					"%q runs the gate as the pull request has it", text)
 			}
@@ -513,11 +531,11 @@ func (v *visit) judgePins(j *job) {
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b)`)
+var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
 func (v *visit) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		for _, run := range []field{s.member("run"), s.input("script")} {
+		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
 			if hostile.MatchString(run.text()) {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
 					"a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
@@ -532,8 +550,9 @@ func (v *visit) judgeCoverage() {
 	if v.unreadable {
 		return // the gate may be in the file that could not be read
 	}
-	if len(gates) == 0 && v.called {
-		return // the gate is in a file that is not followed
+	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
+		return // the gate is in a file that is not followed, or this is the repository of the specification, or of
+		// what is held against a companion protocol
 	}
 	if len(gates) == 0 {
 		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),

@@ -86,12 +86,12 @@ func (v *visit) report(mode string, ids ...string) (*verdict.Report, error) {
 
 // judged are the jobs that a rule looks at, by their roles.
 var judged = map[string][]role{
-	"gate-job":        {checkRole},
-	"gate-checkout":   {checkRole, auditRole},
-	"job-permissions": {checkRole, auditRole, commentRole, protectRole, otherRole},
+	"gate-job":        {checkRole, governsRole},
+	"gate-checkout":   {checkRole, governsRole, auditRole},
+	"job-permissions": {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
 	"comment-job":     {commentRole},
-	"action-step":     {checkRole, auditRole, commentRole, protectRole, otherRole},
-	"filled-in":       {checkRole, auditRole, commentRole, protectRole, otherRole},
+	"action-step":     {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
+	"filled-in":       {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
 }
 
 // unblamed is the outcome of a rule that nothing speaks against.

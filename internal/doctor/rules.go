@@ -28,6 +28,8 @@ var Rules = []verdict.Rule{
 			{"path-filter", "paths or paths-ignore keeps the gate from running", "drop the filter"},
 			{"branch-filter", "the branch filter leaves out the default branch", "set branches to the default branch"},
 			{"event-types", "types leaves out an event on which the gate must run", "drop types"},
+			{"governance-types", "the gates of the specification do not run where the body, a label or a review changes, so that " +
+				"their verdict goes stale", "take the triggers of docs/workflows/governance.yml"},
 			{"workflow-not-read", "a workflow could not be read; nothing was decided", "make it a plain file of simple YAML"},
 		}},
 	{ID: "gate-job", Title: "the gate's job always runs, whole and under one name, and its failure counts",

@@ -26,7 +26,10 @@ const (
 	auditRole   role = "audit"
 	commentRole role = "comment"
 	protectRole role = "protect"
-	otherRole   role = "other" // another command of the gate
+	governsRole role = "governance" // the specification's gates
+	// conformsRole holds a provider, an agent or a producer against its companion protocol.
+	conformsRole role = "conformance"
+	otherRole    role = "other" // another command of the gate
 )
 
 // field is one member of a mapping with its place. The zero field is not there.
@@ -159,7 +162,7 @@ func (w *workflow) runsOn(events ...string) bool {
 
 // role is the weightiest role of the job's steps.
 func (j *job) role() role {
-	for _, r := range []role{checkRole, auditRole, commentRole, protectRole, otherRole} {
+	for _, r := range []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole} {
 		if j.first(r) != nil {
 			return r
 		}
@@ -242,7 +245,7 @@ func newWorkflow(root field, local bool) *workflow {
 var (
 	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
-	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|audit|comment|protect|doctor|replay|merge|demo)\b`)
+	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|doctor|replay|merge|demo)\b`)
 )
 
 func (w *workflow) roleOf(s field, local bool) role {
@@ -251,14 +254,14 @@ func (w *workflow) roleOf(s field, local bool) role {
 	case gateAction.MatchString(uses), gateImage.MatchString(uses), local && (uses == "./" || uses == "."):
 		args := strings.Fields(s.input("args").text())
 		if len(args) == 0 {
-			return w.actionRole()
+			return w.actionRole(s.input("mode").text())
 		}
 		return commandRole(args[0])
 	}
 	r := noRole
 	for _, m := range gateRun.FindAllStringSubmatch(script(s), -1) {
-		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) {
-			return checkRole
+		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) || m[1] == string(governsRole) {
+			return commandRole(m[1])
 		}
 	}
 	return r
@@ -294,8 +297,20 @@ func (f field) command() field {
 	return f.input("args")
 }
 
-// actionRole is what the action does by itself: it audits on a schedule or by hand, else it checks.
-func (w *workflow) actionRole() role {
+// modeRoles are the roles of the action's modes.
+var modeRoles = map[string]role{
+	"governance": governsRole,
+	"oasis":      conformsRole,
+	"opengap":    conformsRole,
+	"aaep":       conformsRole,
+}
+
+// actionRole is what the action does by itself: what its mode says, else it audits on a schedule or by hand and checks
+// on any other event.
+func (w *workflow) actionRole(mode string) role {
+	if mode != "" {
+		return cmp.Or(modeRoles[mode], otherRole)
+	}
 	for e := range w.events {
 		if e != "schedule" && e != "workflow_dispatch" {
 			return checkRole
@@ -306,7 +321,7 @@ func (w *workflow) actionRole() role {
 
 func commandRole(command string) role {
 	switch r := role(command); r {
-	case checkRole, auditRole, commentRole, protectRole:
+	case checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole:
 		return r
 	}
 	return otherRole

@@ -364,7 +364,7 @@ func (r *bundleReader) observation(v any, at string) Observation {
 	if _, there := object["cached_at"]; there {
 		o.CachedAt = r.time(object, at, "cached_at")
 	}
-	if o.Protocol != HTTPS && o.Protocol != RDAP && o.Protocol != WHOIS && o.Protocol != Archive && o.Protocol != File {
+	if !slices.Contains([]Protocol{HTTPS, RDAP, WHOIS, Archive, Named, File}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
 	if canonical := o.canonical(); canonical != o.Request {

@@ -54,7 +54,24 @@ var (
 	whoisGuard = ssrf.New(ssrf.WithPorts(43), azureMetadata)
 )
 
-var errForbidden = errors.New("not a public address")
+// guard refuses addresses before anything is sent there; see [net.Dialer].
+type guard func(network, address string, c syscall.RawConn) error
+
+// onlyPrivate allows what the operator may name for a plain server: loopback and private addresses.
+func onlyPrivate(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err == nil && !isPrivate(at.Addr()) {
+		err = errors.New("neither loopback nor private")
+	}
+	return err
+}
+
+func isPrivate(at netip.Addr) bool {
+	at = at.Unmap()
+	return at.IsLoopback() || at.IsPrivate()
+}
+
+var errForbidden = errors.New("not an address that may be asked")
 
 // dialer makes all connections of a live source.
 type dialer struct {
@@ -107,39 +124,59 @@ func isPublicName(host string) bool {
 
 // dial connects to a host. A nil guard exempts it: the operator named the host. The error wraps
 // errForbidden where any address of the host was refused and none answered.
-func (d *dialer) dial(ctx context.Context, guard *ssrf.Guardian, host, port string) (net.Conn, error) {
+func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (net.Conn, error) {
 	// http.Transport lets a dial outlive its request.
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	if to, ok := d.connectTo(host); ok {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
 	}
-	if guard == nil {
+	if refuses == nil {
 		return (&net.Dialer{Resolver: d.resolver}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 	}
+	// The dot at the end keeps the resolver from trying the machine's search domains first.
+	return d.guarded(ctx, refuses, net.JoinHostPort(host+".", port))
+}
+
+// guarded connects to an address of the host that the guard does not refuse.
+func (d *dialer) guarded(ctx context.Context, refuses guard, target string) (net.Conn, error) {
 	var forbidden atomic.Pointer[string]
-	guarded := &net.Dialer{Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
-		err := guard.Safe(network, address, c)
+	to := &net.Dialer{Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
+		err := refuses(network, address, c)
 		if err != nil {
 			forbidden.Store(&address)
 		}
 		return err
 	}}
-	// The dot at the end keeps the resolver from trying the machine's search domains first.
-	conn, err := guarded.DialContext(ctx, "tcp", net.JoinHostPort(host+".", port))
+	conn, err := to.DialContext(ctx, "tcp", target)
 	if address := forbidden.Load(); err != nil && address != nil {
 		return nil, fmt.Errorf("dialing %s: %w", *address, errForbidden)
 	}
 	return conn, err
 }
 
+// private makes http.Transport's connections to a server that the operator named: an address or a name as this machine
+// resolves it.
+func (d *dialer) private(ctx context.Context, _, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if to, ok := d.connectTo(host); ok {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
+	}
+	return d.guarded(ctx, onlyPrivate, addr)
+}
+
 // transport makes http.Transport's connections.
-func (d *dialer) transport(guard *ssrf.Guardian) func(context.Context, string, string) (net.Conn, error) {
+func (d *dialer) transport(refuses guard) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			return nil, err
 		}
-		return d.dial(ctx, guard, host, port)
+		return d.dial(ctx, refuses, host, port)
 	}
 }

@@ -28,7 +28,20 @@ const (
 	File Protocol = "file"
 	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
+	// Named requests are of the server of LiveOptions.ServerURL, which may be plain and private.
+	Named Protocol = "named"
 )
+
+// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network: a
+// loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one under
+// .local or .internal. Such a server may be asked by ServerURL.
+func IsPrivate(host string) bool {
+	if at, err := netip.ParseAddr(host); err == nil {
+		return isPrivate(at)
+	}
+	name, err := domainage.Host(host)
+	return err == nil && !isPublicName(name)
+}
 
 // Request names one document. Two equal requests are fetched once in a run; sources take a target in any
 // spelling and observe it in its canonical one.
@@ -40,7 +53,7 @@ type Request struct {
 
 // String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN, file:NAME or archive:SHA256.
 func (r Request) String() string {
-	if r.Protocol == HTTPS {
+	if r.Protocol == HTTPS || r.Protocol == Named {
 		return r.Target
 	}
 	return string(r.Protocol) + ":" + r.Target
@@ -146,7 +159,8 @@ var Codes = []strict.Code{
 		"correct the host name, or publish its address"},
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
-	{CodeForbidden, "the host leads to an address that is not public", "serve the document at a public address"},
+	{CodeForbidden, "the host leads to an address that may not be asked: one that is not public, or is where it was named as private",
+		"serve the document at a public address"},
 	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
 	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},
 	{CodeTooLarge, "the document has more bytes than are read of its kind", "serve a smaller document"},

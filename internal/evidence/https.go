@@ -27,14 +27,16 @@ type routes struct {
 	guarded *http.Transport // to public addresses and those of ConnectTo
 	proxied *http.Transport // nil without a proxy
 	named   *http.Transport // to the server of RDAPURL
-	rdap    *url.URL
+	private *http.Transport // to the server of ServerURL
+	rdap    *url.URL        // nil: none
+	server  *url.URL        // nil: none
 	dialer  *dialer
 }
 
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
 var errProxy = errors.New("the proxy did not connect")
 
-func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
+func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error) {
 	pool, err := Roots(o.CACert)
 	if err != nil {
 		return nil, err
@@ -54,8 +56,8 @@ func newRoutes(o LiveOptions, d *dialer, rdap *url.URL) (*routes, error) {
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
 		}
 	}
-	r := &routes{guarded: plain(), named: plain(), rdap: rdap, dialer: d}
-	r.guarded.DialContext = d.transport(webGuard)
+	r := &routes{guarded: plain(), named: plain(), private: plain(), rdap: rdap, server: server, dialer: d}
+	r.guarded.DialContext, r.private.DialContext = d.transport(webGuard.Safe), d.private
 	if o.Proxy == "" {
 		return r, nil
 	}
@@ -92,19 +94,26 @@ func operatorURL(text string, schemes ...string) (*url.URL, error) {
 func (r *routes) close() {
 	r.guarded.CloseIdleConnections()
 	r.named.CloseIdleConnections()
+	r.private.CloseIdleConnections()
 	if r.proxied != nil {
 		r.proxied.CloseIdleConnections()
 	}
 }
 
-// isNamed tells whether a URL lies on the server that RDAPURL names.
+// isNamed tells whether a URL lies on a server that the operator named.
 func (r *routes) isNamed(u *url.URL) bool {
-	return r.rdap != nil && u.Scheme == r.rdap.Scheme && u.Host == r.rdap.Host
+	return sameServer(r.rdap, u) || sameServer(r.server, u)
 }
+
+// sameServer is false where the first of the two is nil.
+func sameServer(a, b *url.URL) bool { return a != nil && a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
 func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
-	if named {
+	switch {
+	case named && sameServer(r.server, u):
+		return r.private, nil
+	case named:
 		return r.named, nil
 	}
 	if _, ok := r.dialer.connectTo(u.Hostname()); ok || r.proxied == nil {
@@ -136,6 +145,17 @@ func (h https) Observe(ctx context.Context, r Request) Observation {
 	return h.get(query{url: u, accept: acceptJSON, revalidate: true}).Observe(ctx, r)
 }
 
+// named is the protocol of the server that the operator named.
+type named struct{ *web }
+
+func (n named) Observe(ctx context.Context, r Request) Observation {
+	u, err := url.Parse(r.Target)
+	if err != nil || !sameServer(n.routes.server, u) {
+		return refuse(Invalid, CodeURL, "%q is not on the server that was named", r.Target).observation(r)
+	}
+	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)
+}
+
 // get is the layer that gets what a query names.
 func (w *web) get(q query) retry {
 	return retry{w.backoff, func(ctx context.Context, r Request) attempt { return w.document(ctx, r, q) }}
@@ -145,7 +165,7 @@ func (w *web) get(q query) retry {
 type query struct {
 	url    *url.URL
 	accept string
-	named  bool // url is on the server of RDAPURL
+	named  bool // url is on a server that the operator named
 	// revalidate has the disk cache looked at, once there is a place: what it holds may be large.
 	revalidate bool
 	cached     *cached // what the disk cache has; nil: nothing

@@ -30,6 +30,9 @@ type LiveOptions struct {
 	// IANA's referral. Both may be plain and private, since the operator named them; their redirects may not.
 	RDAPURL     string
 	WHOISServer string
+	// ServerURL is a URL on the server that Named requests go to. It may be plain, and its addresses must be loopback or
+	// private, unless ConnectTo gives another; its redirects to other servers must be https and public, as all else.
+	ServerURL string
 
 	CacheDir   string // of the disk cache; empty: none
 	ArchiveDir string // where each document is kept by its SHA-256 and looked up once its origin is gone; empty: none
@@ -40,6 +43,7 @@ type LiveOptions struct {
 	Resolver *net.Resolver // nil: the system's
 	// RetryWait is the wait before a second attempt; the one before the third is three times as long.
 	RetryWait time.Duration // 0: 1 s
+	Tries     int           // attempts at one request, at most 3; 0: 3
 	// Wait waits before another attempt; nil: by the real clock.
 	Wait func(context.Context, time.Duration) error
 }
@@ -101,7 +105,11 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading WHOIS server: %w", err)
 	}
-	routes, err := newRoutes(o, dialer, rdapURL)
+	serverURL, err := operatorURL(o.ServerURL, "http", "https")
+	if err != nil {
+		return nil, fmt.Errorf("reading server URL: %w", err)
+	}
+	routes, err := newRoutes(o, dialer, rdapURL, serverURL)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +123,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	l.web = &web{limits: limits, backoff: retries, agent: cmp.Or(o.UserAgent, "oap-gate"), routes: routes, cache: store}
 	var below layer = byProtocol{
 		HTTPS: https{l.web},
+		Named: named{l.web},
 		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
 		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: dialer, named: server},
 	}

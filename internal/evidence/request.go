@@ -40,17 +40,22 @@ func (r *refusal) observation(of Request) Observation {
 // canonical gives a request the one spelling under which it is observed, recorded and looked up. A target
 // that is not usable stays as it is, but for bytes that are not UTF-8.
 func (r Request) canonical() Request {
-	if r.Protocol == Archive || r.Protocol == File {
+	switch r.Protocol {
+	case Archive, File:
 		return r
-	}
-	if r.Protocol == HTTPS {
+	case Named:
+		r.Target = strings.ToValidUTF8(r.Target, "\uFFFD")
+		return r
+	case HTTPS:
 		if u, err := documentURL(r.Target); err == nil {
 			r.Target = u.String()
 			return r
 		}
-	} else if host, err := domainage.Host(r.Target); err == nil {
-		r.Target = host
-		return r
+	default:
+		if host, err := domainage.Host(r.Target); err == nil {
+			r.Target = host
+			return r
+		}
 	}
 	r.Target = strings.ToValidUTF8(r.Target, "\uFFFD")
 	return r

@@ -35,7 +35,7 @@ func (a attempt) withRetryAfter(resp *http.Response) attempt {
 // maxRetryAfter caps what a server may ask for by Retry-After.
 const maxRetryAfter = 30 * time.Second
 
-// backoff is the waits before the second and the third attempt, without jitter, so that runs are alike.
+// backoff is the waits before the second and the third attempt, as far as there may be one, without jitter, so that runs are alike.
 type backoff struct {
 	waits []time.Duration
 	wait  func(context.Context, time.Duration) error
@@ -43,7 +43,8 @@ type backoff struct {
 
 func newBackoff(o LiveOptions) *backoff {
 	first := cmp.Or(o.RetryWait, time.Second)
-	b := &backoff{waits: []time.Duration{first, 3 * first}, wait: o.Wait}
+	waits := []time.Duration{first, 3 * first}
+	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait}
 	if b.wait == nil {
 		b.wait = sleep
 	}

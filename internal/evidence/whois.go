@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"code.dny.dev/ssrf"
 	whoisclient "github.com/likexian/whois"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
@@ -20,7 +19,7 @@ const ianaWHOIS = "whois.iana.org"
 // whoisServer is whom to ask; a nil guard exempts it.
 type whoisServer struct {
 	host, port string
-	guard      *ssrf.Guardian
+	guard      guard
 }
 
 // operatorWHOIS reads the host:port that the operator named; it is nil where the text is empty.
@@ -65,7 +64,7 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refus
 	}
 	suffix := domain[strings.LastIndexByte(domain, '.')+1:]
 	if suffix == domain {
-		return &whoisServer{ianaWHOIS, "43", whoisGuard}, nil
+		return &whoisServer{ianaWHOIS, "43", whoisGuard.Safe}, nil
 	}
 	referral := p.run.Observe(ctx, Request{WHOIS, suffix, MaxWHOIS})
 	if referral.State != Obtained {
@@ -81,7 +80,7 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refus
 		if err != nil {
 			return nil, refuse(Unavailable, CodeProtocol, "no WHOIS server known for %q: %v", suffix, err)
 		}
-		return &whoisServer{host, "43", whoisGuard}, nil
+		return &whoisServer{host, "43", whoisGuard.Safe}, nil
 	}
 	return nil, refuse(Absent, CodeNoRegistration, "IANA lists no WHOIS server for %q", suffix)
 }

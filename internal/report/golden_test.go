@@ -27,13 +27,23 @@ var samples = []struct {
 	{"failed", failed()},
 	{"audited", audited()},
 	{"installed", installed()},
+	{"declared", declared()},
+	{"sessions", sessions(5)},
+}
+
+// rulesOf is the catalogue that a sample was judged by.
+func rulesOf(r *verdict.Report) []verdict.Rule {
+	if r.Mode == "conformance" {
+		return companion
+	}
+	return catalogue
 }
 
 func TestGolden(t *testing.T) {
 	for _, sample := range samples {
 		for _, format := range Formats {
 			t.Run(sample.name+"/"+format, func(t *testing.T) {
-				o := Options{MaxAnnotations: AnnotationLimit, Rules: catalogue}
+				o := Options{MaxAnnotations: AnnotationLimit, Rules: rulesOf(sample.report)}
 				got := written(t, format, sample.report, o)
 				if !strings.HasSuffix(got, "\n") {
 					t.Error("no line break at the end")

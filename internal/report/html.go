@@ -90,6 +90,8 @@ type view struct {
 	HeadNoted   string
 	Examined    string
 	Outcomes    string
+	Attested    string // how many requirements are for people, where there are any
+	Caveat      string // what keeps a pass from saying more than was seen
 	Assumed     capped
 	NotRun      capped
 	Governance  capped
@@ -109,11 +111,17 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	head := headRoom
-	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head), Examined: examined(r), Outcomes: outcomes(r),
+	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head), Examined: examined(r, line), Outcomes: outcomes(r),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r), newWitnesses(r)
+	}
+	if r.Counts.Manual > 0 {
+		v.Attested = attested(r.Counts.Manual)
+	}
+	if r.Declared && r.Verdict == verdict.Passed {
+		v.Caveat = sentence(onlyDeclared) + "."
 	}
 	if r.Installation != nil {
 		v.Applied, v.Unread = fit(&head, r.Installation.Applied), fit(&head, r.Installation.Unread)
@@ -136,6 +144,11 @@ func heading(r *verdict.Report) string {
 		return "Installation of the gate"
 	case r.Mode == "protect":
 		return "Protections of the branch"
+	case r.Mode == "conformance":
+		if r.Level > 0 {
+			return "Conformance to " + line(r.Protocol) + ", level " + levelOf(r)
+		}
+		return "Conformance to " + line(r.Protocol)
 	}
 	return "Check of a change to " + registryOf(r)
 }

@@ -29,7 +29,7 @@ func checkRows(left *room, r *verdict.Report, rules []verdict.Rule) []checkRow {
 	}
 	title := titles(rules)
 	var rows []checkRow
-	for _, id := range columns(r, rules) {
+	for _, id := range decidedColumns(r, rules) {
 		row := checkRow{ID: id, Title: title[id]}
 		for _, v := range resultVerdicts {
 			row.Counts = append(row.Counts, checkCount{v, n[id][v]})
@@ -77,7 +77,7 @@ func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 	if len(groups) <= maxLists {
 		return lists(&left, groups, titles(rules)), nil
 	}
-	m := &matrix{Columns: columns(r, rules)}
+	m := &matrix{Columns: decidedColumns(r, rules)}
 	if len(m.Columns) > maxColumns {
 		m.Columns, m.ColumnsShort = m.Columns[:maxColumns], true
 	}
@@ -87,6 +87,9 @@ func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 	}
 	var rows []matrixRow
 	for _, group := range groups {
+		if !slices.ContainsFunc(group, func(r verdict.Result) bool { return !isManual(r) }) {
+			continue
+		}
 		if len(groups) > maxRows && !slices.ContainsFunc(group, loud) {
 			m.Quiet++
 			continue
@@ -127,7 +130,7 @@ func lists(left *room, groups [][]verdict.Result, titles map[string]string) [][]
 // maxColumns is how many checks the matrix shows; the catalogue has fewer.
 const maxColumns = 32
 
-func loud(r verdict.Result) bool { return r.Verdict != verdict.Passed && r.Verdict != verdict.Skipped }
+func loud(r verdict.Result) bool { return isDecided(r) && r.Verdict != verdict.Passed }
 
 // evidenceGroup is the documents that were obtained, or those that were not.
 type evidenceGroup struct {

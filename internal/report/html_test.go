@@ -122,7 +122,7 @@ func checkAttribute(t *testing.T, element string, a html.Attribute) {
 
 func TestPages(t *testing.T) {
 	for _, sample := range samples {
-		checkPage(t, written(t, "html", sample.report, Options{Rules: catalogue}))
+		checkPage(t, written(t, "html", sample.report, Options{Rules: rulesOf(sample.report)}))
 	}
 }
 

@@ -96,8 +96,10 @@ func junitResult(result verdict.Result) junitCase {
 	switch result.Verdict {
 	case verdict.Passed, verdict.Warned:
 		c.Out = told
-	case verdict.Skipped, verdict.Manual:
+	case verdict.Skipped:
 		c.Skipped = &junitOutcome{Message: line(result.Reason)}
+	case verdict.Manual:
+		c.Skipped = &junitOutcome{Message: "for people to attest: " + line(result.Reason)}
 	case verdict.Inconclusive:
 		c.Error = junitBlock(result, told)
 	default:

@@ -78,17 +78,23 @@ func (p *page) head(r *verdict.Report) {
 			fmt.Fprintf(b, "**Fix:** %s\n\n", markdown(r.Remedy, headField))
 		}
 	} else {
-		fmt.Fprintf(b, "C%s", examined(r)[1:])
+		b.WriteString(sentence(examined(r, Markdown)))
 		if found := outcomes(r); found != "" {
 			fmt.Fprintf(b, "; %s", found)
 		}
+		if r.Counts.Manual > 0 {
+			fmt.Fprintf(b, "; %s", attested(r.Counts.Manual))
+		}
 		b.WriteString(".\n\n")
 	}
+	if r.Declared && r.Verdict == verdict.Passed {
+		fmt.Fprintf(b, "**%s.**\n\n", sentence(onlyDeclared))
+	}
 	if again := mayPass(r); again != "" {
-		fmt.Fprintf(b, "**M%s**.\n\n", again[1:])
+		fmt.Fprintf(b, "**%s**.\n\n", sentence(again))
 	}
 	if ask := unanswered(r); ask != "" {
-		fmt.Fprintf(b, "**%s%s**\n\n", strings.ToUpper(ask[:1]), ask[1:])
+		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}
 	if len(r.NotRun) > 0 {
 		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"), markdown(strings.Join(r.NotRun, ", "), headField))
@@ -105,9 +111,19 @@ func (p *page) head(r *verdict.Report) {
 	p.facts(r)
 }
 
+// sentence is a phrase of the program's own as a sentence begins.
+func sentence(phrase string) string {
+	if phrase == "" {
+		return ""
+	}
+	return strings.ToUpper(phrase[:1]) + phrase[1:]
+}
+
 func (p *page) facts(r *verdict.Report) {
 	p.b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range [][2]string{
+		{"protocol", r.Protocol},
+		{"level", levelOf(r)},
 		{"chosen", r.Chosen + headAge(r)},
 		{"base", r.Base},
 		{"head", r.Head},
@@ -186,7 +202,7 @@ func (p *page) evidence(r *verdict.Report) {
 // word is s bare where it is one of our own words, else neutral.
 func word(s string) string {
 	switch s {
-	case "pass", "fail", "inconclusive", "error", "warn", "skip":
+	case "pass", "fail", "inconclusive", "error", "warn", "skip", "manual":
 		return s
 	}
 	return markdown(s, headField)

@@ -31,6 +31,8 @@ func Outputs(r *verdict.Report, reportPath string) []Output {
 		{"records", strconv.Itoa(r.Counts.Records)},
 		{"governance", strconv.FormatBool(len(r.Governance) > 0)},
 		{"squash", strconv.FormatBool(r.Squash)},
+		{"exception", strconv.FormatBool(r.Exception)},
+		{"charter", strconv.FormatBool(r.Charter)},
 		{"report", reportPath},
 	}
 }

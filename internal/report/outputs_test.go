@@ -18,15 +18,15 @@ func TestOutputs(t *testing.T) {
 	}{
 		{"mixed", Outputs(mixed(), "report.json"), map[string]string{
 			"verdict": "fail", "complete": "true", "failed-checks": "append-only,receipt-validity", "records": "1",
-			"governance": "false", "squash": "true", "report": "report.json",
+			"governance": "false", "squash": "true", "exception": "false", "charter": "false", "report": "report.json",
 		}},
 		{"offline", Outputs(offline(), ""), map[string]string{
 			"verdict": "pass", "complete": "false", "failed-checks": "", "records": "1",
-			"governance": "false", "squash": "false", "report": "",
+			"governance": "false", "squash": "false", "exception": "false", "charter": "false", "report": "",
 		}},
 		{"failed", Outputs(failed(), ""), map[string]string{
 			"verdict": "error", "complete": "false", "failed-checks": "", "records": "0",
-			"governance": "false", "squash": "false", "report": "",
+			"governance": "false", "squash": "false", "exception": "false", "charter": "false", "report": "",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -39,6 +39,7 @@ func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)
+	m.manual(r)
 	m.documents(r)
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		m.listings(r)
@@ -79,10 +80,17 @@ func (m metrics) results(r *verdict.Report, rules []verdict.Rule) {
 		n[cell{result.Check, result.Verdict}]++
 	}
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
-	for _, check := range columns(r, rules) {
+	for _, check := range decidedColumns(r, rules) {
 		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped} {
 			m.sample("oap_gate_results", n[cell{check, v}], "check", check, "verdict", string(v))
 		}
+	}
+}
+
+func (m metrics) manual(r *verdict.Report) {
+	if r.Counts.Manual > 0 {
+		m.family("oap_gate_manual", "Requirements of the last run that are for people to attest.")
+		m.sample("oap_gate_manual", r.Counts.Manual)
 	}
 }
 

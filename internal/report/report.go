@@ -41,6 +41,8 @@ var writers = []struct {
 	{"junit", writeJUnit},
 	{"html", writeHTML},
 	{"prometheus", writePrometheus},
+	{"checklist", writeChecklist},
+	{"aaep", writeAAEP},
 }
 
 // Formats are the names that Write knows.

@@ -181,6 +181,8 @@ func counted(r *verdict.Report) *verdict.Report {
 			r.Counts.Warn++
 		case verdict.Skipped:
 			r.Counts.Skip++
+		case verdict.Manual:
+			r.Counts.Manual++
 		}
 	}
 	return r
@@ -199,4 +201,42 @@ func installed() *verdict.Report {
 			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply", Cite: "RFC 0026 section 7",
 			Pos: strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}}}
 	return counted(r)
+}
+
+// companion is the catalogue of a protocol with each of the methods.
+var companion = []verdict.Rule{
+	{ID: "shape", Title: "the answer has the members that are needed", Cite: "section 1"},
+	{ID: "late", Title: "a late answer counts for nothing", Cite: "section 2", Method: verdict.Live},
+	{ID: "X-3a", Title: "the effect comes after its event", Cite: "section 3", Method: verdict.Attested},
+	{ID: "X-3b", Title: "nothing is made up", Cite: "section 3", Method: verdict.Attested},
+}
+
+// declared is a pass of which nobody verified anything, with rows for people and one that no peer was asked about.
+func declared() *verdict.Report {
+	r := &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "unknown"}, Mode: "conformance",
+		Protocol: "x", Declared: true, EvaluatedAt: noon, Verdict: verdict.Passed}
+	r.Results = []verdict.Result{
+		{Check: "shape", Subject: "a|b`*.json", Verdict: verdict.Passed, Reason: "4 members"},
+		{Check: "late", Subject: "a|b`*.json", Verdict: verdict.Skipped, Reason: "not run"},
+		companion[2].Manual("a|b`*.json"), companion[3].Manual("a|b`*.json"),
+	}
+	return counted(r)
+}
+
+// sessions is a run at a level with n subjects, one of which fails, beside what it was pointed at.
+func sessions(n int) *verdict.Report {
+	r := declared()
+	r.Declared, r.Level, r.Verdict, r.Assumed = false, 2, verdict.Failed, []string{"--lenient"}
+	r.Results = r.Results[1:]
+	for i := range n {
+		result := verdict.Result{Check: "shape", Subject: fmt.Sprintf("a|b`*.json#%d", i), Verdict: verdict.Passed}
+		if i == 1 {
+			result.Verdict, result.Findings = verdict.Failed, []verdict.Finding{{Severity: verdict.Error, Code: "no-shape",
+				Message: "no member |x`", Pos: strict.Pos{Path: "a|b`*.json", Line: 2, Column: 1}, Pointer: "/x"}}
+		}
+		r.Results = append(r.Results, result)
+	}
+	counted(r)
+	r.Counts.Records = n
+	return r
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +21,10 @@ func verdictLine(r *verdict.Report) string {
 	if slices.Contains(r.Assumed, gate.Interrupted) {
 		s += "interrupted before all was judged; "
 	}
-	s += examined(r)
+	if r.Declared && r.Verdict == verdict.Passed {
+		s += onlyDeclared + "; "
+	}
+	s += examined(r, line)
 	if found := outcomes(r); found != "" {
 		s += "; " + found
 	}
@@ -34,6 +38,17 @@ func verdictLine(r *verdict.Report) string {
 		s += "; " + assumed
 	}
 	return s
+}
+
+// onlyDeclared keeps a pass from reading as if somebody had seen that it is true.
+const onlyDeclared = "declared, not verified"
+
+// levelOf is the level that was asked for, empty where there is none.
+func levelOf(r *verdict.Report) string {
+	if r.Level == 0 {
+		return ""
+	}
+	return strconv.Itoa(r.Level)
 }
 
 // mayPass says from when on time alone may change what stands in the way; empty where it never does.
@@ -52,10 +67,11 @@ func attested(n int) string {
 	return count(n, "requirement") + " are for people to attest"
 }
 
-func examined(r *verdict.Report) string {
+// examined says what was examined; tell makes foreign text safe where that stands.
+func examined(r *verdict.Report, tell func(string) string) string {
 	ran := map[string]bool{}
 	for _, result := range r.Results {
-		if result.Verdict != verdict.Skipped && result.Verdict != verdict.Manual {
+		if isDecided(result) {
 			ran[result.Check] = true
 		}
 	}
@@ -63,7 +79,7 @@ func examined(r *verdict.Report) string {
 	case r.Installation != nil:
 		return examinedInstallation(r.Installation, len(ran))
 	case slices.Contains(noRegistry, r.Mode):
-		return count(len(ran), "check") + " on " + subjects(r)
+		return count(len(ran), "check") + " on " + subjects(r, tell)
 	}
 	obtained := 0
 	for _, e := range r.Evidence {
@@ -88,13 +104,20 @@ func examined(r *verdict.Report) string {
 // noRegistry are the modes that judge neither records of a registry nor the installation.
 var noRegistry = []string{"governance", "conformance", "verify"}
 
-// subjects names the subject of the results, or says how many there are.
-func subjects(r *verdict.Report) string {
+// subjects names the subject of what was decided, or says how many there are.
+func subjects(r *verdict.Report, tell func(string) string) string {
 	groups := bySubject(r)
+	if len(groups) > 1 {
+		groups = slices.DeleteFunc(groups, func(results []verdict.Result) bool { return !slices.ContainsFunc(results, isDecided) })
+	}
 	if len(groups) == 1 {
-		return line(groups[0][0].Subject)
+		return tell(groups[0][0].Subject)
 	}
 	return count(len(groups), "subject")
+}
+
+func isDecided(r verdict.Result) bool {
+	return r.Verdict != verdict.Skipped && r.Verdict != verdict.Manual
 }
 
 func examinedInstallation(i *verdict.Installation, rules int) string {

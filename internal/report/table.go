@@ -14,7 +14,7 @@ import (
 const maxLists = 3
 
 func writeTable(b *bytes.Buffer, r *verdict.Report, rules []verdict.Rule, ink ink) {
-	groups, checks := bySubject(r), columns(r, rules)
+	groups, checks := bySubject(r), decidedColumns(r, rules)
 	if len(groups) > maxLists {
 		writeMatrix(b, groups, checks, ink)
 		return
@@ -27,16 +27,35 @@ func writeTable(b *bytes.Buffer, r *verdict.Report, rules []verdict.Rule, ink in
 	}
 }
 
-// writeList writes the verdict and the reason of each check on one subject.
+// decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
+func decidedColumns(r *verdict.Report, rules []verdict.Rule) []string {
+	decided := map[string]bool{}
+	for _, result := range r.Results {
+		decided[result.Check] = decided[result.Check] || !isManual(result)
+	}
+	return slices.DeleteFunc(columns(r, rules), func(check string) bool { return !decided[check] })
+}
+
+// writeList writes the verdict and the reason of each check on one subject, and how many rows are for people to attest:
+// the checklist names them.
 func writeList(b *bytes.Buffer, results []verdict.Result, width int, ink ink) {
 	fmt.Fprintln(b, ink.bold(line(results[0].Subject)))
+	manual := 0
 	for _, result := range results {
+		if isManual(result) {
+			manual++
+			continue
+		}
 		verdict := fmt.Sprintf("%-12s", line(string(result.Verdict)))
 		row := fmt.Sprintf("  %-*s  %s", width, line(result.Check), ink.verdict(result.Verdict, verdict))
 		if result.Reason != "" {
 			row += "  " + line(result.Reason)
 		}
 		fmt.Fprintln(b, strings.TrimRight(row, " "))
+	}
+	if manual > 0 {
+		fmt.Fprintf(b, "  %-*s  %s  --report checklist=FILE writes them down\n", width, count(manual, "requirement"),
+			ink.verdict(verdict.Manual, fmt.Sprintf("%-12s", verdict.Manual)))
 	}
 }
 
@@ -47,21 +66,29 @@ func writeMatrix(b *bytes.Buffer, groups [][]verdict.Result, checks []string, in
 		at[check] = i
 		fmt.Fprintf(b, "  %s┌─%s %s\n", strings.Repeat("│ ", i), strings.Repeat("──", len(checks)-1-i), line(check))
 	}
+	manual := 0
 	for _, results := range groups {
 		row := make([]string, len(checks))
 		for i := range row {
 			row[i] = " "
 		}
+		decided := false
 		for _, result := range results {
+			if isManual(result) {
+				manual++
+				continue
+			}
+			decided = true
 			row[at[result.Check]] = ink.verdict(result.Verdict, mark(result.Verdict))
 		}
-		fmt.Fprintf(b, "  %s  %s\n", strings.Join(row, " "), line(results[0].Subject))
+		if decided {
+			fmt.Fprintf(b, "  %s  %s\n", strings.Join(row, " "), line(results[0].Subject))
+		}
 	}
-	legend := "✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"
-	if slices.ContainsFunc(groups, func(results []verdict.Result) bool { return slices.ContainsFunc(results, isManual) }) {
-		legend += "  m manual"
+	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))
+	if manual > 0 {
+		fmt.Fprintf(b, "  %s: --report checklist=FILE writes them down\n", attested(manual))
 	}
-	fmt.Fprintf(b, "  %s\n", ink.faint(legend))
 }
 
 func isManual(r verdict.Result) bool { return r.Verdict == verdict.Manual }
@@ -78,8 +105,6 @@ func mark(v verdict.Verdict) string {
 		return "!"
 	case verdict.Skipped:
 		return "-"
-	case verdict.Manual:
-		return "m"
 	}
 	return "~" // no verdict of ours
 }

@@ -42,6 +42,7 @@ type Report struct {
 	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
 	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
+	Declared       bool       `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
 	Base           string     `json:"base,omitempty"`
 	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
@@ -56,6 +57,8 @@ type Report struct {
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
+	Exception      bool       `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
+	Charter        bool       `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
 	Squash         bool       `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
 	EvidenceSHA256 string     `json:"evidence_sha256"`
 	History        *History   `json:"history,omitempty"`

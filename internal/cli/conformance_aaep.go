@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+func newAAEPEvents(sys IO, p *protocol) *cobra.Command {
+	var o conformanceFlags
+	var options aaep.Options
+	c := &cobra.Command{
+		Use:   "events FILE…",
+		Short: "judge the events that a producer emitted: a JSON object, a JSON array, or JSON Lines",
+		Long: `events judges captures of a producer, message by message, at level 1 or 2 of chapter 9. Each file is an
+input of its own. Replies stand in it in the order in which they passed. What an input does not show is not passed:
+without a tool call, an output or, at level 2, an irreversible tool call it is inconclusive.`,
+		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
+			"  oap-gate conformance aaep events --single event.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("oap-gate conformance aaep events FILE…", "events wants at least one file")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(sys, func() (*conformance, error) {
+				if err := checkLevel(options.Level); err != nil {
+					return nil, err
+				}
+				found := &conformance{subject: "producer", rows: aaep.Rows(options), level: options.Level}
+				if len(args) == 1 {
+					found.subject = args[0]
+				}
+				for _, name := range args {
+					s := aaep.NewStream(name, options)
+					if err := readInto(s, name); err != nil {
+						return nil, usagef("give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, 50,000 sessions",
+							"reading %s: %v", name, err)
+					}
+					results, err := s.Results()
+					if err != nil {
+						return nil, err
+					}
+					found.results = append(found.results, results...)
+				}
+				return found, nil
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	c.Flags().IntVar(&options.Level, "level", 1, "1 or 2; 2 includes 1")
+	c.Flags().BoolVar(&options.Single, "single", false,
+		"judge each message by itself: envelope, schema, summary, urgency, default decision")
+	return c
+}
+
+func newAAEPClaim(sys IO, p *protocol) *cobra.Command {
+	var o conformanceFlags
+	var text string
+	var claim aaep.Claim
+	c := &cobra.Command{
+		Use:   "claim --text FILE",
+		Short: "judge what is claimed of an implementation, and whether a report bears it out",
+		Long: `claim finds the sentences of a text that claim AAEP conformance and holds them to section 9.8: a level,
+the version of the suite, a day, and no certificate. With --report FILE it holds them to a conformance report, that of
+oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
+		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			judged := o.judged()
+			return o.run(sys, func() (*conformance, error) {
+				if len(judged) > 1 {
+					return nil, usagef("give one of them", "--report %q and --report %q are both to be judged", judged[0], judged[1])
+				}
+				if text == "" {
+					return nil, usagef("name the file with --text, - being standard input", "claim wants a text")
+				}
+				var err error
+				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
+					return nil, usagef("name a text of at most 1 MiB", "reading --text: %v", err)
+				}
+				if len(judged) == 1 {
+					claim.ReportPath = judged[0]
+					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
+						return nil, usagef("name a conformance report of at most 32 MiB", "reading the report: %v", err)
+					}
+				}
+				claim.Now = o.now()
+				results, level, err := claim.Judge()
+				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(), results: results, level: level}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	c.Flags().StringVar(&text, "text", "", "the text in which the claim stands, `FILE`, - being standard input")
+	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; or also write a report, FORMAT=FILE"
+	durationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
+	return c
+}
+
+// aaepProducer is what conformance aaep producer is told.
+type aaepProducer struct {
+	conformanceFlags
+	url, layout, scenario, capture string
+	level                          int
+}
+
+func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
+	var o aaepProducer
+	c := &cobra.Command{
+		Use:   "producer --url URL",
+		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
+		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all that
+passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A scenario file
+is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject, none, forged, twice
+and late. What makes a producer ask is its own business; give it harmless tools, or a place where nothing can break.`,
+		Example: "  oap-gate conformance aaep producer --url http://127.0.0.1:8080 --layout reference\n" +
+			"  oap-gate conformance aaep producer --url https://agent.example --level 2 --scenario scenarios.yml --capture session.jsonl",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context()) })
+		},
+	}
+	o.bind(c, sys, p, true)
+	f := c.Flags()
+	for _, name := range []string{"record", "replay", "offline", "retry-wait"} {
+		_ = f.MarkHidden(name) // a conversation is not repeated: --capture keeps it, and events judges it again
+	}
+	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
+	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
+	f.StringVar(&o.url, "url", "", "the producer's `URL`; plain http for a loopback or private address alone")
+	f.IntVar(&o.level, "level", 1, "1 or 2; 2 includes 1")
+	f.StringVar(&o.layout, "layout", aaep.LayoutSpec, "of the endpoints: spec (appendix B) or reference (the public example producers)")
+	f.StringVar(&o.scenario, "scenario", "", "a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
+	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as JSON Lines")
+	return c
+}
+
+// check refuses what no run could use, beside what run refuses.
+func (o *aaepProducer) check() (*url.URL, error) {
+	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
+	u, err := httpURL("--url", o.url)
+	switch {
+	case err != nil:
+		return nil, err
+	case u == nil:
+		return nil, usagef(form, "producer wants a --url")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, usagef(form, "--url %q holds more than a server and a path", redacted(o.url))
+	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !o.dialsPrivate(u.Hostname()):
+		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
+			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+	case o.offline || o.record != "" || o.replay != "":
+		return nil, usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
+			"producer talks to a running peer: --offline, --record and --replay have no meaning here")
+	}
+	return u, inOrder(
+		func() error { return checkLevel(o.level) },
+		func() error { return oneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
+		func() error { return o.place([]output{{"--capture", o.capture}}, nil) })
+}
+
+func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
+	u, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	scenarios := aaep.DefaultScenarios()
+	if o.scenario != "" {
+		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
+		if err == nil {
+			scenarios, err = aaep.ReadScenarios(o.scenario, data)
+		}
+		if err != nil {
+			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md", "reading --scenario: %v", err)
+		}
+	}
+	transport, err := o.serverTransport(u)
+	if err != nil {
+		return nil, err
+	}
+	if o.budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.budget)
+		defer cancel()
+	}
+	var kept blocks
+	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios, Timeout: o.timeout,
+		Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+	if o.capture != "" {
+		live.Capture = &kept
+	}
+	results, err := live.Run(ctx)
+	if o.capture != "" {
+		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
+			return nil, withFix(fmt.Errorf("writing --capture: %w", err), writable)
+		}
+	}
+	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results, level: o.level,
+		chosen: fmt.Sprintf("layout %s, %d scenarios", o.layout, len(scenarios))}, err
+}
+
+// serverTransport makes the connections to the server that the operator named.
+func (n *networkFlags) serverTransport(u *url.URL) (http.RoundTripper, error) {
+	options := evidence.LiveOptions{Timeout: n.timeout, Proxy: n.proxy, ServerURL: u.String()}
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err != nil {
+			return nil, err
+		}
+		options.ConnectTo = append(options.ConnectTo, to)
+	}
+	var err error
+	if options.CACert, err = n.authorities(); err != nil {
+		return nil, err
+	}
+	transport, err := evidence.ServerTransport(options)
+	return transport, withFix(err, "name a server that can be reached, and a PEM file with --ca-cert")
+}
+
+// blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
+type blocks [][]byte
+
+func (b *blocks) Write(data []byte) (int, error) {
+	const size = 1 << 20
+	if last := len(*b) - 1; last < 0 || len((*b)[last])+len(data) > size {
+		*b = append(*b, make([]byte, 0, max(size, len(data))))
+	}
+	last := len(*b) - 1
+	(*b)[last] = append((*b)[last], data...)
+	return len(data), nil
+}
+
+// judged takes the values of --report that name a report to judge, rather than one to write.
+func (o *conformanceFlags) judged() (files []string) {
+	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
+		format, _, _ := strings.Cut(r, "=")
+		written := slices.Contains(report.Formats, format) && format != r
+		if !written {
+			files = append(files, r)
+		}
+		return !written
+	})
+	return files
+}
+
+// readText reads a text for people, and names it.
+func readText(sys IO, name string) (string, []byte, error) {
+	if name != toStdout {
+		data, err := capped.ReadFile(name, aaep.MaxText)
+		return name, data, err
+	}
+	data, err := capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), aaep.MaxText)
+	return "stdin", data, err
+}
+
+func checkLevel(level int) error {
+	if level == 1 || level == 2 {
+		return nil
+	}
+	return usagef("give 1 or 2; what level 3 adds is listed by: oap-gate conformance aaep --list", "--level %d is not decided here", level)
+}
+
+// readInto adds a file's messages to a stream.
+func readInto(s *aaep.Stream, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return fmt.Errorf("%q is a folder", name)
+	}
+	return s.Read(f)
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stepOf runs the program as a step's action with these inputs, and gives what the runner sees.
+func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log, outputs, summary string) {
+	t.Helper()
+	dir := t.TempDir()
+	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": event, "GITHUB_WORKSPACE": dir,
+		"GITHUB_OUTPUT": filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
+	defaults := map[string]string{"PATH": ".", "OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review", "TIMEOUT": "10s",
+		"MAX-ANNOTATIONS": "9", "SUMMARY": "true", "ALLOW-PULL-REQUEST-TARGET": "false"}
+	for name, value := range defaults {
+		env["INPUT_"+name] = value
+	}
+	for name, value := range inputs {
+		env["INPUT_"+strings.ToUpper(name)] = value
+	}
+	var out bytes.Buffer
+	code = Main(nil, IO{Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	return code, out.String(), read("output"), read("summary")
+}
+
+func TestActionHoldsAProvider(t *testing.T) {
+	contract := greenhouse(t)
+	dir := filepath.Dir(contract[1])
+	checklist := filepath.Join(t.TempDir(), "checklist.md")
+	honest := map[string]string{"mode": "oasis", "requirements": contract[1], "schema": contract[3],
+		"response": filepath.Join(dir, "answer.json"), "report": "checklist=" + checklist}
+	with := func(more map[string]string) map[string]string {
+		all := maps.Clone(honest)
+		maps.Copy(all, more)
+		return all
+	}
+	for _, event := range []string{"pull_request", "push", "schedule", "workflow_dispatch", "merge_group"} {
+		code, log, outputs, summary := stepOf(t, event, honest)
+		if code != 0 || !strings.Contains(log, "\npass: declared, not verified; ") || !strings.Contains(outputs, "\npass\n") ||
+			!strings.Contains(summary, "31 requirements are for people to attest") {
+			t.Errorf("%s: exit status %d\n%s\n%s\n%s", event, code, log, outputs, summary)
+		}
+	}
+	if text, err := os.ReadFile(checklist); err != nil || bytes.Count(text, []byte("- [ ] ")) != 32 {
+		t.Errorf("%v: %s", err, text)
+	}
+	for _, test := range []struct {
+		name  string
+		event string
+		more  map[string]string
+		code  int
+		want  string
+	}{
+		{"a gap", "pull_request", map[string]string{"response": filepath.Join(dir, "r.yaml")}, 1, "title=oasis-endpoint"},
+		{"offline", "pull_request", map[string]string{"response": "", "url": "https://p.example", "offline": "true"}, 3, "--offline"},
+		{"no summary", "pull_request", map[string]string{"summary": "false"}, 0, "pass: "},
+		{"a stranger's files with rights", "pull_request_target", nil, 2, "pull_request_target"},
+		{"even acknowledged", "pull_request_target", map[string]string{"allow-pull-request-target": "true"}, 2, "pull_request_target"},
+		{"a check left out", "push", map[string]string{"skip": "oasis-schema"}, 2, "does not take the input skip"},
+		{"only one check", "push", map[string]string{"checks": "oasis-schema"}, 2, "does not take the input checks"},
+		{"a base", "push", map[string]string{"base": "main"}, 2, "does not take the input base"},
+		{"another protocol's input", "push", map[string]string{"dialect": "0.4"}, 2, "does not take the input dialect"},
+		{"no tier", "push", map[string]string{"tier": "high"}, 2, "--tier"},
+		{"no boolean", "push", map[string]string{"offline": "maybe"}, 2, "offline"},
+		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
+		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
+		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "governance, oasis, opengap, aaep"},
+		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
+	} {
+		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
+		if code != test.code || !strings.Contains(log, test.want) || (summary == "") != (test.name == "no summary") {
+			t.Errorf("%s: exit status %d, want %d, %q, summary of %d bytes\n%s", test.name, code, test.code, test.want, len(summary), log)
+		}
+		if code == 2 && !strings.Contains(outputs, "\nerror\n") {
+			t.Errorf("%s: outputs %s", test.name, outputs)
+		}
+	}
+}
+
+// Each mode chooses a command that is there, by inputs that are flags of it.
+func TestProtocolSteps(t *testing.T) {
+	for _, p := range protocols {
+		if len(p.steps) == 0 || p.steps[len(p.steps)-1].asked != "" {
+			t.Errorf("%s has no step that is chosen by no input", p.name)
+		}
+		for _, s := range p.steps {
+			c := s.command(IO{}, &p)
+			for _, name := range slices.Concat(s.flags, []string{s.asked}) {
+				if name != "" && c.Flags().Lookup(name) == nil {
+					t.Errorf("%s %s has no flag --%s", p.name, c.Name(), name)
+				}
+			}
+		}
+	}
+}
+
+func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("opengap: \"0.4\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, log, _, _ := stepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir, "recommended": "warn"})
+	if code != 1 || !strings.Contains(log, "title=gap-fields") || !strings.Contains(log, "assumed: --recommended warn") {
+		t.Errorf("opengap: exit status %d\n%s", code, log)
+	}
+	capture := filepath.Join(dir, "a capture.jsonl")
+	if err := os.WriteFile(capture, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture, "level": "2"})
+	if code != 3 || !strings.Contains(log, "no-events") {
+		t.Errorf("aaep: exit status %d\n%s", code, log)
+	}
+	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log, "wants at least one file") {
+		t.Errorf("aaep without a capture: exit status %d\n%s", code, log)
+	}
+}

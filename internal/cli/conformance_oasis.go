@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+)
+
+// oasisProvider is what conformance oasis provider is told.
+type oasisProvider struct {
+	conformanceFlags
+	url, response                 string
+	profile, requirements, schema string
+	tier                          int
+}
+
+func newOASISProvider(sys IO, p *protocol) *cobra.Command {
+	var o oasisProvider
+	c := &cobra.Command{
+		Use:   "provider (--url URL | --response FILE) --profile DIR",
+		Short: "hold a provider's answer at /v1/conformance against a profile's contract",
+		Long: strings.TrimSpace(`
+provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
+and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
+		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile profiles/software-infrastructure\n" +
+			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure --tier 2",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context(), sys) })
+		},
+	}
+	o.bind(c, sys, p)
+	return c
+}
+
+func (o *oasisProvider) bind(c *cobra.Command, sys IO, p *protocol) {
+	o.conformanceFlags.bind(c, sys, p, true)
+	o.tries = 2 // the preflight is the first step of a run, not a wait for a server to come up
+	f := c.Flags()
+	f.StringVar(&o.url, "url", "", "the provider's `URL`; plain http for a loopback or private address alone")
+	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
+	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+oasis.ContractFile)
+	f.StringVar(&o.requirements, "requirements", "", "the requirements, a YAML `FILE`, in place of the one in the folder")
+	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in the folder; of Markdown (.md) the json block with a $schema")
+	f.IntVar(&o.tier, "tier", 1, "complexity tier that is to be evaluated")
+}
+
+// maxTier is far above the tiers that any profile has.
+const maxTier = 100
+
+func (o *oasisProvider) check() error {
+	switch {
+	case (o.url == "") == (o.response == ""):
+		return usagef("give one of them", "provider wants either --url or --response")
+	case o.profile == "" && (o.requirements == "" || o.schema == ""):
+		return usagef("name the profile's folder with --profile, or both files with --requirements and --schema",
+			"provider wants the contract of a profile")
+	case o.tier < 1 || o.tier > maxTier:
+		return usagef(fmt.Sprintf("give a number from 1 to %d", maxTier), "--tier %d is out of range", o.tier)
+	}
+	return nil
+}
+
+func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	contract, err := oasis.Read(oasis.Files{Dir: o.profile, Requirements: o.requirements, Schema: o.schema})
+	if err != nil {
+		return nil, usagef("name the profile's folder with --profile, and files that are there",
+			"reading the profile's contract: %v", err)
+	}
+	found := &conformance{subject: o.response, rows: oasis.Rules}
+	if contract.Profile != "" {
+		found.chosen = fmt.Sprintf("profile %s %s, tier %d", contract.Profile, contract.Version, o.tier)
+	}
+	var in *oasis.Input
+	switch {
+	case o.response != "":
+		data, err := capped.ReadFile(o.response, oasis.MaxResponse)
+		if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+			return nil, usagef("name a file with the provider's answer", "reading --response: %v", err)
+		}
+		in = oasis.Saved(contract, o.response, data, o.tier)
+	default:
+		request, err := o.request(contract.Profile)
+		if err != nil {
+			return nil, err
+		}
+		found.subject = o.url
+		if contract.Profile == "" {
+			in = oasis.Unasked(contract, "the contract names no profile to ask about")
+			break
+		}
+		progress := newProgress(sys)
+		defer progress.stop()
+		if found.source, err = o.source(progress.set); err != nil {
+			return nil, err
+		}
+		in = oasis.Asked(contract, found.source.Observe(ctx, request), o.tier)
+	}
+	found.results, err = oasis.Judge(in, found.subject)
+	return found, err
+}
+
+// request asks the endpoint about a profile.
+func (o *oasisProvider) request(profile string) (evidence.Request, error) {
+	const form = "write it like https://provider.example, or http://127.0.0.1:8080"
+	u, err := httpURL("--url", o.url)
+	if err != nil {
+		return evidence.Request{}, err
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return evidence.Request{}, usagef(form, "--url %q holds more than a server and a path", redacted(o.url))
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/")+"/v1/conformance", ""
+	u.RawQuery = url.Values{"profile": {profile}}.Encode()
+	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
+	switch {
+	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && o.dialsPrivate(u.Hostname()):
+		r.Protocol, o.server = evidence.Named, u.String()
+	case u.Scheme != "https":
+		return evidence.Request{}, usagef("use https, or name a loopback or private address: http://127.0.0.1:8080, http://localhost:8080, by --connect-to too",
+			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+	}
+	return r, nil
+}
+
+// dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
+func (n *networkFlags) dialsPrivate(host string) bool {
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err == nil && strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String()) {
+			return true
+		}
+	}
+	return false
+}

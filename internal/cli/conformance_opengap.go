@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// openGAPAgent is what conformance opengap agent is told.
+type openGAPAgent struct {
+	conformanceFlags
+	dir, dialect, recommended string
+}
+
+func newOpenGAPAgent(sys IO, p *protocol) *cobra.Command {
+	o := openGAPAgent{dir: "."}
+	c := &cobra.Command{
+		Use:   "agent [DIR]",
+		Short: "hold an agent's folder against the criteria of its dialect",
+		Long: strings.TrimSpace(`
+agent reads the folder of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP: 0.4 has
+opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
+a runtime does with the agent is for people to attest.`),
+		Example: "  oap-gate conformance opengap agent agents/helper\n" +
+			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("oap-gate conformance opengap agent [DIR]", "agent wants one folder, %d were given", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.dir = args[0]
+			}
+			return o.run(sys, o.judge)
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&o.dialect, "dialect", opengap.Auto, "auto, 0.4 or 0.1")
+	f.StringVar(&o.recommended, "recommended", "error",
+		"error or warn: what the checks are that the published page of 0.4 is said to recommend only")
+	return c
+}
+
+func (o *openGAPAgent) judge() (*conformance, error) {
+	if err := oneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
+		return nil, err
+	}
+	if err := oneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+		return nil, err
+	}
+	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error}
+	if o.recommended == "warn" {
+		options.Recommended = verdict.Warning
+	}
+	j, err := opengap.Judge(options)
+	switch {
+	case errors.Is(err, opengap.ErrTooLarge):
+		return nil, withFix(err, "name the folder of one agent, as a fresh clone has it")
+	case err != nil:
+		return nil, withFix(err, "name the agent's folder")
+	}
+	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results,
+		chosen: "dialect " + j.Dialect + ": " + j.Because}
+	if o.recommended == "warn" && j.Dialect == opengap.Dialect04 {
+		found.assumed = []string{"--recommended warn"}
+	}
+	return found, nil
+}

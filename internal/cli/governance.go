@@ -1,0 +1,455 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// governanceOptions are the flags of governance.
+type governanceOptions struct {
+	spanFlags
+	selectionFlags
+	forge forgeOptions
+	outputFlags
+	at                string
+	each, ask         bool
+	pr, body, reviews string
+	labels            []string
+	exception         string
+}
+
+func (o *governanceOptions) bind(c *cobra.Command) {
+	f := c.Flags()
+	o.spanFlags.bind(c)
+	o.spanFlags.specification = true
+	o.selectionFlags.bind(c, ruleIDsOf(spec.Rules()))
+	o.forge.bindForge(f)
+	o.outputFlags.bind(f)
+	o.bindWorkflow(f)
+	f.BoolVar(&o.each, "each", false, "judge every first-parent commit by itself, its message being the words; "+
+		"without --base from the root on")
+	f.StringVar(&o.pr, "pr", "", "event `FILE` with the pull request (default: GITHUB_EVENT_PATH)")
+	f.StringVar(&o.body, "body", "", "`FILE` with the pull request's body, for a draft")
+	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
+	f.StringArrayVar(&o.labels, "label", nil, "a label of the pull request; repeatable")
+	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
+	f.StringVar(&o.exception, "exception", "review", "what a claimed exception gets: review (a warning) or deny (a failure)")
+	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+	o.rules = spec.Rules()
+	o.unmade = func() *verdict.Report { return o.report("") }
+}
+
+func ruleIDsOf(rules []verdict.Rule) []string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+// check refuses what no run could use.
+func (o *governanceOptions) check() error {
+	return inOrder(
+		func() error { return o.selectionFlags.check(false) },
+		func() error { return oneOf("--exception", o.exception, "review", "deny") },
+		o.spanFlags.check,
+		o.checkEach,
+		func() error { return (&networkFlags{at: o.at}).checkAt() },
+		o.outputFlags.check,
+		func() error { return o.place(nil, nil) },
+	)
+}
+
+// checkEach refuses what says something of one pull request where each commit is one.
+func (o *governanceOptions) checkEach() error {
+	if !o.each {
+		return nil
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--worktree", o.worktree}, {"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
+		{"--label", o.labels != nil}, {"--forge", o.ask}} {
+		if f.set {
+			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull request", f.name)
+		}
+	}
+	return nil
+}
+
+func (o *governanceOptions) inputs() []input {
+	return []input{{"exception", choice("exception", &o.exception, "review", "deny")}}
+}
+
+func newGovernance(sys IO) *cobra.Command {
+	var o governanceOptions
+	c := &cobra.Command{
+		Use:   "governance",
+		Short: "hold a change of the specification to the gates of RFC 0019: tests, compatibility, charter review",
+		Long: strings.TrimSpace(`
+governance judges what base..head would do to the specification's repository (RFC 0019 sections 3 to
+5): a normative change comes with a test or with code, a published schema keeps its meaning, and what
+touches user rights has the stricter quorum. The base tree is the judge. Nothing of either tree is run.`),
+		Example: `  oap-gate governance                              HEAD against the main branch
+  oap-gate governance --worktree --body draft.md   the files on disk, with a body that is not sent yet
+  oap-gate governance --each                       every commit of the history
+  GITHUB_TOKEN=… oap-gate governance --pr event.json --forge`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return o.failed(sys, err)
+			}
+			return runGovernance(cmd.Context(), sys, &o)
+		},
+	}
+	o.bind(c)
+	o.tellUsage(c, sys)
+	return c
+}
+
+func runGovernance(ctx context.Context, sys IO, o *governanceOptions) (err error) {
+	defer o.crash(sys, &err)
+	rep, err := o.judge(ctx, sys)
+	if err != nil {
+		return o.failed(sys, withFix(err, "see: oap-gate governance --help"))
+	}
+	return o.verdict(sys, rep)
+}
+
+// report is one without results.
+func (o *governanceOptions) report(chosen string) *verdict.Report {
+	n := networkFlags{at: o.at, routeFlags: o.forge.routeFlags}
+	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: n.now(), Chosen: chosen,
+		Assumed: assumed(&o.selectionFlags, &n), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {
+		if f.value != "" {
+			rep.Assumed = append(rep.Assumed, f.name+" "+f.value)
+		}
+	}
+	for _, l := range o.labels {
+		rep.Assumed = append(rep.Assumed, "--label "+l)
+	}
+	slices.Sort(rep.Assumed)
+	if rep.Assumed == nil {
+		rep.Assumed = []string{}
+	}
+	for _, r := range o.rules {
+		if !o.selected(r.ID) {
+			rep.NotRun = append(rep.NotRun, r.ID)
+		}
+	}
+	return rep
+}
+
+func (o *governanceOptions) judge(ctx context.Context, sys IO) (*verdict.Report, error) {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	c, err := o.chooseProposal(ctx, repo, sys.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	rep := o.report(c.how)
+	rep.Base, rep.Head = c.base, c.head
+	if c.sequence {
+		err = o.judgeEach(ctx, repo, c, rep)
+	} else {
+		err = o.judgeRange(ctx, sys, repo, c, rep)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rep.Settle(o.rules)
+	return rep, nil
+}
+
+// chooseProposal finds what is judged. With --each it is a sequence, which without --base begins with the root.
+func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
+	event := o.base == "" && o.head == "" && getenv("GITHUB_ACTIONS") == "true"
+	if o.each && o.base == "" && !event {
+		rev := o.head
+		if rev == "" {
+			rev = "HEAD"
+		}
+		head, err := repo.Resolve(rev)
+		return chosen{head: head, sequence: true,
+			how: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself", short(head), rev)}, err
+	}
+	c, err := o.choose(ctx, repo, getenv)
+	if err != nil {
+		return c, err
+	}
+	if c.rewritten {
+		return c, usagef("fetch it, or name another base with --base", "base %s is not in the clone", c.base)
+	}
+	if o.each && !c.sequence {
+		c.sequence = true
+		c.how += ", each first-parent commit judged by itself"
+	}
+	return c, nil
+}
+
+// judgeEach judges the first-parent commits of head that base does not reach, each with its message for a body.
+func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c chosen, rep *verdict.Report) error {
+	head, err := repo.Tree(ctx, c.head)
+	if err != nil {
+		return err
+	}
+	base := repo.EmptyTree()
+	from := ""
+	if c.base != "" {
+		if base, err = repo.Tree(ctx, c.base); err != nil {
+			return err
+		}
+		if from, err = fork(ctx, repo, c.base, c.head); err != nil {
+			return err
+		}
+	}
+	if err := spec.HasSpecification(base, head); err != nil {
+		return err
+	}
+	texts := &spec.Texts{}
+	return repo.Steps(ctx, from, c.head, func(s *registry.Step) error {
+		rep.Counts.Records++
+		if len(s.Commit.Parents) == 0 {
+			j, err := spec.Root(s.Commit.ID, o.selected)
+			rep.Results = append(rep.Results, j.Results...)
+			return err
+		}
+		p, err := spec.NewStep(s, texts)
+		if err != nil {
+			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
+		}
+		object, err := repo.CommitObject(s.Commit.ID)
+		if err != nil {
+			return err
+		}
+		p.Words = spec.NewWords("the commit's message", string(object.Message))
+		return o.add(rep, p)
+	})
+}
+
+// fork is the newest first-parent commit of head that base is or comes from; empty where there is none.
+func fork(ctx context.Context, repo *registry.Repository, base, head string) (string, error) {
+	chain, err := repo.FirstParents(ctx, "", head)
+	if err != nil {
+		return "", err
+	}
+	ahead := sort.Search(len(chain), func(i int) bool {
+		reached, e := repo.IsAncestor(ctx, chain[i], base)
+		err = errors.Join(err, e)
+		return !reached
+	})
+	if ahead == 0 || err != nil {
+		return "", err
+	}
+	return chain[ahead-1], nil
+}
+
+func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen, rep *verdict.Report) error {
+	var r *registry.Range
+	var err error
+	if c.head == "" {
+		r, err = repo.WorktreeRange(ctx, c.base)
+	} else {
+		r, err = repo.Range(ctx, c.base, c.head)
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.MergeBases) > 0 {
+		rep.MergeBase = r.MergeBases[0]
+	}
+	p, err := spec.NewRange(ctx, repo, r, &spec.Texts{})
+	if err != nil {
+		return err
+	}
+	pull, err := o.pullRequest(ctx, sys, repo, p)
+	if err != nil {
+		return err
+	}
+	if len(r.Changes) == 0 {
+		if c.changedFiles > 0 {
+			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.base, c.head, c.changedFiles)
+		}
+		return nil
+	}
+	if err := o.ofForge(ctx, sys, p, pull); err != nil {
+		return err
+	}
+	rep.Counts.Records = 1
+	return o.add(rep, p)
+}
+
+// add judges a proposal for the report.
+func (o *governanceOptions) add(rep *verdict.Report, p *spec.Proposal) error {
+	p.DenyException = o.exception == "deny"
+	j, err := spec.Judge(p, o.selected)
+	rep.Results = append(rep.Results, j.Results...)
+	rep.Exception = rep.Exception || j.Exception
+	rep.Charter = rep.Charter || j.Charter
+	return err
+}
+
+// maxBody is the size in bytes of a file with a body. GitHub's own limit is 256 KiB.
+const maxBody = 1 << 20
+
+// pullEvents are those that hold a pull request.
+var pullEvents = []string{"pull_request", "pull_request_review", "pull_request_target"}
+
+// pullRequest takes the words, the opener, the labels and the head from the event, and gives the pull request's number,
+// 0 where it is not known.
+func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *registry.Repository, p *spec.Proposal) (int, error) {
+	p.Labels = o.labels
+	number := 0
+	path := o.pr
+	if path == "" && sys.Getenv("GITHUB_ACTIONS") == "true" && slices.Contains(pullEvents, sys.Getenv("GITHUB_EVENT_NAME")) {
+		path = sys.Getenv("GITHUB_EVENT_PATH")
+	}
+	if path != "" {
+		event, err := readEvent(path)
+		if err != nil {
+			return 0, err
+		}
+		pull, ok := strict.Member(event, "pull_request").(map[string]any)
+		if !ok {
+			return 0, usagef("give the event of a pull request, an object with the member pull_request",
+				"the event %s has no pull request", path)
+		}
+		p.Words = spec.NewWords("the pull request's body", strict.String(pull, "body"))
+		p.Opener = strict.String(pull, "user", "login")
+		number = count(strict.Member(pull, "number"))
+		labels, _ := strict.Member(pull, "labels").([]any)
+		for _, l := range labels {
+			p.Labels = append(p.Labels, strict.String(l, "name"))
+		}
+		if err := proposes(ctx, repo, p, strict.String(pull, "head", "sha")); err != nil {
+			return 0, err
+		}
+	}
+	if o.body != "" {
+		text, err := readCapped(o.body, maxBody)
+		if err != nil {
+			return 0, usagef("name a file with the body", "reading --body: %v", err)
+		}
+		p.Words = spec.NewWords("the pull request's body", string(text))
+	}
+	return number, nil
+}
+
+// proposes sets the commit that approvals are of: the pull request's head. What is judged is that or its merge.
+func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, head string) error {
+	if head == "" || p.Head == "" || head == p.Head {
+		return nil
+	}
+	judged, err := repo.Commit(ctx, p.Head)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(judged.Parents, head) {
+		return usagef("give the event of the pull request that is checked out",
+			"the event's pull request has the head %s, and %s is judged, which is neither that nor its merge", head, p.Head)
+	}
+	p.Head = head
+	return nil
+}
+
+// ofForge says who is asked for what only the forge knows.
+func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposal, number int) error {
+	p.Forge = &spec.Forge{}
+	if o.ask {
+		if number == 0 {
+			return usagef("give the event with --pr FILE", "--forge: the pull request's number is not known")
+		}
+		o.forge.repo = o.repo
+		client, err := o.forge.client(sys)
+		if err != nil {
+			return err
+		}
+		p.Forge.Repository = client.Repository
+		p.Forge.Reviews = func() ([]spec.Review, error) {
+			return listed[spec.Review](ctx, client, "reading the reviews", fmt.Sprintf("pulls/%d/reviews", number))
+		}
+		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, number) }
+		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
+	}
+	if o.reviews != "" {
+		data, err := readCapped(o.reviews, spec.MaxReviews)
+		if err != nil {
+			return usagef("name the file with the forge's list of reviews", "reading --reviews: %v", err)
+		}
+		reviews, err := spec.ParseReviews(o.reviews, data)
+		if err != nil {
+			return usagef("give the forge's list of reviews, all pages as one array", "reading --reviews: %v", err)
+		}
+		p.Forge.Reviews = func() ([]spec.Review, error) { return reviews, nil }
+	}
+	return nil
+}
+
+// listed is a list of the forge, all pages.
+func listed[T any](ctx context.Context, c *forge.Client, op, path string) ([]T, error) {
+	var all []T
+	err := forge.Pages(ctx, c, op, path, func(page []T) bool {
+		all = append(all, page...)
+		return false
+	})
+	return all, err
+}
+
+type login struct {
+	Login string `json:"login"`
+}
+
+// authors are the accounts of the authors and committers of a pull request's commits.
+func authors(ctx context.Context, c *forge.Client, number int) ([]string, error) {
+	type commit struct {
+		Author, Committer *login
+	}
+	commits, err := listed[commit](ctx, c, "reading the commits", fmt.Sprintf("pulls/%d/commits", number))
+	var out []string
+	for _, commit := range commits {
+		for _, who := range []*login{commit.Author, commit.Committer} {
+			if who != nil && who.Login != "" && !slices.Contains(out, who.Login) {
+				out = append(out, who.Login)
+			}
+		}
+	}
+	return out, err
+}
+
+// issueLabels are the labels of all these issues.
+func issueLabels(ctx context.Context, c *forge.Client, issues []int) ([]string, error) {
+	var out []string
+	for _, n := range issues {
+		var issue struct {
+			Labels []struct{ Name string }
+		}
+		_, err := c.Call(ctx, "reading an issue", "GET", fmt.Sprintf("issues/%d", n), nil, &issue)
+		if errors.Is(err, forge.ErrNotFound) {
+			continue // it closes nothing
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range issue.Labels {
+			out = append(out, l.Name)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,88 @@
+package aaep
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// judged are the findings of an input, as "line check code severity", and its verdict.
+func judged(t *testing.T, text string, o Options) (verdict.Verdict, []string) {
+	t.Helper()
+	s := NewStream("x", o)
+	if err := s.Read(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	return told(t, s)
+}
+
+func told(t *testing.T, s *Stream) (verdict.Verdict, []string) {
+	t.Helper()
+	results, err := s.Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := &verdict.Report{Results: results}
+	rep.Settle(Rules)
+	var all []string
+	for _, r := range rep.Results {
+		for _, f := range r.Findings {
+			if f.Message == "" || f.Fix == "" || f.Cite == "" {
+				t.Errorf("%s says too little: %+v", r.Check, f)
+			}
+			all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", f.Line), "0 ")+strings.TrimPrefix(r.Check, "aaep-")+" "+f.Code+
+				" "+f.Severity.String())
+		}
+	}
+	slices.Sort(all)
+	return rep.Verdict, all
+}
+
+func TestSharedStreams(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "aaep")
+	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+	if err != nil {
+		t.Skip("the streams are not beside this clone")
+	}
+	var cases []struct {
+		File, Verdict string
+		Level         int
+		Findings      []struct {
+			Check, Code, Severity string
+			Line                  *int
+		}
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		text, err := os.ReadFile(filepath.Join(dir, c.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, f := range c.Findings {
+			line := ""
+			if f.Line != nil {
+				line = fmt.Sprintf("%d ", *f.Line)
+			}
+			want = append(want, line+strings.TrimPrefix(f.Check, "aaep-")+" "+f.Code+" "+f.Severity)
+		}
+		v, got := judged(t, string(text), Options{Level: c.Level})
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" || string(v) != c.Verdict {
+			t.Errorf("%s at level %d: %s, want %s %s", c.File, c.Level, v, c.Verdict, diff)
+		}
+	}
+}
+
+var _ = bytes.Equal

@@ -1,0 +1,341 @@
+package aaep
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The checks of a stream, by their place in Rules.
+const (
+	envelope = iota
+	schema
+	lifecycle
+	state
+	tools
+	output
+	summary
+	urgency
+	defaultDecision
+	confirmation
+	blocking
+	resolution
+
+	streamChecks // how many they are
+)
+
+// The checks that ask a running producer.
+const (
+	LiveStream  = "aaep-live-stream"
+	LiveForged  = "aaep-live-forged"
+	LiveTwice   = "aaep-live-twice"
+	LiveLate    = "aaep-live-late"
+	LiveTimeout = "aaep-live-timeout"
+)
+
+// The checks of a claim.
+const (
+	claimText   = "aaep-claim"
+	claimReport = "aaep-claim-report"
+)
+
+// notExercised is what an input comes to that shows nothing of a required behaviour.
+const notExercised = "not-exercised"
+
+const (
+	producer   = "producer"
+	subscriber = "subscriber"
+	claimant   = "claimant"
+)
+
+// Rules are the requirements of chapter 9, in the order of a report: those of a stream, those of a running producer, those
+// of a claim, and what is not decided here.
+var Rules = []verdict.Rule{
+	{ID: "aaep-envelope", Title: "each event has a whole and well-formed envelope", Cite: "AAEP 9.3.1 (7), 3.2",
+		Role: producer, Level: 1,
+		Why: "a subscriber that cannot tell who speaks, when and in which session cannot announce anything",
+		Fix: "send the six required members on each event, in their form",
+		Codes: append([]strict.Code{
+			{"not-an-object", "a message is JSON, and no object", "send each message as a JSON object"},
+			{"missing-member", "a required member is not there", "send the member that the message names"},
+			{"context", "@context is neither the core context nor a list of texts that begins with it",
+				`set "@context" to "https://aaep-protocol.org/context/v1", or a list with that first`},
+			{"type-unknown", "the type is in the protocol's own namespace, or in none, and no core type",
+				"use one of the twelve core types, or a namespace of your own"},
+			{"event-id", "the event_id is not evt_ and 1 to 64 letters or digits", "make it evt_ and letters or digits"},
+			{"event-id-twice", "two events have the same event_id", "give each event an id of its own"},
+			{"session-id", "the session_id is not sess_ and 1 to 64 letters or digits", "make it sess_ and letters or digits"},
+			{"timestamp", "the timestamp is no RFC 3339 time with an offset and no, three or six fraction digits",
+				"write it like 2026-05-04T12:00:00.000Z"},
+			{"producer", "the producer has no agent_id", "send producer.agent_id, a text that is not empty"},
+			{"urgency-value", "the urgency is none of the three", "use background, normal or critical, or leave it out"},
+			{"sequence", "the sequence_number does not count the session's events from 0, one by one",
+				"start at 0 and add one for each event of the session, or leave the number out"},
+			{"sequence-gaps", "some events of a session have a sequence_number and others have none",
+				"number all events of a session, or none"},
+			{"no-events", "the input holds no event", "capture a session and give its events"},
+		}, strict.Codes...)},
+	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)",
+		Role: producer, Level: 1,
+		Why: "a subscriber announces what the members say, and has nothing else to announce",
+		Fix: "send the members that chapter 4 asks for, with values that it knows",
+		Codes: []strict.Code{
+			{"missing-member", "a member that the type requires is not there", "send the member that the message names"},
+			{"member-value", "a member has a value that its type does not know", "use a value that the message names"},
+		}},
+	{ID: "aaep-lifecycle", Title: "a session starts once, first, and ends once, last", Cite: "AAEP 9.3.1 (1, 2), 4.5.1",
+		Role: producer, Level: 1,
+		Why: "a user must know when an agent begins to act and when it has ended",
+		Fix: "emit session.started before anything else, and one terminal event after all else",
+		Codes: []strict.Code{
+			{"before-start", "an event comes before its session's session.started", "emit session.started first"},
+			{"started-twice", "a session starts a second time", "emit session.started once, and use a new session_id"},
+			{"terminal-twice", "a session ends a second time", "emit one of completed, errored and cancelled, once"},
+			{"after-terminal", "an event comes after its session's end", "emit the terminal event last"},
+			{"capture-starts-late", "the input does not hold the session's start; nothing is known of what came before",
+				"capture from before the session starts, or emit session.started"},
+			{"capture-ends", "the input does not hold the session's end; nothing is known of what came after",
+				"capture until the session has ended, or emit its terminal event"},
+			{"no-events", "the input holds no event", "capture a session and give its events"},
+		}},
+	{ID: "aaep-state", Title: "the states of a session are told, and make a chain", Cite: "AAEP 9.3.1 (3), 4.2.1",
+		Role: producer, Level: 1,
+		Why: "who cannot see the screen knows by these events alone what the agent is at",
+		Fix: "emit state.changed at each transition, from the state that was told last",
+		Codes: []strict.Code{
+			{"no-state", "a whole session tells no state", "emit state.changed, at least to and from thinking"},
+			{"first-state", "the first state.changed is not from idle", "set from_state to idle"},
+			{"state-chain", "a state.changed is from a state that the session was not in",
+				"set from_state to the to_state of the last one"},
+			{"thinking", "a whole session does not tell that it enters and leaves thinking",
+				"emit state.changed to thinking and from it"},
+			{"calling-tool", "a session calls tools and never tells the state calling_tool",
+				"emit state.changed to calling_tool before the first tool.invoked"},
+			{"writing-output", "a session streams output and never tells the state writing_output",
+				"emit state.changed to writing_output before the first chunk"},
+		}},
+	{ID: "aaep-tools", Title: "each tool call is told before and after", Cite: "AAEP 9.3.1 (4, 5), 4.5.2",
+		Role: producer, Level: 1,
+		Why: "what an agent does on a user's behalf must be heard, and how it ended",
+		Fix: "emit one tool.completed for each tool.invoked, with the same tool_call_id and tool",
+		Codes: []strict.Code{
+			{"not-invoked", "a tool.completed follows no open tool.invoked of its id, or of its tool",
+				"emit tool.invoked before the tool is called"},
+			{"other-tool", "a tool.completed names another tool than the tool.invoked of its id", "name the tool that was invoked"},
+			{"call-id-twice", "two calls of a session have the same tool_call_id", "give each call an id of its own"},
+			{"not-completed", "a tool call has no tool.completed when its session ends",
+				"emit tool.completed, with status timeout or error if need be"},
+			{notExercised, "the input holds no tool call; nothing was decided", "capture a session in which a tool is called"},
+		}},
+	{ID: "aaep-output", Title: "streamed output is whole and in order", Cite: "AAEP 9.3.1 (6), 4.3.3",
+		Role: producer, Level: 1,
+		Why: "a screen reader reads the chunks as they come, and stops at the complete one",
+		Fix: "count position from 0 for each output_id, and set complete on the last chunk alone",
+		Codes: []strict.Code{
+			{"not-complete", "an output has no complete chunk when its session ends", "set complete to true on the last chunk"},
+			{"after-complete", "a chunk follows the complete one of its output", "set complete on the last chunk alone"},
+			{"position-back", "a chunk's position is before that of the chunk before it", "let position grow with the output"},
+			{"position-offset", "a chunk's position is not the length of what came before it", "set position to that length"},
+			{"no-coalesce-hint", "an output comes in several chunks, one of them without coalesce_hint",
+				"set coalesce_hint on each chunk"},
+			{notExercised, "the input holds no output; nothing was decided", "capture a session that streams output"},
+		}},
+	{ID: "aaep-summary", Title: "what is likely to be announced has a summary", Cite: "AAEP 9.3.1 (9)",
+		Role: producer, Level: 1,
+		Why: "the summary is what is said aloud",
+		Fix: "send summary_normal",
+		Codes: []strict.Code{
+			{"no-summary", "an event that is likely to be announced has no summary_normal", "send summary_normal"}}},
+	{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Role: producer, Level: 1,
+		Why: "critical events alone are exempt from filters and rate limits",
+		Fix: "set urgency to critical",
+		Codes: []strict.Code{
+			{"not-critical", "an error, a question or a handoff is not critical", "set urgency to critical"}}},
+	{ID: "aaep-default-decision", Title: "silence is no consent to what cannot be taken back", Cite: "AAEP 9.4.1 (4), 6.4.1",
+		Role: producer, Level: 2,
+		Why: "a user who did not hear the question must not have agreed to it",
+		Fix: "set default_decision to reject",
+		Codes: []strict.Code{{"default-accept", "a confirmation of an irreversible or risky action defaults to accept",
+			"set default_decision to reject"}}},
+	{ID: "aaep-confirmation", Title: "each irreversible action is asked for first", Cite: "AAEP 9.4.1 (2), 4.3.1",
+		Role: producer, Level: 2,
+		Why: "an action that cannot be taken back needs the user's word before it, and for itself",
+		Fix: "emit awaiting.confirmation before the tool.invoked, one for each irreversible call",
+		Codes: []strict.Code{
+			{"not-confirmed", "an irreversible tool.invoked has no confirmation of its own before it",
+				"emit awaiting.confirmation first, one for each irreversible call"},
+			{"token-twice", "a reply_token is used a second time", "make a new token for each question"},
+			{"asked-twice", "the same action is asked for again while the first question is open",
+				"wait for the reply or the timeout before asking again"},
+			{notExercised, "the input holds no irreversible tool call; nothing was decided",
+				"capture a session in which an irreversible tool is called"},
+		}},
+	{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance", Cite: "AAEP 9.4.1 (3), 6.1",
+		Role: producer, Level: 2,
+		Why: "a question whose answer is not awaited is no question",
+		Fix: "call the tool only after an accepting reply, or after a default of accept at the timeout",
+		Codes: []strict.Code{
+			{"before-reply", "an irreversible tool is invoked while its confirmation is open", "wait for the reply or the timeout"},
+			{"after-reject", "an irreversible tool is invoked although its confirmation was rejected, by a reply or by default",
+				"drop the action, and emit state.changed instead"},
+			{"replies-not-captured", "the input holds no reply at all, so that nobody can tell whether one had come",
+				"capture the replies too, in the order in which they pass"},
+		}},
+	{ID: "aaep-resolution", Title: "a question that was answered is followed up", Cite: "AAEP 9.4.1 (9)",
+		Role: producer, Level: 2,
+		Why: "a user who answered must hear that the answer counted",
+		Fix: "emit state.changed after each reply",
+		Codes: []strict.Code{
+			{"no-follow-up", "no event of the session follows the reply", "emit state.changed after the reply"}}},
+	{ID: LiveStream, Title: "a running producer serves its events, and ends its sessions", Cite: "AAEP 9.3.1, appendix B",
+		Role: producer, Level: 1, Method: verdict.Live,
+		Why: "what cannot be received cannot be announced",
+		Fix: "serve text/event-stream, keep the connection until the session has ended, and end it",
+		Codes: []strict.Code{
+			{"no-connection", "no connection was made, or it broke before the answer", "start the producer, and name its URL"},
+			{"http-status", "a request was answered with another status than the layout's",
+				"serve the layout that --layout names: see docs/conformance.md"},
+			{"not-sse", "the stream of events is not served as text/event-stream", "serve it with Content-Type: text/event-stream"},
+			{"no-subscription", "the answer to subscription.request has no Location on the same server", "answer 201 with one"},
+			{"session-hangs", "nothing came for the time of --timeout, or --budget was used up, and the session had not ended",
+				"end each session by a terminal event; give a longer --timeout or --budget if it takes long"},
+			{"no-terminal", "the producer ended the stream, and the session had no terminal event",
+				"emit completed, errored or cancelled at the end of each session"},
+			{"stream-dropped", "the connection broke while a session was under way", "keep the stream until the session has ended"},
+			{"stream-too-large", "the stream has more bytes, messages or sessions than are read, or a longer message",
+				"send less: see the limits in docs/conformance.md"},
+		}},
+	{ID: LiveForged, Title: "a reply with a token that was never issued is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (2)",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "whoever can guess nothing must be able to accept nothing",
+		Fix: "act on a reply only where its token is of an open question",
+		Codes: []strict.Code{
+			{"forged-accepted", "an irreversible tool was invoked after a reply with a token that was never issued",
+				"look the token up among the open questions, and ignore what is not there"},
+			{notExercised, "no scenario brought about what the check needs; nothing was decided",
+				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+		}},
+	{ID: LiveTwice, Title: "the first reply to a question counts, and no other", Cite: "AAEP 9.4.1 (6), 6.3.5",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "a user who said no must not be overruled by who speaks next",
+		Fix: "close the question at its first valid reply",
+		Codes: []strict.Code{
+			{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
+				"close the question at its first valid reply"},
+			{notExercised, "no scenario brought about what the check needs; nothing was decided",
+				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+		}},
+	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "by then the default was applied, and the user was told so",
+		Fix: "close the question at its timeout",
+		Codes: []strict.Code{
+			{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
+				"close the question at its timeout"},
+			{notExercised, "no scenario brought about what the check needs; nothing was decided",
+				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+		}},
+	{ID: LiveTimeout, Title: "the default is applied when the timeout has passed", Cite: "AAEP 9.4.4, 6.4",
+		Role: producer, Level: 2, Method: verdict.Live,
+		Why: "a session that waits for ever has no end that a user could hear",
+		Fix: "apply default_decision at timeout_seconds, and emit state.changed",
+		Codes: []strict.Code{
+			{"timeout-ignored", "nothing followed the timeout of a question that nobody answered", "apply default_decision at the timeout"},
+			{"timeout-late", "the default was applied later than 2 s and 10 % after the timeout", "apply it at the timeout"},
+			{notExercised, "no scenario brought about what the check needs; nothing was decided",
+				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+		}},
+	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate", Cite: "AAEP 9.8, 9.1 (4)",
+		Role: claimant,
+		Why:  "a claim that nobody can check is no conforming claim",
+		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
+		Codes: []strict.Code{
+			{"no-claim", "the text holds no claim of AAEP conformance; nothing was decided", "give the text in which the claim stands"},
+			{"claim-level", "the claim names no level", "name the level: AAEP Level 1, 2 or 3 conformant"},
+			{"claim-certified", "the claim says certified; the AAEP project certifies nothing", "say conformant, and by which suite it was verified"},
+			{"claim-suite", "the claim names no suite version", "name the version of the suite by which it was verified"},
+			{"claim-date", "the claim names no date of verification, or one that cannot be or is long past",
+				"name the day of the last verification, YYYY-MM-DD"},
+		}},
+	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)", Role: claimant,
+		Why: "a higher level than the implementation passes is a misrepresentation",
+		Fix: "claim what the report says, or give the report of a run at the claimed level",
+		Codes: append([]strict.Code{
+			{"report-form", "the file is no conformance report of a form that is known", "give the JSON report of a conformance run"},
+			{"claim-above-report", "the report is of a lower level than the claim", "claim the level of the report"},
+			{"claim-not-passed", "the verdict of the report is no pass", "mend what the report names, and run it again"},
+			{"claim-with-failures", "the report lists a failure of severity error", "mend what the report names, and run it again"},
+			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's run asked none",
+				"run oap-gate conformance aaep producer, and give its report"},
+		}, strict.Codes...)},
+
+	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is told"),
+	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
+	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
+	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "whoever replies is authenticated"),
+	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)", "clarification is asked for where it is genuinely needed, and its kinds are true"),
+	manual("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected"),
+	manual("AAEP-P2.10", producer, 2, "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
+	manual("AAEP-C7.5", claimant, 0, "9.7 (5)", "the report is kept where the public can read it"),
+	manual("AAEP-C10", claimant, 0, "9.10", "disputes are reproduced, answered in reasonable time and recorded"),
+
+	manual("AAEP-S1.3", subscriber, 1, "9.3.2 (3)", "starts, ends and tool calls are announced at the user's verbosity"),
+	manual("AAEP-S1.4", subscriber, 1, "9.3.2 (4)", "a user can tell completed, errored and cancelled apart"),
+	manual("AAEP-S1.7", subscriber, 1, "9.3.2 (7)", "critical events are prominent and never suppressed"),
+	manual("AAEP-S2.5", subscriber, 2, "9.4.2 (5)", "a user has a clear way to reply"),
+	manual("AAEP-S2.6", subscriber, 2, "9.4.2 (6)", "nothing is answered on the user's behalf but as the user configured"),
+	manual("AAEP-S2.9", subscriber, 2, "9.4.2 (9)", "the cancelling of a pending confirmation reaches the user"),
+
+	live("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport"),
+	live("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated"),
+	live("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully"),
+	live("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully"),
+	live("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared"),
+	live("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply"),
+	live("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly"),
+	live("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are"),
+	live("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
+	live("AAEP-P3.2", producer, 3, "9.5.1 (2)", "subscription.request is accepted"),
+	live("AAEP-P3.3", producer, 3, "9.5.1 (3)", "each request is answered by subscription.accepted or subscription.rejected"),
+	live("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4", "honored capabilities are no more permissive than those requested"),
+	live("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.5.4", "negotiated rate, filters, coalescing and languages are honored"),
+	live("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied"),
+	live("AAEP-P3.7", producer, 3, "9.5.1 (7)", "subscription.close releases what it held and applies pending defaults"),
+	live("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered"),
+	live("AAEP-P3.9", producer, 3, "9.5.1 (9)", "the manifest is signed for subscribers that require it"),
+	live("AAEP-P3.10", producer, 3, "9.5.1 (10)", "backpressure is applied, and critical events are never delayed"),
+	live("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities"),
+	live("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored"),
+	live("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
+	live("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected"),
+	live("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped"),
+	live("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown"),
+	live("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required"),
+	live("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure"),
+}
+
+// manual is a requirement that nobody can see from outside.
+func manual(id, role string, level int, clause, title string) verdict.Rule {
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title, Method: verdict.Attested,
+		Why: "nobody can see it from outside", Fix: "have people who know the implementation attest it"}
+}
+
+// live is a requirement that a running peer would show, and that no command here asks one about.
+func live(id, role string, level int, clause, title string) verdict.Rule {
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title, Method: verdict.Live,
+		Why: "it shows in a running peer alone, and is not run by this program", Fix: "test it against a running peer"}
+}
+
+// Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,
+// those that a running one shows, and those for people.
+func Rows(o Options) []verdict.Rule {
+	var rows []verdict.Rule
+	for _, check := range o.checks() {
+		rows = append(rows, Rules[check])
+	}
+	for _, rule := range Rules[streamChecks:] {
+		if rule.Role == producer && rule.Level <= o.Level && !o.Single {
+			rows = append(rows, rule)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,673 @@
+package aaep
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The layouts of a producer's endpoints: that of appendix B, and that of the public example producers.
+const (
+	LayoutSpec      = "spec"
+	LayoutReference = "reference"
+)
+
+// Live talks to a running producer.
+type Live struct {
+	Transport http.RoundTripper
+	URL       *url.URL
+	Layout    string
+	Level     int
+	Scenarios []Scenario
+	Path      string        // names the capture in findings
+	Timeout   time.Duration // without an answer or an event
+	UserAgent string
+	Capture   io.Writer // takes the messages as JSON Lines; nil: nothing does. What it returns counts for nothing
+}
+
+// pause is how long the producer is listened to before a reply, and after a session's end, for what must not come.
+const pause = 200 * time.Millisecond
+
+// errStop ends the run: what is wrong is a finding.
+var errStop = errors.New("stop")
+
+// visit is a run under way.
+type visit struct {
+	*Live
+	client http.Client
+	base   *url.URL
+	stream *Stream
+	line   int
+	left   atomic.Int64 // bytes that may still be read of streams
+
+	transport verdict.Outcome
+	probes    map[string]*probe
+	ran       []string
+}
+
+// probe is what the scenarios of one kind showed.
+type probe struct {
+	verdict.Outcome
+	scenarios, shown int
+	skipped          string // why the last could not be run; empty: it could
+}
+
+// Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The error is the context's where that was
+// canceled; whatever the producer does is in the results.
+func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
+	v := &visit{Live: l, stream: NewStream(l.Path, Options{Level: l.Level}),
+		client: http.Client{Transport: l.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
+	v.stream.excused = map[int32]bool{}
+	v.left.Store(MaxBytes)
+	// A late reply shows nothing of a producer that does not apply its timeouts.
+	scenarios := slices.Clone(l.Scenarios)
+	slices.SortStableFunc(scenarios, func(a, b Scenario) int {
+		return cmp.Compare(slices.Index(replies, a.Reply)/5, slices.Index(replies, b.Reply)/5)
+	})
+	for _, s := range scenarios {
+		if p := v.probes[s.Reply]; p != nil {
+			p.scenarios++
+		}
+		if s.Reply == replyLate && v.probes[replyNone].Has(verdict.Error) {
+			v.probes[replyLate].skipped = "the default is not applied in time, as " + LiveTimeout + " says"
+			continue
+		}
+		err := v.hold(ctx, s)
+		if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+		if err != nil {
+			v.stream.broken = true
+			break
+		}
+		v.ran = append(v.ran, s.Name)
+	}
+	return v.results()
+}
+
+// at is a place in the capture.
+type at struct {
+	path string
+	line int
+}
+
+func (a at) Pos(string) strict.Pos {
+	return strict.Pos{Path: a.path, Line: a.line, Column: min(a.line, 1)}
+}
+
+// here is the last message of the capture.
+func (v *visit) here() at { return at{v.Path, v.line} }
+
+// broken adds a finding that ends the run.
+func (v *visit) broken(severity verdict.Severity, code, format string, args ...any) error {
+	v.transport.Add(v.here(), severity, "", code, format, args...)
+	return errStop
+}
+
+// record takes a message into the capture and judges it.
+func (v *visit) record(data []byte) error {
+	m, err := v.take(data)
+	if err != nil || m == nil {
+		return err
+	}
+	return v.judge(m)
+}
+
+// take takes a message into the capture; nil: it is none, which is a finding.
+func (v *visit) take(data []byte) (*message, error) {
+	line := data
+	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well
+		line = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
+	}
+	v.line++
+	if v.Capture != nil {
+		_, _ = v.Capture.Write(slices.Concat(line, []byte("\n")))
+	}
+	m, err := v.stream.parse(v.line, 1, line)
+	if err != nil {
+		return nil, v.broken(verdict.Error, "stream-too-large", "%v", err)
+	}
+	return m, nil
+}
+
+func (v *visit) judge(m *message) error {
+	v.stream.judge(m)
+	if len(v.stream.sessions) > MaxSessions {
+		return v.broken(verdict.Error, "stream-too-large", "%v", ErrSessions)
+	}
+	return nil
+}
+
+// exchange sends a JSON body, or asks where there is none. The body of the answer is left to read where events are asked
+// for; else it is read, up to 64 KiB.
+func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
+	send, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(v.Timeout, cancel)
+	stop := func() { timer.Stop(); cancel() }
+	req, err := http.NewRequestWithContext(send, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		stop()
+		return nil, nil, v.broken(verdict.Error, "no-connection", "%q cannot be requested", u.Redacted())
+	}
+	req.Header.Set("User-Agent", v.UserAgent)
+	req.Header.Set("Accept-Encoding", "identity")
+	if method == http.MethodGet {
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Cache-Control", "no-cache")
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := v.client.Do(req)
+	if err != nil {
+		hangs := ctx.Err() == nil && send.Err() != nil
+		if stop(); hangs {
+			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path, v.Timeout)
+		}
+		return nil, nil, v.unconnected(ctx, method, u, err)
+	}
+	if method == http.MethodGet {
+		timer.Stop() // the body ends when the session does, or with its context
+		return resp, nil, nil
+	}
+	defer stop()
+	defer resp.Body.Close()
+	answer, err := capped.ReadAll(resp.Body, 64<<10)
+	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+		if ctx.Err() == nil && send.Err() != nil {
+			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method, u.Path, v.Timeout)
+		}
+		return nil, nil, v.unconnected(ctx, method, u, err)
+	}
+	return resp, answer, nil
+}
+
+func (v *visit) unconnected(ctx context.Context, method string, u *url.URL, err error) error {
+	if ctx.Err() != nil {
+		return v.overBudget()
+	}
+	var detail *url.Error
+	if errors.As(err, &detail) {
+		err = detail.Err
+	}
+	return v.broken(verdict.Doubt, "no-connection", "%s %s: %v", method, u.Path, err)
+}
+
+func (v *visit) overBudget() error {
+	return v.broken(verdict.Doubt, "session-hangs", "the time of --budget is over, and the session has not ended")
+}
+
+// below is a path below the base.
+func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
+
+// subscribe finds the base, and gives the URL of the events and the id of the subscription.
+func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
+	if v.Layout == LayoutReference {
+		v.base = v.URL
+		return v.below("events"), "sub_oapgate", nil
+	}
+	request, _ := json.Marshal(map[string]any{"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "oap-gate",
+		"capabilities": map[string]any{"max_events_per_second": 1000, "preferred_verbosity": "normal", "languages": []string{"en-US"},
+			"supports_confirmation_reply": true, "supports_clarification_reply": true,
+			"coalesce_boundaries": []string{"none", "word", "sentence", "paragraph", "completion"}}})
+	bases := []*url.URL{v.base}
+	if v.base == nil {
+		bases = []*url.URL{v.URL, v.URL.JoinPath("aaep/v1")}
+	}
+	for i, base := range bases {
+		v.base = base
+		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), request)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case i+1 < len(bases) && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed):
+			continue
+		case resp.StatusCode != http.StatusCreated:
+			return nil, "", v.status(resp, http.MethodPost, "subscriptions", "201")
+		}
+		location := resp.Header.Get("Location")
+		events, err := resp.Request.URL.Parse(location)
+		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
+			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed", show(location), v.URL.Host)
+		}
+		if err := v.record(request); err != nil {
+			return nil, "", err
+		}
+		id := events.Query().Get("subscription_id")
+		if document, err := strict.Parse("", answer, limits); err == nil {
+			id = cmp.Or(strict.String(document.Root, "subscription_id"), id)
+			if strings.HasPrefix(strict.String(document.Root, "type"), subscription) {
+				if err := v.record(answer); err != nil {
+					return nil, "", err
+				}
+			}
+		}
+		return events, cmp.Or(id, "sub_oapgate"), nil
+	}
+	panic("unreachable: the last base returns")
+}
+
+func (v *visit) status(resp *http.Response, method, path, want string) error {
+	severity := verdict.Error
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+		severity = verdict.Doubt // another try may change it
+	}
+	return v.broken(severity, "http-status", "%s %s was answered with the status %d, %s is needed", method, path, resp.StatusCode, want)
+}
+
+// listen opens the stream of events and gives what it sends until the context ends.
+func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, error) {
+	resp, _, err := v.exchange(ctx, http.MethodGet, events, nil)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		resp.Body.Close()
+		return nil, v.status(resp, http.MethodGet, "events", "200")
+	case kind != "text/event-stream":
+		resp.Body.Close()
+		return nil, v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s, text/event-stream is needed",
+			show(resp.Header.Get("Content-Type")))
+	}
+	all := make(chan heard)
+	go func() {
+		defer resp.Body.Close()
+		from := newSSE(&upToShared{resp.Body, &v.left})
+		for {
+			data, err := from.next()
+			select {
+			case all <- heard{data, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return all, nil
+}
+
+// heard is one event, or why there are no more.
+type heard struct {
+	data []byte
+	err  error
+}
+
+// upToShared reads up to left bytes of one body after the other.
+type upToShared struct {
+	from io.Reader
+	left *atomic.Int64
+}
+
+func (u *upToShared) Read(p []byte) (int, error) {
+	n, err := u.from.Read(p)
+	if u.left.Add(-int64(n)) < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// talk is one scenario under way.
+type talk struct {
+	*visit
+	Scenario
+	subscription string
+
+	session string // of the first session.started; empty: none yet
+	ended   bool
+
+	asked    time.Time     // when the first confirmation came; zero: none did
+	clock    time.Time     // what its timestamp says; zero: nothing that can be read
+	token    string        // of it
+	wait     time.Duration // its timeout_seconds
+	fallback string
+	defaults bool // its default is awaited
+	guarded  bool // no irreversible invocation is allowed any more
+
+	due  time.Time // when to go on; zero: when an event comes
+	then func(context.Context) error
+}
+
+// hold runs one scenario. The error is errStop.
+func (v *visit) hold(ctx context.Context, s Scenario) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, subscription, err := v.subscribe(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := v.listen(ctx, events)
+	if err != nil {
+		return err
+	}
+	t := &talk{visit: v, Scenario: s, subscription: subscription}
+	resp, _, err := v.exchange(ctx, http.MethodPost, v.below("sessions"), s.Start)
+	if err != nil {
+		return err
+	}
+	// Appendix B names no way to start a session: a producer of that layout may start by itself.
+	begins := v.Layout == LayoutSpec && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed)
+	if resp.StatusCode/100 != 2 && !begins {
+		return v.status(resp, http.MethodPost, "sessions", "2xx")
+	}
+	for {
+		until := v.Timeout
+		if t.then != nil {
+			until = max(time.Until(t.due), 0)
+		}
+		timer := time.NewTimer(until)
+		select {
+		case h := <-all:
+			timer.Stop()
+			if h.err != nil {
+				return t.over(ctx, h.err)
+			}
+			err = t.event(ctx, h.data)
+		case <-timer.C:
+			then := t.then
+			if t.then = nil; then == nil {
+				return v.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session has not ended", v.Timeout,
+					show(s.Name))
+			}
+			err = then(ctx)
+		case <-ctx.Done():
+			timer.Stop()
+			return v.overBudget()
+		}
+		switch {
+		case err == errDone:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// errDone ends a scenario as it should.
+var errDone = errors.New("done")
+
+// later has something done after a time, in place of what was to be done.
+func (t *talk) later(wait time.Duration, then func(context.Context) error) {
+	t.due, t.then = time.Now().Add(wait), then
+}
+
+// end ends the scenario after a pause.
+func (t *talk) end() { t.later(pause, func(context.Context) error { return errDone }) }
+
+// over says what the end of the stream means.
+func (t *talk) over(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrLongMessage):
+		return t.broken(verdict.Error, "stream-too-large", "%v", err)
+	case ctx.Err() != nil:
+		return t.overBudget()
+	case t.ended:
+		return nil
+	case err == io.EOF:
+		return t.broken(verdict.Error, "no-terminal", "the producer ended the stream before the session of scenario %s had a terminal event", show(t.Name))
+	}
+	return t.broken(verdict.Doubt, "stream-dropped", "the connection broke in scenario %s: %v", show(t.Name), err)
+}
+
+// event takes one event of the producer.
+func (t *talk) event(ctx context.Context, data []byte) error {
+	m, err := t.take(data)
+	if err != nil || m == nil {
+		return err
+	}
+	ours := t.session != "" && m.text("session_id") == t.session
+	if t.guarded && ours && m.core == toolInvoked && m.isTrue("irreversible") {
+		t.violated()
+	}
+	if err := t.judge(m); err != nil {
+		return err
+	}
+	switch {
+	case m.core == sessionStarted && t.session == "":
+		t.session = strings.Clone(m.text("session_id"))
+		return nil
+	case !ours:
+		return nil
+	case m.core == awaitingConfirmation && t.asked.IsZero():
+		t.question(m)
+	case m.core == awaitingConfirmation:
+		return t.reply(ctx, m.text("reply_token"), "reject", true)
+	case m.core == awaitingClarification:
+		return t.clarify(ctx, m)
+	case m.core != progressUpdated && t.defaults && time.Since(t.asked) >= t.wait*9/10:
+		t.applied()
+	}
+	if m.terminal() {
+		t.ended = true
+		if !t.defaults || t.Reply != replyLate {
+			t.end()
+		}
+	}
+	return nil
+}
+
+// allowed is how long a producer may take to apply a default: 2 s and 10 % more than the timeout.
+func (t *talk) allowed() time.Duration { return t.wait + 2*time.Second + t.wait/10 }
+
+// question has the first question answered as the scenario says.
+func (t *talk) question(m *message) {
+	t.asked, t.clock = time.Now(), m.time
+	t.token, t.fallback = strings.Clone(m.text("reply_token")), strings.Clone(m.text("default_decision"))
+	seconds, _ := integer(m.members["timeout_seconds"])
+	t.wait = time.Duration(min(max(seconds, 0), 86400)) * time.Second
+	if t.Reply == replyNone || t.Reply == replyLate {
+		t.later(pause, func(ctx context.Context) error { return t.leave(ctx, seconds) })
+		return
+	}
+	t.later(pause, t.answer)
+}
+
+// answer replies at once.
+func (t *talk) answer(ctx context.Context) error {
+	first, second := t.token, t.token
+	switch t.Reply {
+	case replyForged:
+		first = "rpl_" + strings.ToLower(rand.Text())
+	case replyTwice:
+	default:
+		return t.reply(ctx, t.token, t.Reply, true)
+	}
+	t.guarded = true
+	t.probes[t.Reply].shown++
+	if t.Reply == replyForged {
+		return cmp.Or(t.reply(ctx, first, "accept", false), t.reply(ctx, second, "reject", false))
+	}
+	return cmp.Or(t.reply(ctx, first, "reject", true), t.reply(ctx, second, "accept", false))
+}
+
+// leave leaves the question to its default, if there is time.
+func (t *talk) leave(ctx context.Context, seconds int64) error {
+	p := t.probes[t.Reply]
+	deadline, limited := ctx.Deadline()
+	switch {
+	case limited && time.Until(deadline) < 2*t.allowed():
+		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which is over --budget", show(t.Name), seconds)
+		return t.reply(ctx, t.token, "reject", true)
+	case t.Reply == replyLate && t.fallback == "accept":
+		p.skipped = fmt.Sprintf("scenario %s asks with a default of accept, which a late accept does not change", show(t.Name))
+		return t.reply(ctx, t.token, "reject", true)
+	}
+	t.defaults = true
+	if t.Reply == replyLate {
+		t.later(time.Until(t.asked.Add(t.allowed())), t.late)
+		return nil
+	}
+	t.later(time.Until(t.asked.Add(2*t.allowed())), t.ignored)
+	return nil
+}
+
+// applied notes that the default was applied.
+func (t *talk) applied() {
+	if t.Reply == replyLate {
+		if time.Until(t.due) > pause {
+			t.later(pause, t.late)
+		}
+		return
+	}
+	t.defaults, t.then = false, nil
+	p := t.probes[replyNone]
+	p.shown++
+	if took := time.Since(t.asked); took > t.allowed() {
+		p.Warnf(t.here(), "", "timeout-late", "the default was applied %v after the question, whose timeout is %v",
+			took.Round(time.Millisecond), t.wait)
+	}
+}
+
+// ignored says that nothing followed the timeout, and replies, so that the session ends.
+func (t *talk) ignored(ctx context.Context) error {
+	t.defaults = false
+	p := t.probes[replyNone]
+	p.shown++
+	p.Errorf(t.here(), "", "timeout-ignored", "nothing followed the question in %v, its timeout is %v",
+		(2 * t.allowed()).Round(time.Millisecond), t.wait)
+	return t.reply(ctx, t.token, "reject", false)
+}
+
+// late sends the reply that comes too late.
+func (t *talk) late(ctx context.Context) error {
+	t.defaults, t.guarded = false, true
+	t.probes[replyLate].shown++
+	if t.ended {
+		t.end()
+	}
+	return t.reply(ctx, t.token, "accept", false)
+}
+
+// violated reports an irreversible invocation that no acceptance allows; the stream's own checks leave it to this one.
+func (t *talk) violated() {
+	code, message := "forged-accepted", "an irreversible tool is invoked after a reply with a token that was never issued"
+	switch t.Reply {
+	case replyTwice:
+		code, message = "second-reply-honored", "an irreversible tool is invoked after a reject, which an accept followed"
+	case replyLate:
+		code, message = "late-accepted", "an irreversible tool is invoked after an accept that came past the timeout"
+	}
+	t.probes[t.Reply].Errorf(t.here(), "", code, "%s, in scenario %s", message, show(t.Name))
+	t.stream.excused[int32(t.line)] = true
+}
+
+// reply answers a confirmation.
+func (t *talk) reply(ctx context.Context, token, decision string, valid bool) error {
+	return t.send(ctx, map[string]any{"type": confirmationReply, "reply_token": token, "decision": decision}, valid)
+}
+
+// clarify answers a clarification by the first kind that it takes.
+func (t *talk) clarify(ctx context.Context, m *message) error {
+	kinds, _ := m.members["accepted_response_kinds"].([]any)
+	var response any = "yes"
+	if len(kinds) > 0 {
+		switch kinds[0] {
+		case "yes_no":
+			response = true
+		case "numeric":
+			response = 1
+		case "multiple_choice":
+			choices, _ := m.members["choices"].([]any)
+			if len(choices) > 0 {
+				response = strict.String(choices[0], "value")
+			}
+		}
+	}
+	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"), "response": response}, true)
+}
+
+// send sends a reply. One that is valid must be taken.
+func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error {
+	now := time.Now()
+	if !t.clock.IsZero() { // by the producer's clock, so that it does not matter whose is right
+		now = t.clock.Add(time.Since(t.asked))
+	}
+	reply["subscription_id"], reply["timestamp"] = t.subscription, now.UTC().Format("2006-01-02T15:04:05.000Z")
+	body, err := json.Marshal(reply)
+	if err != nil {
+		return err
+	}
+	if err := t.record(body); err != nil {
+		return err
+	}
+	path := "replies"
+	if t.Layout == LayoutReference {
+		path = "messages"
+	}
+	resp, _, err := t.exchange(ctx, http.MethodPost, t.below(path), body)
+	if err != nil {
+		return err
+	}
+	if valid && resp.StatusCode/100 != 2 {
+		return t.status(resp, http.MethodPost, path, "2xx")
+	}
+	return nil
+}
+
+// results are those of the stream and of the live checks.
+func (v *visit) results() ([]verdict.Result, error) {
+	results, err := v.stream.Results()
+	if err != nil {
+		return nil, err
+	}
+	add := func(id string, o verdict.Outcome) error {
+		rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
+		for i, f := range o.Findings {
+			at := slices.IndexFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code })
+			o.Findings[i].Fix = rule.Codes[at].Fix
+		}
+		r, err := o.Result(rule, v.URL.Redacted())
+		results = append(results, r)
+		return err
+	}
+	if len(v.transport.Findings) == 0 {
+		v.transport = verdict.Pass("%s of %s ended", count(len(v.ran), "session"), count(len(v.Scenarios), "scenario"))
+	}
+	if err := add(LiveStream, v.transport); err != nil {
+		return nil, err
+	}
+	for _, live := range []struct{ id, reply string }{{LiveForged, replyForged}, {LiveTwice, replyTwice}, {LiveLate, replyLate},
+		{LiveTimeout, replyNone}} {
+		if v.Level < 2 {
+			break
+		}
+		p := v.probes[live.reply]
+		o := p.Outcome
+		switch {
+		case len(o.Findings) > 0:
+		case p.shown > 0:
+			o = verdict.Pass("%s", count(p.shown, "scenario"))
+		case p.skipped != "":
+			o = verdict.Skip("%s", p.skipped)
+		case v.stream.broken:
+			o = verdict.Skip("not run, as %s says", LiveStream)
+		case p.scenarios > 0:
+			o.Doubtf(at{path: v.Path}, "", notExercised, "no question was asked in a scenario of reply %s", live.reply)
+		default:
+			o = verdict.Skip("not run: no scenario has reply %s", live.reply)
+		}
+		if err := add(live.id, o); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,290 @@
+package aaep
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// every has a scenario of each reply.
+const every = `
+- {name: yes, start: pay, reply: accept}
+- {name: "no", start: pay, reply: reject}
+- {name: forged, start: pay, reply: forged}
+- {name: twice, start: pay, reply: twice}
+- {name: late, start: pay, reply: late}
+- {name: none, start: {user_message: pay, user_id: 7}, reply: none}
+`
+
+// captures is what a run saw.
+type captures struct {
+	Results  []verdict.Result
+	Messages []byte
+}
+
+// visited are the findings of a run, as "check code severity", its verdict, and what was captured. It takes no time: the
+// clock is the bubble's, and so is the wire.
+func visited(t *testing.T, o aaeptest.Options, scenarios string, change func(*Live)) (v verdict.Verdict, all []string, got *captures) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe := aaeptest.NewPipe()
+		o.Listener = pipe
+		p, err := aaeptest.Start(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
+		defer transport.CloseIdleConnections()
+		v, all, got = visitedAt(t, p.URL, o.Reference, transport, scenarios, change)
+	})
+	return v, all, got
+}
+
+func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTripper, scenarios string, change func(*Live)) (verdict.Verdict, []string, *captures) {
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Live{Transport: transport, URL: u, Layout: LayoutSpec, Level: 2, Path: "x", Timeout: 10 * time.Second}
+	if reference {
+		l.Layout = LayoutReference
+	}
+	if l.Scenarios, err = ReadScenarios("s.yml", []byte(scenarios)); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(l)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var lines bytes.Buffer
+	l.Capture = &lines
+	results, err := l.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &captures{results, lines.Bytes()}
+	rep := &verdict.Report{Results: results}
+	rep.Settle(Rules)
+	var all []string
+	for _, r := range got.Results {
+		for _, f := range r.Findings {
+			all = append(all, r.Check+" "+f.Code+" "+f.Severity.String())
+		}
+	}
+	slices.Sort(all)
+	return rep.Verdict, slices.Compact(all), got
+}
+
+func TestLive(t *testing.T) {
+	for _, layout := range []string{LayoutSpec, LayoutReference} {
+		for fault, want := range map[string]string{
+			"":               "",
+			"confirm-late":   "aaep-confirmation not-confirmed error",
+			"no-wait":        "aaep-blocking before-reply error",
+			"accept-forged":  "aaep-live-forged forged-accepted error",
+			"honor-second":   "aaep-live-twice second-reply-honored error",
+			"accept-late":    "aaep-live-late late-accepted error",
+			"ignore-timeout": "aaep-live-timeout timeout-ignored error",
+			"late-default":   "aaep-live-timeout timeout-late warning",
+			"no-terminal":    "aaep-live-stream no-terminal error",
+			"silent":         "aaep-live-stream session-hangs inconclusive",
+			"hang":           "aaep-live-stream session-hangs inconclusive",
+			"drip":           "aaep-live-stream session-hangs inconclusive",
+			"drop":           "aaep-live-stream stream-dropped inconclusive",
+			"not-sse":        "aaep-live-stream not-sse error",
+			"endless":        "aaep-live-stream stream-too-large error",
+			"endless-line":   "aaep-live-stream stream-too-large error",
+			"elsewhere":      "aaep-live-stream no-subscription error",
+			"unavailable":    "aaep-live-stream http-status inconclusive",
+		} {
+			if layout == LayoutReference && (fault == "elsewhere" || fault == "unavailable") {
+				continue
+			}
+			t.Run(layout+"/"+fault, func(t *testing.T) {
+				v, got, captured := visited(t, aaeptest.Options{Reference: layout == LayoutReference, Fault: fault}, every, nil)
+				if diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(got, " "))); diff != "" {
+					t.Errorf("%s: %s\n%s", v, diff, cut(string(captured.Messages), 20000))
+				}
+				if (v == "pass") != (fault == "" || fault == "late-default") {
+					t.Errorf("verdict %s", v)
+				}
+				if fault != "" {
+					return
+				}
+				// What was captured is judged alike without the producer.
+				if v, got := judged(t, string(captured.Messages), Options{Level: 2}); v != "pass" || len(got) > 0 {
+					t.Errorf("the capture: %s %s", v, got)
+				}
+				for _, r := range captured.Results {
+					if strings.HasPrefix(r.Check, "aaep-live") && r.Verdict != "pass" {
+						t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestLiveBases(t *testing.T) {
+	for _, o := range []aaeptest.Options{{Prefix: "/aaep/v1"}, {SelfStart: true}} {
+		if v, got, _ := visited(t, o, "- {name: a, start: b, reply: accept}", nil); v != "pass" || len(got) > 0 {
+			t.Errorf("%+v: %s %s", o, v, got)
+		}
+	}
+}
+
+func TestLiveNothingAsked(t *testing.T) {
+	v, got, _ := visited(t, aaeptest.Options{Fault: "ask-nothing"}, every, nil)
+	want := []string{"aaep-confirmation not-exercised inconclusive", "aaep-live-forged not-exercised inconclusive",
+		"aaep-live-late not-exercised inconclusive", "aaep-live-timeout not-exercised inconclusive", "aaep-live-twice not-exercised inconclusive"}
+	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
+		t.Errorf("%s %s", v, diff)
+	}
+}
+
+// Without scenarios for them the live checks are skipped, and at level 1 they are not there.
+func TestLiveUnasked(t *testing.T) {
+	for level, want := range map[int]string{1: "", 2: "skip skip skip skip "} {
+		v, got, captured := visited(t, aaeptest.Options{}, "- {name: a, start: b, reply: accept}", func(l *Live) { l.Level = level })
+		skips := ""
+		for _, r := range captured.Results {
+			if strings.HasPrefix(r.Check, "aaep-live") && r.Check != LiveStream {
+				skips += string(r.Verdict) + " "
+			}
+		}
+		if v != "pass" || len(got) > 0 || skips != want {
+			t.Errorf("level %d: %s %s, %q", level, v, got, skips)
+		}
+	}
+}
+
+func TestLiveBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe := aaeptest.NewPipe()
+		p, err := aaeptest.Start(aaeptest.Options{Listener: pipe})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		transport := &http.Transport{DialContext: pipe.Dial}
+		defer transport.CloseIdleConnections()
+		u, _ := url.Parse(p.URL)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		l := &Live{Transport: transport, URL: u, Layout: LayoutSpec, Level: 2, Path: "x", Timeout: time.Second}
+		l.Scenarios, _ = ReadScenarios("s", []byte("- {name: a, start: b, reply: none}\n- {name: b, start: b, reply: late}"))
+		captured, err := l.Run(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range captured {
+			if (r.Check == LiveTimeout || r.Check == LiveLate) && (r.Verdict != "skip" || !strings.Contains(r.Reason, "over --budget")) {
+				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+			}
+		}
+	})
+}
+
+// The same over a loopback connection, by the machine's clock.
+func TestLiveOnLoopback(t *testing.T) {
+	p, err := aaeptest.Start(aaeptest.Options{Reference: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if v, got, _ := visitedAt(t, p.URL, true, http.DefaultTransport, "- {name: a, start: b, reply: accept}", nil); v != "pass" || len(got) > 0 {
+		t.Errorf("%s %s", v, got)
+	}
+}
+
+func TestLiveNobody(t *testing.T) {
+	p, err := aaeptest.Start(aaeptest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	u, _ := url.Parse(p.URL)
+	l := &Live{Transport: &http.Transport{}, URL: u, Layout: LayoutSpec, Level: 1, Path: "x", Timeout: time.Second, Scenarios: DefaultScenarios()}
+	captured, err := l.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := captured[len(captured)-1].Findings; len(found) != 1 || found[0].Code != "no-connection" {
+		t.Errorf("%q %s", found[0].Code, found[0].Message)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := l.Run(ctx); err != context.Canceled {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadScenarios(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                     "no YAML document",
+		"a: b":                                 "the file is no list",
+		"[]":                                   "the file is no list",
+		"- a":                                  "1:3: a scenario is a mapping",
+		"- {name: a, start: b}":                "1:3: a scenario needs",
+		"- {name: a, start: b, reply: yes}":    `1:30: reply is "yes"`,
+		"- {name: a, start: b, reply: maybe}":  "1:30: reply is \"maybe\"",
+		"- {name: a, start: [b], reply: none}": "1:20: start is no text",
+		"- {name: a, start: 5, reply: none}":   "1:20: start is no text",
+		"- {name: a, start: b, reply: none, wait: 5s}":                             "a scenario has name",
+		"- {name: a, start: b, reply: none}\n- {name: a, start: b, reply: none}":   "2:3: two scenarios",
+		"- {name: a, start: {x: .nan}, reply: none}":                               "1:20: start is no JSON",
+		"- &x {name: a, start: b, reply: none}":                                    "anchor",
+		strings.Repeat("- {name: a, start: b, reply: none}\n", maxScenarios+1):     "51:3: the file has more",
+		"- {name: a, start: b, reply: none}\n---\n- {name: a, start: b, reply: n}": "document",
+	} {
+		if all, err := ReadScenarios("s", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v %v, want %s", cut(text, 80), all, err, want)
+		}
+	}
+	all, err := ReadScenarios("s", []byte("- {name: a, start: 'b \"c\"', reply: none}\n- {name: d, start: {e: [1, true]}, reply: late}"))
+	if got := fmt.Sprintf("%s %v", all, err); got != `[{a {"user_message":"b \"c\""} none} {d {"e":[1,true]} late}] <nil>` {
+		t.Error(got)
+	}
+}
+
+func TestSSE(t *testing.T) {
+	for text, want := range map[string]string{
+		"data: a\n\n":                                "a EOF",
+		"data:a\r\rdata:  b\r\n\r\ndata: c\n\n":      "a  b c EOF",
+		": x\nid: 1\nevent: e\ndata: a\ndata: b\n\n": "a\nb EOF",
+		"\n\n\nretry: 5\n\ndata\n\n":                 " EOF",
+		"data: a\n":                                  "unexpected EOF",
+		"data: a":                                    "unexpected EOF",
+		"":                                           "EOF",
+		"data: " + strings.Repeat("x", MaxMessage+1):    "a message has more than 1 MiB",
+		strings.Repeat("data: x\n", MaxMessage/2+1):     "a message has more than 1 MiB",
+		":" + strings.Repeat("x", MaxMessage+10) + "\n": "a message has more than 1 MiB",
+	} {
+		s := newSSE(strings.NewReader(text))
+		var all []string
+		for {
+			data, err := s.next()
+			if err != nil {
+				all = append(all, err.Error())
+				break
+			}
+			all = append(all, string(data))
+		}
+		if got := strings.Join(all, " "); got != want {
+			t.Errorf("%q: %q, want %q", cut(text, 60), got, want)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package aaep
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// The namespaces of core types.
+const (
+	shortNamespace = "aaep:"
+	longNamespace  = "https://aaep-protocol.org/types/"
+)
+
+// The core types, without their namespace.
+const (
+	sessionStarted        = "agent.session.started"
+	sessionCompleted      = "agent.session.completed"
+	sessionErrored        = "agent.session.errored"
+	sessionCancelled      = "agent.session.cancelled"
+	stateChanged          = "agent.state.changed"
+	progressUpdated       = "agent.progress.updated"
+	toolInvoked           = "agent.tool.invoked"
+	toolCompleted         = "agent.tool.completed"
+	outputStreaming       = "agent.output.streaming"
+	awaitingConfirmation  = "agent.awaiting.confirmation"
+	awaitingClarification = "agent.awaiting.clarification"
+	handoffRequested      = "agent.handoff.requested"
+)
+
+// coreTypes are the core types by themselves: a part of a message would keep all of its text in memory.
+var coreTypes = func() map[string]string {
+	types := map[string]string{}
+	for name := range membersOf {
+		types[name] = name
+	}
+	return types
+}()
+
+// What passes from the subscriber to the producer.
+const (
+	confirmationReply  = "confirmation.reply"
+	clarificationReply = "clarification.reply"
+	subscription       = "subscription."
+)
+
+// message is one JSON object of a stream, whichever way it passed.
+type message struct {
+	at      place
+	members map[string]any
+	name    string // the type without the protocol's namespace; empty where it is no text
+	// core is the core type, empty where it is none of them; foreign means the type is in another namespace.
+	core    string
+	foreign bool
+	time    time.Time // zero where there is none that can be read
+}
+
+// place is where the first character of a message stands: what stands where within is a finding's pointer to say.
+type place struct{ line, column int32 }
+
+func newMessage(at place, members map[string]any) *message {
+	m := &message{at: at, members: members}
+	full, _ := members["type"].(string)
+	m.name = full
+	for _, namespace := range []string{shortNamespace, longNamespace} {
+		if rest, ok := strings.CutPrefix(full, namespace); ok {
+			m.name = rest
+		}
+	}
+	m.foreign = m.name == full && strings.Contains(full, ":")
+	if !m.foreign {
+		m.core = coreTypes[m.name]
+	}
+	m.time, _ = strict.Time(m.text("timestamp"))
+	return m
+}
+
+// text is a member that is a text, else empty.
+func (m *message) text(name string) string { return strict.String(m.members, name) }
+
+// isTrue reports whether a member is true.
+func (m *message) isTrue(name string) bool { return m.members[name] == true }
+
+// terminal reports whether the event ends its session.
+func (m *message) terminal() bool {
+	return m.core == sessionCompleted || m.core == sessionErrored || m.core == sessionCancelled
+}
+
+// asks reports whether the event asks the user.
+func (m *message) asks() bool {
+	return m.core == awaitingConfirmation || m.core == awaitingClarification
+}
+
+// isReply reports whether the message answers a question.
+func (m *message) isReply() bool {
+	return !m.foreign && (m.name == confirmationReply || m.name == clarificationReply)
+}
+
+// integer is a value that is a whole number, however it is spelled: 1.0 is one.
+func integer(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+		return i, true
+	}
+	f, err := n.Float64()
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// isID reports whether s is the prefix and 1 to 64 ASCII letters or digits.
+func isID(s, prefix string) bool {
+	rest, ok := strings.CutPrefix(s, prefix)
+	return ok && len(rest) >= 1 && len(rest) <= 64 && strings.IndexFunc(rest, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+	}) < 0
+}
+
+// show is a value for a message, cut.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(cut(v, 60))
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	}
+	return "an object"
+}
+
+// cut is s, with an ellipsis for what is over max characters.
+func cut(s string, max int) string {
+	if utf8.RuneCountInString(s) <= max {
+		return s
+	}
+	return string([]rune(s)[:max-1]) + "…"
+}

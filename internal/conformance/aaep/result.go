@@ -1,0 +1,228 @@
+package aaep
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Limits of a report. What is over them counts as well; it is told in sum.
+const (
+	maxSubjects = 500 // sessions with results of their own
+	maxListed   = 500 // findings of one subject and code
+)
+
+// said is what was found on one subject.
+type said struct {
+	subject string
+	found   [streamChecks][]verdict.Finding
+	counts  map[kind]int
+}
+
+// kind is what findings are counted by.
+type kind struct {
+	check int
+	code  string
+}
+
+// counted counts a finding, and reports whether it is listed.
+func (s *said) counted(check int, code string) bool {
+	if s.counts == nil {
+		s.counts = map[kind]int{}
+	}
+	s.counts[kind{check, code}]++
+	return s.counts[kind{check, code}] <= maxListed
+}
+
+// outcome is what was found on a check, and how much more than is listed.
+func (s *said) outcome(check int) verdict.Outcome {
+	o := verdict.Outcome{Findings: s.found[check]}
+	for _, code := range Rules[check].Codes {
+		more := s.counts[kind{check, code.ID}] - maxListed
+		if more <= 0 {
+			continue
+		}
+		last := o.Findings[slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == code.ID })]
+		last.Pos, last.Pointer = strict.Pos{Path: last.Path}, ""
+		last.Message = fmt.Sprintf("%d more findings of this code are not listed", more)
+		o.Findings = append(o.Findings, last)
+	}
+	return o
+}
+
+// Results are what the input comes to, once all of it was added. They may be asked for once.
+func (s *Stream) Results() ([]verdict.Result, error) {
+	if s.Single {
+		return s.alone()
+	}
+	// The indexes have done their work, and the report needs memory of its own.
+	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
+	for _, of := range s.sessions {
+		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
+			s.note(of.said, at, check, severity, "", code, format, args...)
+		}
+		of.end(say, s.broken)
+		s.settle(of, say)
+	}
+	if !s.broken {
+		s.exercise()
+	}
+	var results []verdict.Result
+	add := func(check int, subject string, o verdict.Outcome) error {
+		r, err := o.Result(Rules[check], subject)
+		results = append(results, r)
+		return err
+	}
+	checks := s.checks()
+	for i, of := range s.sessions {
+		if i == maxSubjects {
+			break
+		}
+		for _, check := range checks {
+			o := of.said.outcome(check)
+			if why := of.unshown(check); why != "" && len(o.Findings) == 0 {
+				o.Skipped = why
+			}
+			o.Verified = of.shown(check)
+			if err := add(check, of.said.subject, o.OrPass()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, check := range checks {
+		o := s.own.outcome(check)
+		if folded := len(s.sessions) - maxSubjects; folded > 0 && len(o.Findings) == 0 {
+			o = verdict.Pass("%d more sessions, or nothing of this kind in them", folded)
+		}
+		if len(o.Findings) == 0 && !o.Passed {
+			if len(s.sessions) > 0 {
+				continue
+			}
+			o = verdict.Skip("the input holds no session")
+		}
+		if err := add(check, s.path, o); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// checks are those of the level.
+func (o Options) checks() []int {
+	var all []int
+	for i, rule := range Rules[:streamChecks] {
+		alone := i == envelope || i == schema || i == summary || i == urgency || i == defaultDecision
+		if o.Single && alone || !o.Single && rule.Level <= o.Level {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// alone are the results where each message was judged by itself.
+func (s *Stream) alone() ([]verdict.Result, error) {
+	if s.messages == 0 {
+		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
+	}
+	var results []verdict.Result
+	for _, check := range s.checks() {
+		o := s.own.outcome(check)
+		switch {
+		case len(o.Findings) > 0:
+		case s.events == 0:
+			o.Skipped = "no event is in the input"
+		default:
+			o = verdict.Pass("%s, each by itself", count(s.events, "event"))
+		}
+		r, err := o.Result(Rules[check], s.path)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// settle decides what was open until all was read.
+func (s *Stream) settle(of *session, say placer) {
+	if of.unfollowed != (place{}) && s.Level >= 2 && !s.broken {
+		say(of.unfollowed, resolution, verdict.Error, "no-follow-up", "the reply answers a question, and no event of its session follows")
+	}
+	for d := of.doubts; d != nil; d = d.before {
+		switch {
+		case d.unconfirmed && of.started:
+			say(d.at, confirmation, verdict.Error, "not-confirmed", "an irreversible tool is invoked, no awaiting.confirmation comes before it")
+		case d.unconfirmed:
+			say(d.at, confirmation, verdict.Doubt, "not-confirmed",
+				"an irreversible tool is invoked, no awaiting.confirmation is in the input, whose start is not captured")
+		case s.replies == 0:
+			say(d.at, blocking, verdict.Doubt, "replies-not-captured",
+				"an irreversible tool is invoked after its confirmation, and the input holds no reply of any kind")
+		default:
+			say(d.at, blocking, verdict.Error, "before-reply", "an irreversible tool is invoked while its confirmation is open")
+		}
+	}
+}
+
+// exercise says what the input holds nothing of.
+func (s *Stream) exercise() {
+	missing := func(check int, code, format string, args ...any) {
+		s.note(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
+	}
+	if s.events == 0 {
+		missing(lifecycle, "no-events", "the input holds no event")
+		return
+	}
+	if s.toolCalls == 0 {
+		missing(tools, notExercised, "the input holds no tool call, so that nothing is known of them")
+	}
+	if s.outputs == 0 {
+		missing(output, notExercised, "the input holds no output, so that nothing is known of it")
+	}
+	if s.Level >= 2 && s.irreversible == 0 {
+		missing(confirmation, notExercised, "the input holds no irreversible tool call, so that nothing is known of its confirmation")
+	}
+}
+
+// unshown is why a check had nothing to decide in a session; empty: it had.
+func (o *session) unshown(check int) string {
+	switch {
+	case check != envelope && !o.core:
+		return "the session has events of extensions alone"
+	case check == state && o.state.n == 0:
+		return "the session tells no state"
+	case check == tools && o.calls == nil:
+		return "the session calls no tool"
+	case check == output && o.outputs == nil:
+		return "the session streams no output"
+	case check == defaultDecision && !o.confirmed:
+		return "the session asks for no confirmation"
+	case (check == confirmation || check == blocking) && o.acted == 0:
+		return "the session takes no irreversible action"
+	case check == resolution && o.answered == 0:
+		return "no question of the session was answered"
+	}
+	return ""
+}
+
+// shown is what a check looked at in a session.
+func (o *session) shown(check int) string {
+	switch check {
+	case state:
+		return count(int(o.state.n), "change") + " of state"
+	case confirmation, blocking:
+		return count(int(o.acted), "irreversible tool call")
+	case resolution:
+		return count(int(o.answered), "answered question")
+	}
+	return count(int(o.events), "event")
+}
+
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}

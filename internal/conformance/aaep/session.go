@@ -1,0 +1,372 @@
+package aaep
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// session is what is known of one session_id so far. There may be 200,000 of them.
+type session struct {
+	said            *said
+	events          int32
+	started         bool
+	core            bool    // it has an event of a core type
+	firstAt, lastAt place   // of its events
+	terminal        string  // the core type that ended it; empty: it has not ended
+	early           []place // of events before session.started, or until there is one
+
+	numbers numbers
+	state   chain
+	calls   *call   // the newest
+	outputs *chunks // the newest
+	// unfollowed is where the reply stands that no event has followed; zero: none.
+	unfollowed place
+	answered   int32 // replies that resolved a question
+	acted      int32 // irreversible invocations
+	confirmed  bool  // a confirmation was asked for
+	questions  []*question
+	doubts     *doubt // the newest
+}
+
+// whole reports whether the capture holds the session's start and its end.
+func (o *session) whole() bool { return o.started && o.terminal != "" }
+
+// numbers are the sequence numbers of a session.
+type numbers struct {
+	known, first bool  // one was seen; the first event has one
+	since        int32 // events without a number since last
+	base, last   int64 // base is what the session's first event has, or should
+	missing      place // the first event without one; zero: none
+}
+
+// count holds the sequence number to 0 at the session's start, and one more for each event. After a wrong one either count
+// goes on: the one that was right so far, or the one that the wrong number began.
+func (o *session) count(m *message, say sayer) {
+	n, index := &o.numbers, int64(o.events-1)
+	starts := o.started || m.core == sessionStarted
+	v, there := m.members["sequence_number"]
+	if !there {
+		if n.since++; n.missing == (place{}) {
+			n.missing = m.at
+		}
+		return
+	}
+	number, ok := integer(v)
+	if !ok || number < 0 {
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %s, a whole number from 0 is needed", show(v))
+		n.since++
+		return
+	}
+	switch {
+	case m.core == sessionStarted && !o.started && index > 0 && number == 0:
+		// The start is out of its place, which is reported as that.
+		n.first, number = false, index
+		n.known, n.base = true, 0
+	case !n.known && index > 0 && starts && number > index:
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d at event %d of the session, which starts at 0",
+			number, index+1)
+	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d at the session's start, 0 is needed", number)
+	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since)):
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed", number, n.last,
+			n.last+1+int64(n.since))
+	}
+	if !n.known {
+		n.known, n.first, n.base = true, index == 0, number-index
+		if starts {
+			n.base = 0
+		}
+	}
+	n.last, n.since = number, 0
+}
+
+// bracket holds the session to one start, first, and one end, last.
+func (s *Stream) bracket(o *session, m *message, say sayer) {
+	if o.events == 1 {
+		o.firstAt = m.at
+	}
+	switch {
+	case m.core == sessionStarted && o.started:
+		say(lifecycle, verdict.Error, "", "started-twice", "the session starts a second time, one session.started is needed")
+	case m.core == sessionStarted:
+		o.started = true
+		for _, at := range o.early {
+			s.note(o.said, at, lifecycle, verdict.Error, "", "before-start",
+				"the event comes before the session's session.started, which must be first")
+		}
+		if n := &o.numbers; n.first && o.events > 1 && n.base != 0 {
+			s.note(o.said, o.firstAt, envelope, verdict.Error, "/sequence_number", "sequence",
+				"the session's first event has another sequence_number than 0")
+		}
+		o.early = nil
+	case o.terminal != "" && m.terminal():
+		say(lifecycle, verdict.Error, "", "terminal-twice", "the session ends a second time, it ended by %s", o.terminal)
+	case o.terminal != "" && !m.foreign:
+		say(lifecycle, verdict.Error, "", "after-terminal", "the event comes after %s, which must be last", o.terminal)
+	case m.terminal():
+		o.terminal = m.core
+	}
+	if !o.started && !m.foreign && len(o.early) < maxListed {
+		o.early = append(o.early, m.at)
+	}
+}
+
+// chain is what a session tells of its states.
+type chain struct {
+	n                    int32 // changes
+	last                 string
+	implied              uint8 // by the events since, as bits of impliable
+	entered, left        bool  // thinking
+	calling, writing     bool  // told as a state
+	toolCalls, streaming bool  // seen as events
+}
+
+// impliable are the states that an event implies, and impliedBy says which event which of them.
+var (
+	impliable = []string{"calling_tool", "thinking", "deciding", "awaiting_input", "writing_output", "handing_off"}
+	impliedBy = map[string]uint8{toolInvoked: 0b111, toolCompleted: 0b111, awaitingConfirmation: 1 << 3,
+		awaitingClarification: 1 << 3, outputStreaming: 1 << 4, handoffRequested: 1 << 5}
+)
+
+// implies reports whether the session may be in a state by what it did since it told one.
+func (c *chain) implies(state string) bool {
+	i := slices.Index(impliable, state)
+	return i >= 0 && c.implied&(1<<i) != 0
+}
+
+// enter holds each state.changed to the state that the session was in.
+func (o *session) enter(m *message, say sayer) {
+	c := &o.state
+	c.implied |= impliedBy[m.core]
+	switch m.core {
+	case toolInvoked:
+		c.toolCalls = true
+	case outputStreaming:
+		c.streaming = true
+	}
+	if m.core != stateChanged {
+		return
+	}
+	from, to := m.text("from_state"), strings.Clone(m.text("to_state"))
+	switch {
+	case from == "": // judged by its schema
+	case c.n == 0 && o.started && from != "idle":
+		say(state, verdict.Error, "/from_state", "first-state", "the session's first state.changed is from %s, idle is needed", show(from))
+	case c.n > 0 && c.last != "" && from != c.last && !c.implies(from):
+		say(state, verdict.Error, "/from_state", "state-chain", "from_state is %s, the session was in %s", show(from), show(c.last))
+	}
+	c.n++
+	c.last, c.implied = to, 0
+	c.entered = c.entered || to == "thinking"
+	c.left = c.left || from == "thinking"
+	c.calling = c.calling || to == "calling_tool"
+	c.writing = c.writing || to == "writing_output"
+}
+
+// call is one tool call.
+type call struct {
+	id, tool string
+	at       place
+	done     bool
+	before   *call // of the session
+}
+
+// queue are calls in their order; those that are done are dropped from the front.
+type queue []*call
+
+// first is the first call of a queue that is not done; nil: there is none.
+func (s *Stream) first(of part) *call {
+	q := s.queues[of]
+	if q == nil {
+		return nil
+	}
+	for len(*q) > 0 && (*q)[0].done {
+		*q = (*q)[1:]
+	}
+	if len(*q) == 0 {
+		delete(s.queues, of)
+		return nil
+	}
+	return (*q)[0]
+}
+
+func (s *Stream) enqueue(of part, one *call) {
+	q := s.queues[of]
+	if q == nil {
+		q = new(queue)
+		s.queues[of] = q
+	}
+	*q = append(*q, one)
+}
+
+// call pairs tool.completed with tool.invoked.
+func (s *Stream) call(o *session, m *message, say sayer) {
+	id, tool := m.text("tool_call_id"), m.text("tool")
+	switch m.core {
+	case toolInvoked:
+		one := &call{id: strings.Clone(id), tool: strings.Clone(tool), at: m.at, before: o.calls}
+		o.calls = one
+		s.enqueue(part{o, callOfTool, one.tool}, one)
+		if id == "" {
+			s.enqueue(part{o, callWithoutID, one.tool}, one)
+			return
+		}
+		if s.calls[part{o, callByID, id}] != nil {
+			say(tools, verdict.Error, "/tool_call_id", "call-id-twice", "tool_call_id %s was used before in this session", show(id))
+		}
+		s.calls[part{o, callByID, one.id}] = one
+	case toolCompleted:
+		one := s.calls[part{o, callByID, id}]
+		switch {
+		case id == "":
+			one = s.first(part{o, callOfTool, tool})
+		case one == nil:
+			one = s.first(part{o, callWithoutID, tool})
+		}
+		switch {
+		case (one == nil || one.done) && !o.started:
+			// What came before the capture, or before the session's start, is reported as that.
+		case one == nil || one.done:
+			what := "tool " + show(tool)
+			if id != "" {
+				what = "tool_call_id " + show(id)
+			}
+			say(tools, verdict.Error, "", "not-invoked", "no open tool.invoked of %s comes before the tool.completed", what)
+		case one.tool != tool:
+			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool), show(id),
+				show(one.tool))
+		}
+		if one != nil {
+			one.done = true
+		}
+	}
+}
+
+// chunks are the chunks of one output so far.
+type chunks struct {
+	before   *chunks // of the session
+	n        int
+	lastAt   place
+	complete bool
+	position int64
+	known    bool // position is that of a chunk
+	// length is what came before by each of the units that a position may count: from the output's start, and from the
+	// last position that was none of these.
+	length, rebased [3]int64
+	unhinted        place // the first chunk without coalesce_hint; zero: none
+}
+
+// stream holds the chunks of an output to their order.
+func (s *Stream) stream(o *session, m *message, say sayer) {
+	if m.core != outputStreaming {
+		return
+	}
+	id := m.text("output_id")
+	c := s.chunks[part{o, outputByID, id}]
+	if c == nil {
+		c = &chunks{before: o.outputs}
+		s.chunks[part{o, outputByID, strings.Clone(id)}] = c
+		o.outputs = c
+	}
+	c.n++
+	c.lastAt = m.at
+	if _, there := m.members["coalesce_hint"]; !there && c.unhinted == (place{}) {
+		c.unhinted = m.at
+	}
+	if c.complete {
+		say(output, verdict.Error, "", "after-complete", "the chunk follows the complete one of its output")
+	}
+	c.complete = c.complete || m.isTrue("complete")
+	text := m.text("chunk")
+	size := [3]int64{int64(utf8.RuneCountInString(text)), int64(utf16Length(text)), int64(len(text))}
+	position, ok := integer(m.members["position"])
+	if ok && position >= 0 {
+		if c.n == 1 && !o.started { // what came before the capture is not known
+			c.length = [3]int64{position, position, position}
+			c.rebased = c.length
+		}
+		switch {
+		case c.known && position < c.position:
+			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall", position, c.position)
+			c.rebased = [3]int64{position, position, position}
+		case !slices.Contains(c.length[:], position) && !slices.Contains(c.rebased[:], position):
+			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before", position, c.length[0])
+			c.rebased = [3]int64{position, position, position}
+		}
+		c.position, c.known = position, true
+	}
+	for i, n := range size {
+		c.length[i] += n
+		c.rebased[i] += n
+	}
+}
+
+func utf16Length(s string) (n int) {
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// placer adds a finding at a place of its session.
+type placer func(at place, check int, severity verdict.Severity, code, format string, args ...any)
+
+// end says what only the whole input shows.
+func (o *session) end(say placer, broken bool) {
+	if n := &o.numbers; n.known && n.missing != (place{}) {
+		say(n.missing, envelope, verdict.Warning, "sequence-gaps", "the event has no sequence_number, others of its session have one")
+	}
+	if !o.core {
+		return // extensions alone, of which nothing else is asked
+	}
+	if !o.started && !broken {
+		say(o.firstAt, lifecycle, verdict.Doubt, "capture-starts-late", "the session's session.started is not in the input")
+	}
+	if o.terminal == "" && !broken {
+		say(o.lastAt, lifecycle, verdict.Doubt, "capture-ends", "the session's end is not in the input")
+	}
+	if o.terminal != "" {
+		for c := o.calls; c != nil; c = c.before {
+			if !c.done {
+				say(c.at, tools, verdict.Error, "not-completed", "tool %s is invoked, and the session ends without its tool.completed",
+					show(c.tool))
+			}
+		}
+	}
+	for c := o.outputs; c != nil; c = c.before {
+		if o.terminal != "" && !c.complete {
+			say(c.lastAt, output, verdict.Error, "not-complete", "the session ends, and this last chunk of its output is not complete")
+		}
+		if c.n > 1 && c.unhinted != (place{}) {
+			say(c.unhinted, output, verdict.Warning, "no-coalesce-hint", "the chunk has no coalesce_hint, its output has %d chunks", c.n)
+		}
+	}
+	if o.whole() {
+		o.endStates(say)
+	}
+}
+
+func (o *session) endStates(say placer) {
+	c := &o.state
+	// A session that was broken off owes no state that it did not reach.
+	broken := o.terminal != sessionCompleted
+	switch {
+	case c.n == 0 && broken && !c.toolCalls && !c.streaming:
+		return
+	case c.n == 0:
+		say(o.firstAt, state, verdict.Error, "no-state", "the session has no state.changed")
+		return
+	case !c.entered, !c.left && !broken:
+		say(o.firstAt, state, verdict.Error, "thinking", "the session does not tell that it enters and leaves thinking")
+	}
+	if c.toolCalls && !c.calling {
+		say(o.firstAt, state, verdict.Warning, "calling-tool", "the session calls a tool and never tells the state calling_tool")
+	}
+	if c.streaming && !c.writing {
+		say(o.firstAt, state, verdict.Warning, "writing-output", "the session streams output and never tells the state writing_output")
+	}
+}

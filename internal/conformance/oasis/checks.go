@@ -1,0 +1,346 @@
+package oasis
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// runnerDiffers is the code of a notice that the runner that exists judges versions otherwise.
+var runnerDiffers = strict.Code{ID: "runner-differs",
+	Meaning: "the runner that exists compares MAJOR.MINOR.PATCH alone, and comes to another result",
+	Fix:     "nothing need be done: SemVer's precedence decides"}
+
+// unread is the outcome of a check that needs what the YAML says, where that could not be read.
+func (in *Input) unread() (verdict.Outcome, bool) {
+	if out, skip := in.unanswered(); skip {
+		return out, true
+	}
+	if !in.contract.readable {
+		return verdict.Skip("%s failed", contractRule.ID), true
+	}
+	return verdict.Outcome{}, false
+}
+
+var coreVersionRule = verdict.Rule{
+	ID:    "oasis-core-version",
+	Title: "one of the core versions that the provider implements satisfies the profile's dependency",
+	Cite:  "OASIS Provider Conformance section 3.8.3 (2)",
+	Why:   "the profile is written against that version of the core specification",
+	Fix:   "implement a core version that satisfies it, and declare it",
+	Codes: []strict.Code{
+		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile depends on", Fix: "implement one that does, and declare it"},
+		runnerDiffers,
+	},
+}
+
+func judgeCoreVersion(in *Input) verdict.Outcome {
+	if out, skip := in.unread(); skip {
+		return out
+	}
+	const pointer = "/oasis_core_spec_versions"
+	var out verdict.Outcome
+	core, versions := in.contract.core, in.response.cores
+	if i := slices.IndexFunc(versions, core.admits); i >= 0 {
+		out = verdict.Pass("%s satisfies %s", versions[i], core.text)
+	} else {
+		out.Errorf(in.doc, pointer, "core-version", "oasis_core_spec_versions holds %s, the profile needs %s",
+			cmp.Or(listed(versions), "nothing"), core.text).
+			WithFix("implement a core version that satisfies it, and declare it")
+	}
+	if differs := core.runnerDiffers(versions); differs != "" {
+		out.Noticef(in.doc, pointer, "runner-differs", "%s", differs)
+	}
+	return out
+}
+
+// listed quotes texts, at most ten of them.
+func listed(texts []string) string {
+	const most = 10
+	var all []string
+	for _, t := range texts[:min(len(texts), most)] {
+		all = append(all, fmt.Sprintf("%q", cut(t, 100)))
+	}
+	if more := len(texts) - most; more > 0 {
+		all = append(all, strconv.Itoa(more)+" more")
+	}
+	return list(all)
+}
+
+var profileRule = verdict.Rule{
+	ID:    "oasis-profile",
+	Title: "the answer is about this profile, at this version",
+	Cite:  "OASIS Provider Conformance sections 3.8.3 (3) and 5.2",
+	Why:   "a claim is of one version of one profile: what was built against another proves nothing here",
+	Fix:   "build against this version of the profile, and declare it",
+	Codes: []strict.Code{
+		{ID: "other-profile", Meaning: "the answer is about another profile", Fix: "answer for the profile that the query names"},
+		{ID: "profile-version", Meaning: "the provider was built against another version of the profile", Fix: "build against this version, and declare it"},
+	},
+}
+
+func judgeProfile(in *Input) verdict.Outcome {
+	if out, skip := in.unread(); skip {
+		return out
+	}
+	c, r := in.contract, in.response
+	if r.profile == c.Profile && r.profileVersion == c.Version {
+		return verdict.Pass("%s %s", cut(c.Profile, 200), cut(c.Version, 100))
+	}
+	var out verdict.Outcome
+	if r.profile != c.Profile {
+		out.Errorf(in.doc, "/profile", "other-profile", "profile is %s, the contract is of %s", quoted(r.profile), quoted(c.Profile)).
+			WithFix("answer for the profile that the query names")
+	}
+	if r.profileVersion != c.Version {
+		out.Errorf(in.doc, "/profile_version", "profile-version", "profile_version is %s, the contract is of version %s",
+			quoted(r.profileVersion), quoted(c.Version)).
+			WithFix("build against %s, and declare it", cut(c.Version, 100))
+	}
+	return out
+}
+
+var schemaRule = verdict.Rule{
+	ID:    "oasis-schema",
+	Title: "the requirements map is valid under the profile's schema",
+	Cite:  "OASIS Provider Conformance section 3.8.3 (4)",
+	Why:   "the map has no other shape than the profile gives it",
+	Fix:   "change the value that the finding names",
+	Codes: []strict.Code{
+		{ID: "requirements-schema", Meaning: "the requirements map holds what the profile's schema does not admit", Fix: "change the value to one that the schema admits, or drop it"},
+	},
+}
+
+func judgeSchema(in *Input) verdict.Outcome {
+	if out, skip := in.unanswered(); skip {
+		return out
+	}
+	c := in.contract
+	if c.schema == nil {
+		return verdict.Skip("%s failed", contractRule.ID)
+	}
+	told := map[string]bool{} // keys of which another check speaks
+	for key := range c.unmeetable {
+		told[key] = true
+	}
+	if c.readable {
+		for _, r := range c.requirements {
+			if _, gap := in.gap(r); gap {
+				told[r.key] = true
+			}
+		}
+	}
+	out := verdict.Pass("")
+	var places []string
+	for _, v := range c.schema.Validate(in.response.requirements) {
+		pointer, key := v.Pointer, ""
+		if missing, is := c.missing(v.Keyword, v.Pointer, v.Message, in.response.requirements); is {
+			key, pointer = missing, "/"+strict.Escape(missing)
+		} else if first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/"); pointer != "" {
+			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(first)
+		}
+		pointer = "/requirements" + pointer
+		if told[key] && pointer != "/requirements" || slices.Contains(places, pointer) {
+			continue
+		}
+		places = append(places, pointer)
+		out.Errorf(in.doc, pointer, "requirements-schema", "%s: %s", name(pointer), v.Message).
+			WithFix("change it to what the profile's schema admits, or drop it")
+	}
+	return out
+}
+
+// missing is the key that a violation at the root misses, where it is of that kind.
+func (c *Contract) missing(keyword, pointer, message string, requirements map[string]any) (string, bool) {
+	if keyword != "required" || pointer != "" {
+		return "", false
+	}
+	names := slices.Clone(c.required)
+	for _, r := range c.requirements {
+		names = append(names, r.key)
+	}
+	for _, n := range names {
+		if _, there := requirements[n]; !there && strings.HasPrefix(message, fmt.Sprintf("has no %q,", n)) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+var requirementsRule = verdict.Rule{
+	ID:    "oasis-requirements",
+	Title: "each requirement of the profile is satisfied by what the provider declares",
+	Cite:  "OASIS Provider Conformance section 3.8.3 (4) and (6)",
+	Why:   "a gap that is found before the run has a name; found in it, it is a scenario that failed for another reason",
+	Fix:   "close the gap that the finding names, or choose a provider that has none",
+	Codes: []strict.Code{
+		{ID: "requirement-missing", Meaning: "the provider says nothing of a required key", Fix: "satisfy the requirement, and declare it"},
+		{ID: "requirement-unmet", Meaning: "what the provider declares does not satisfy the requirement", Fix: "close the gap, then declare it"},
+		runnerDiffers,
+	},
+}
+
+func judgeRequirements(in *Input) verdict.Outcome {
+	if out, skip := in.unread(); skip {
+		return out
+	}
+	c := in.contract
+	out, held := verdict.Outcome{}, 0
+	for _, r := range c.requirements {
+		if c.unmeetable[r.key] {
+			continue
+		}
+		pointer := "/requirements/" + strict.Escape(r.key)
+		v, there := in.response.requirements[r.key]
+		why, gap := in.gap(r)
+		code := "requirement-unmet"
+		if !there {
+			code = "requirement-missing"
+		}
+		if gap {
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200), cut(r.key, 200), why).
+				WithFix("close the gap, and declare %s", r.wants(in.tier))
+		} else {
+			held++
+		}
+		if r.kind == "semver_list" && there {
+			if differs := r.bound.runnerDiffers(versions(v)); differs != "" {
+				out.Noticef(in.doc, pointer, "runner-differs", "%s", differs)
+			}
+		}
+	}
+	if held == 0 && len(out.Findings) == 0 {
+		return verdict.Skip("%s failed", contractRule.ID)
+	}
+	out.Verified = fmt.Sprintf("%d of %d requirements satisfied at tier %d", held, len(c.requirements), in.tier)
+	return out
+}
+
+// gap says what the provider lacks of a requirement, with its own reason for it where it gives one.
+func (in *Input) gap(r requirement) (why string, gap bool) {
+	v, there := in.response.requirements[r.key]
+	switch {
+	case r.unreadable, !there && !r.required, there && r.satisfied(v, in.tier):
+		return "", false
+	case !there:
+		why = "it is not there, " + r.wants(in.tier) + " is needed"
+	default:
+		why = fmt.Sprintf("it is %s, %s is needed", show(v), r.wants(in.tier))
+	}
+	if reason := in.response.reason(r.key); reason != "" {
+		why += "; the provider says " + quoted(reason)
+	}
+	return why, true
+}
+
+// wants is the value that satisfies a requirement, for people.
+func (r requirement) wants(tier int) string {
+	switch r.kind {
+	case "string":
+		return show(r.text)
+	case "boolean":
+		return strconv.FormatBool(r.yes)
+	case "array":
+		if len(r.all) == 0 {
+			return "a list"
+		}
+		return "a list that holds " + listed(r.all)
+	case "integer":
+		n := r.value
+		if r.ofTier {
+			n = int64(tier)
+		}
+		return fmt.Sprintf("an integer %s %d", comparisons[r.operator], n)
+	}
+	return "a version that satisfies " + r.bound.text
+}
+
+// satisfied reports whether a value satisfies a requirement at a tier.
+func (r requirement) satisfied(v any, tier int) bool {
+	switch r.kind {
+	case "string":
+		text, ok := v.(string)
+		return ok && text == r.text
+	case "boolean":
+		yes, ok := v.(bool)
+		return ok && yes == r.yes
+	case "array":
+		entries, ok := v.([]any)
+		for _, want := range r.all {
+			ok = ok && slices.ContainsFunc(entries, func(v any) bool { return v == any(want) })
+		}
+		return ok
+	case "integer":
+		number, ok := v.(json.Number)
+		if !ok {
+			return false
+		}
+		n, ok := new(big.Rat).SetString(number.String())
+		want := r.value
+		if r.ofTier {
+			want = int64(tier)
+		}
+		return ok && n.IsInt() && compares(comparisons[r.operator], n.Cmp(new(big.Rat).SetInt64(want)))
+	case "semver_list":
+		return slices.ContainsFunc(versions(v), r.bound.admits)
+	}
+	return false
+}
+
+// versions are the texts of a list.
+func versions(v any) []string {
+	entries, _ := v.([]any)
+	var all []string
+	for _, e := range entries {
+		if text, ok := e.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+var supportedRule = verdict.Rule{
+	ID:    "oasis-supported",
+	Title: "the provider says that it supports the profile, and lists no gap",
+	Cite:  "OASIS Provider Conformance section 3.8.3 (5)",
+	Why:   "its own word for the whole must agree with what it says of each part",
+	Fix:   "close the gaps that it lists, then declare supported: true and no gap",
+	Codes: []strict.Code{
+		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why", Fix: "close the gaps that it lists"},
+		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and not why", Fix: "list each requirement that is not satisfied, with its reason"},
+		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all the same", Fix: "close the gaps, or declare supported: false"},
+	},
+}
+
+func judgeSupported(in *Input) verdict.Outcome {
+	if out, skip := in.unanswered(); skip {
+		return out
+	}
+	r := in.response
+	var out verdict.Outcome
+	var gaps []string
+	for _, g := range r.gaps {
+		gaps = append(gaps, g.requirement)
+	}
+	switch {
+	case !r.supported && len(gaps) == 0:
+		out.Errorf(in.doc, "/supported", "not-supported-without-reason", "supported is false, and unmet_requirements names no reason").
+			WithFix("list each requirement that is not satisfied, with its reason")
+	case !r.supported:
+		out.Errorf(in.doc, "/supported", "not-supported", "supported is false; the provider lists %s", listed(gaps)).
+			WithFix("close these gaps, then declare supported: true")
+	case len(gaps) > 0:
+		out.Errorf(in.doc, "/unmet_requirements", "supported-with-gaps", "supported is true, and unmet_requirements lists %s", listed(gaps)).
+			WithFix("close these gaps, or declare supported: false")
+	default:
+		return verdict.Pass("")
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package oasis
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+var contractRule = verdict.Rule{
+	ID:    "oasis-contract",
+	Title: "the profile's contract can be read, and a provider can meet it",
+	Cite:  "OASIS Provider Conformance sections 3.8.3 (4) and 5",
+	Why:   "against a contract that contradicts itself every provider fails, whatever it does",
+	Fix:   "use a version of the profile whose files agree, or tell its authors",
+	Codes: []strict.Code{
+		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing", Fix: "check the profile out anew, or tell its authors"},
+		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value that means nothing", Fix: "tell the profile's authors"},
+		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no provider can pass", Fix: "tell the profile's authors"},
+		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile", Fix: "tell the profile's authors"},
+		{ID: "contract-key", Meaning: "the schema asks for a key that the requirements do not have", Fix: "tell the profile's authors"},
+	},
+}
+
+func judgeContract(in *Input) verdict.Outcome {
+	c := in.contract
+	out := c.out
+	if c.readable {
+		out.Verified = quoted(c.Profile) + " " + cut(c.Version, 100) + ", " + strconv.Itoa(len(c.requirements)) + " requirements"
+	}
+	return out
+}
+
+// hold holds the schema against the requirements.
+func (c *Contract) hold() {
+	if c.schema == nil || !c.readable {
+		return
+	}
+	keys := map[string]bool{}
+	for _, r := range c.requirements {
+		keys[r.key] = true
+		if r.unreadable || !r.required {
+			continue
+		}
+		if why := c.contradiction(r); why != "" {
+			c.unmeetable[r.key] = true
+			c.out.Errorf(at(r.at), "/requirements/"+strict.Escape(r.key), "contract-contradicts",
+				"requirement %s cannot be met by anybody: %s", quoted(r.key), why).
+				WithFix("use a version of the profile whose schema admits it, or tell its authors")
+		}
+	}
+	for _, key := range c.required {
+		if !keys[key] {
+			c.out.Warnf(at{Path: c.path}, "/requirements", "contract-key",
+				"the schema asks for the key %s, of which the requirements say nothing", quoted(key)).
+				WithFix("tell the profile's authors")
+		}
+	}
+}
+
+// open are the keywords that say nothing against an example: another value that satisfies the requirement satisfies them.
+var open = []string{"required", "minItems", "contains", "minContains", "minProperties", "uniqueItems"}
+
+// contradiction says why the schema admits no value that satisfies a requirement, empty where it may admit one. It tries
+// the value that the requirement expects, or one that satisfies it: of the latter the type and the key alone count.
+func (c *Contract) contradiction(r requirement) string {
+	example, exact := c.example(r)
+	if values, closed := c.enums[r.key]; closed && r.kind == "integer" && !r.ofTier {
+		if !slices.ContainsFunc(values, func(v any) bool { return r.satisfied(v, 0) }) {
+			return "the enum of the schema holds no value that " + r.wants(0) + " admits"
+		}
+	}
+	pointer := "/" + strict.Escape(r.key)
+	for _, v := range c.schema.Validate(map[string]any{r.key: example}) {
+		under := v.Pointer == pointer || strings.HasPrefix(v.Pointer, pointer+"/")
+		if !under || slices.Contains(open, v.Keyword) {
+			continue
+		}
+		if exact || slices.Contains([]string{"type", "additionalProperties", "propertyNames", "false"}, v.Keyword) {
+			return "the schema says of " + show(lookup(map[string]any{r.key: example}, v.Pointer)) + " at " + v.Pointer + ": " + v.Message
+		}
+	}
+	return ""
+}
+
+// example is a value that satisfies a requirement; exact says that no other does, entries of a list apart.
+func (c *Contract) example(r requirement) (v any, exact bool) {
+	switch r.kind {
+	case "string":
+		return r.text, true
+	case "boolean":
+		return r.yes, true
+	case "array":
+		all := []any{}
+		for _, entry := range r.all {
+			all = append(all, entry)
+		}
+		return all, true
+	case "integer":
+		n := r.value
+		switch r.operator {
+		case "gt":
+			n++
+		case "lt":
+			n--
+		}
+		return json.Number(strconv.FormatInt(n, 10)), r.operator == "eq" && !r.ofTier
+	}
+	return []any{r.bound.bounds[0].version}, false
+}
+
+// lookup is the value that a pointer of a violation names.
+func lookup(v any, pointer string) any {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		}
+	}
+	return v
+}

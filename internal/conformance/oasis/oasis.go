@@ -1,0 +1,217 @@
+// Package oasis holds an evaluation provider's answer at its conformance endpoint against the contract of a domain
+// profile: the preflight of OASIS Provider Conformance section 3.8.
+//
+// What a provider declares is compared with what the profile asks for. Whether a declaration is true nobody can see from
+// the answer: those requirements are in the catalogue for people to attest.
+package oasis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// MaxResponse is the size of a provider's answer, in bytes.
+const MaxResponse = 1 << 20
+
+// Rules are the catalogue: what is decided, in the order of the report, then what people attest.
+var Rules = rules()
+
+func rules() []verdict.Rule {
+	var all []verdict.Rule
+	for _, c := range checks {
+		all = append(all, c.Rule)
+	}
+	all = append(all, attested...)
+	for i := range all {
+		all[i].Role = "provider"
+	}
+	return all
+}
+
+// check is one requirement that is decided, and how.
+type check struct {
+	verdict.Rule
+	judge func(*Input) verdict.Outcome
+}
+
+// checks are those that are decided, in the order of the report.
+var checks = []check{
+	{contractRule, judgeContract},
+	{endpointRule, judgeEndpoint},
+	{responseRule, judgeResponse},
+	{coreVersionRule, judgeCoreVersion},
+	{profileRule, judgeProfile},
+	{schemaRule, judgeSchema},
+	{requirementsRule, judgeRequirements},
+	{supportedRule, judgeSupported},
+}
+
+// Input is what is judged: an answer and the contract that it is held against.
+type Input struct {
+	contract *Contract
+	tier     int
+
+	endpoint verdict.Outcome  // of asking for the answer and reading it as JSON
+	doc      *strict.Document // the answer; nil: there is none
+	shape    verdict.Outcome  // of the members of the answer
+	response *response        // what the answer says; nil where its shape does not let it be read
+}
+
+// Asked is the input of an answer that was asked for, at the complexity tier that is to be evaluated.
+func Asked(c *Contract, o evidence.Observation, tier int) *Input {
+	in := &Input{contract: c, tier: tier}
+	switch {
+	case o.State == evidence.Obtained:
+		in.read("", o.Body)
+		if in.doc != nil {
+			in.endpoint = verdict.Pass("answered %d with %d bytes of JSON", o.Status, len(o.Body))
+		}
+	case o.State == evidence.Unsought:
+		in.endpoint = verdict.Skip("%s", notAsked)
+	case o.State == evidence.Unavailable:
+		in.endpoint.Doubtf(whole, "", o.Code, "asking %s: %s", o.Request, o.Message).
+			WithFix("run it again once the provider answers")
+	default:
+		in.endpoint.Errorf(whole, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("%s", fixOf(o.Code))
+	}
+	return in
+}
+
+// Unasked is the input of an endpoint that was not asked, and why.
+func Unasked(c *Contract, why string) *Input {
+	return &Input{contract: c, endpoint: verdict.Skip("%s", why)}
+}
+
+// notAsked is why there is no answer of an endpoint in an offline run.
+const notAsked = "offline: the endpoint was not asked"
+
+func fixOf(code string) string {
+	for _, c := range evidence.Codes {
+		if c.ID == code {
+			return c.Fix
+		}
+	}
+	return "serve the answer at /v1/conformance"
+}
+
+// Saved is the input of an answer that a file holds; path stands in the places of findings. Of a file that is larger than
+// MaxResponse it is enough to give the first byte more.
+func Saved(c *Contract, path string, data []byte, tier int) *Input {
+	in := &Input{contract: c, tier: tier}
+	in.read(path, data)
+	if in.doc != nil {
+		in.endpoint = verdict.Skip("no endpoint was asked: the answer is a file's")
+	}
+	return in
+}
+
+// read reads the answer as strict JSON, and its members.
+func (in *Input) read(path string, data []byte) {
+	if len(data) > MaxResponse {
+		in.endpoint.Errorf(at{Path: path}, "", evidence.CodeTooLarge, "the answer has more than %d bytes", MaxResponse).
+			WithFix("serve a smaller document")
+		return
+	}
+	doc, err := strict.Parse(path, data, strict.Remote(MaxResponse))
+	if err != nil {
+		fault, placed := errors.AsType[*strict.Error](err)
+		if !placed {
+			fault = &strict.Error{Pos: strict.Pos{Path: path}, Message: err.Error()}
+		}
+		in.endpoint.Errorf(at(fault.Pos), fault.Pointer, "not-json", "the answer is no strict JSON: %s", fault.Message).
+			WithFix("answer with one JSON object, as section 3.8.2 has it")
+		return
+	}
+	in.doc = doc
+	in.response, in.shape = readResponse(doc)
+}
+
+// at is one place, whatever the pointer.
+type at strict.Pos
+
+// Pos is the place.
+func (p at) Pos(string) strict.Pos { return strict.Pos(p) }
+
+// whole is the subject as a whole.
+var whole = at{}
+
+// Judge decides what can be decided of the input; subject is what the results are said of.
+func Judge(in *Input, subject string) ([]verdict.Result, error) {
+	var results []verdict.Result
+	for _, c := range checks {
+		result, err := c.judge(in).Result(c.Rule, subject)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+var endpointRule = verdict.Rule{
+	ID: "oasis-endpoint", Method: verdict.Live,
+	Title: "the endpoint /v1/conformance answers 200 with JSON",
+	Cite:  "OASIS Provider Conformance section 3.8.1",
+	Why:   "a provider that does not answer is found out before a run, not in the middle of it",
+	Fix:   "serve GET /v1/conformance?profile=ID with status 200 and one JSON object",
+	Codes: append([]strict.Code{
+		{ID: "not-json", Meaning: "the answer is no JSON that has one meaning", Fix: "answer with one JSON object"},
+	}, asking()...),
+}
+
+// asking are the codes that asking for a document may end in.
+func asking() []strict.Code {
+	return slices.DeleteFunc(slices.Clone(evidence.Codes), func(c strict.Code) bool {
+		return !slices.Contains([]string{evidence.CodeHTTPStatus, evidence.CodeTimeout, evidence.CodeBudget,
+			evidence.CodeConnect, evidence.CodeResolver, evidence.CodeNoHost, evidence.CodeTLS, evidence.CodeForbidden,
+			evidence.CodeScheme, evidence.CodeURL, evidence.CodeTooLarge, evidence.CodeRedirects, evidence.CodeEncoding,
+			evidence.CodeProtocol, evidence.CodeTotal, evidence.CodeNotRecorded}, c.ID)
+	})
+}
+
+func judgeEndpoint(in *Input) verdict.Outcome { return in.endpoint }
+
+// unanswered is the outcome of a check that needs the members of the answer, where they are not had.
+func (in *Input) unanswered() (verdict.Outcome, bool) {
+	switch {
+	case in.doc == nil:
+		return verdict.Skip("there is no answer: see %s", endpointRule.ID), true
+	case in.response == nil:
+		return verdict.Skip("%s failed", responseRule.ID), true
+	}
+	return verdict.Outcome{}, false
+}
+
+// show is a value for people: as JSON, cut.
+func show(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "what JSON cannot hold"
+	}
+	return cut(string(text), 200)
+}
+
+// quoted is foreign text for people.
+func quoted(text string) string { return fmt.Sprintf("%q", cut(text, 500)) }
+
+// cut shortens text to at most limit characters.
+func cut(text string, limit int) string {
+	n := 0
+	for i := range text {
+		if n == limit {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}
+
+// list joins texts as they are.
+func list(texts []string) string { return strings.Join(texts, ", ") }

@@ -1,0 +1,229 @@
+package oasis
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// response is what an answer says (section 3.8.2).
+type response struct {
+	*strict.Document
+	provider, version       string
+	cores                   []string // core specification versions, whatever their spelling
+	profile, profileVersion string
+	supported               bool
+	requirements            map[string]any
+	gaps                    []gap
+}
+
+// gap is a requirement that the provider itself says it does not satisfy.
+type gap struct{ requirement, reason string }
+
+// reason is why the provider says that it does not satisfy a requirement, empty where it does not say so.
+func (r *response) reason(key string) string {
+	for _, g := range r.gaps {
+		if g.requirement == key {
+			return g.reason
+		}
+	}
+	return ""
+}
+
+var responseRule = verdict.Rule{
+	ID:    "oasis-response",
+	Title: "the answer has the members of section 3.8.2, each of its type, and versions by SemVer 2.0.0",
+	Cite:  "OASIS Provider Conformance section 3.8.2",
+	Why:   "what the runner compares with the profile must be there and have one meaning",
+	Fix:   "give the member that the finding names the type that it names",
+	Codes: []strict.Code{
+		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
+		{ID: "wrong-type", Meaning: "a member has another type than it must", Fix: "write it with the type that the message names"},
+		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0", Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
+		{ID: "no-core-version", Meaning: "the list of core versions is empty", Fix: "list each core version that the provider implements"},
+		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name", Fix: "nothing need be done"},
+		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided", Fix: "run without --offline, or give --response FILE"},
+	},
+}
+
+func judgeResponse(in *Input) verdict.Outcome {
+	if in.doc != nil {
+		return in.shape
+	}
+	if in.endpoint.Skipped != "" {
+		var o verdict.Outcome
+		o.Doubtf(whole, "", "not-exercised", "there is no answer to judge: %s", in.endpoint.Skipped).
+			WithFix("run without --offline, or give --response FILE")
+		return o
+	}
+	out, _ := in.unanswered()
+	return out
+}
+
+// reader reads the members of an answer and keeps what is wrong with them.
+type reader struct {
+	*strict.Document
+	out      verdict.Outcome
+	unusable bool // a member is missing or has the wrong type
+	told     [verdict.Notice + 1]int
+}
+
+// maxTold is how many findings of one severity an answer gets: what is wrong a thousand times is wrong.
+const maxTold = 100
+
+func (r *reader) add(severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
+	if r.told[severity]++; r.told[severity] > maxTold {
+		return new(verdict.Finding)
+	}
+	return r.out.Add(r, severity, pointer, code, format, args...)
+}
+
+func (r *reader) wrong(pointer string, v any, want string) {
+	r.unusable = true
+	r.add(verdict.Error, pointer, "wrong-type", "%s is %s, %s is needed", name(pointer), show(v), want).
+		WithFix("write %s there", want)
+}
+
+// name is what a message calls the value of a pointer.
+func name(pointer string) string {
+	if pointer == "" {
+		return "the answer"
+	}
+	return pointer[1:]
+}
+
+// member is a member of an object that must be there.
+func (r *reader) member(object map[string]any, parent, key string) (v any, pointer string, ok bool) {
+	v, ok = object[key]
+	pointer = parent + "/" + key
+	if !ok {
+		r.unusable = true
+		r.add(verdict.Error, pointer, "missing-member", "%s has no member %q", name(parent), key).WithFix("add it")
+	}
+	return v, pointer, ok
+}
+
+func (r *reader) text(object map[string]any, parent, key string) string {
+	v, pointer, there := r.member(object, parent, key)
+	text, ok := v.(string)
+	if there && !ok {
+		r.wrong(pointer, v, "a text")
+	}
+	return text
+}
+
+func (r *reader) version(object map[string]any, key string) string {
+	v, pointer, there := r.member(object, "", key)
+	text, ok := v.(string)
+	switch {
+	case !there:
+	case !ok:
+		r.wrong(pointer, v, "a text")
+	default:
+		r.semVer(pointer, text)
+	}
+	return text
+}
+
+func (r *reader) semVer(pointer, text string) {
+	if !isSemVer(text) {
+		r.add(verdict.Error, pointer, "not-semver", "%s is %s, a version by SemVer 2.0.0 is needed", name(pointer), quoted(text)).
+			WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
+	}
+}
+
+func (r *reader) unknown(object map[string]any, parent string, known ...string) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(known, key) {
+			pointer := parent + "/" + strict.Escape(key)
+			r.add(verdict.Notice, pointer, "unknown-member", "%s has a member %s that section 3.8.2 does not name",
+				name(parent), quoted(key))
+		}
+	}
+}
+
+// readResponse reads an answer. The response is nil where a member is missing or has the wrong type.
+func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
+	r := &reader{Document: doc}
+	object, ok := doc.Root.(map[string]any)
+	if !ok {
+		r.wrong("", doc.Root, "an object")
+		return nil, r.out
+	}
+	out := &response{Document: doc, provider: r.text(object, "", "provider"), version: r.version(object, "provider_version"),
+		cores: r.cores(object), profile: r.text(object, "", "profile"), profileVersion: r.version(object, "profile_version")}
+	if v, pointer, there := r.member(object, "", "supported"); there {
+		if out.supported, ok = v.(bool); !ok {
+			r.wrong(pointer, v, "true or false")
+		}
+	}
+	if v, pointer, there := r.member(object, "", "requirements"); there {
+		if out.requirements, ok = v.(map[string]any); !ok {
+			r.wrong(pointer, v, "an object")
+		}
+	}
+	out.gaps = r.gaps(object)
+	r.unknown(object, "", "provider", "provider_version", "oasis_core_spec_versions", "profile", "profile_version",
+		"supported", "requirements", "unmet_requirements")
+	if r.unusable {
+		return nil, r.out
+	}
+	r.out.Verified = quoted(out.provider) + " " + cut(out.version, 100)
+	return out, r.out
+}
+
+func (r *reader) cores(object map[string]any) []string {
+	v, pointer, there := r.member(object, "", "oasis_core_spec_versions")
+	if !there {
+		return nil
+	}
+	entries, ok := v.([]any)
+	if !ok {
+		r.wrong(pointer, v, "a list of texts")
+		return nil
+	}
+	if len(entries) == 0 {
+		r.add(verdict.Error, pointer, "no-core-version", "oasis_core_spec_versions is empty, at least one version is needed").
+			WithFix("list each core version that the provider implements")
+	}
+	var versions []string
+	for i, entry := range entries {
+		at := pointer + "/" + strconv.Itoa(i)
+		text, ok := entry.(string)
+		if !ok {
+			r.wrong(at, entry, "a text")
+			continue
+		}
+		r.semVer(at, text)
+		versions = append(versions, text)
+	}
+	return versions
+}
+
+func (r *reader) gaps(object map[string]any) []gap {
+	v, there := object["unmet_requirements"]
+	if !there {
+		return nil
+	}
+	const pointer = "/unmet_requirements"
+	entries, ok := v.([]any)
+	if !ok {
+		r.wrong(pointer, v, "a list")
+		return nil
+	}
+	var gaps []gap
+	for i, entry := range entries {
+		at := pointer + "/" + strconv.Itoa(i)
+		one, ok := entry.(map[string]any)
+		if !ok {
+			r.wrong(at, entry, "an object with requirement and reason")
+			continue
+		}
+		gaps = append(gaps, gap{r.text(one, at, "requirement"), r.text(one, at, "reason")})
+		r.unknown(one, at, "requirement", "reason")
+	}
+	return gaps
+}

@@ -1,0 +1,280 @@
+package opengap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+const (
+	soulName = "SOUL.md"
+	textName = "SKILL.md"
+)
+
+// members are those that agent.yaml of dialect 0.1 may have.
+var members = strings.Fields(`spec_version name version description author license model extends dependencies skills
+	tools agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// judge01 holds the folder against what the command of dialect 0.1 asks for.
+func (a *agent) judge01() error {
+	soul, err := a.judgeSoul()
+	if err != nil {
+		return err
+	}
+	references := verdict.Skip("agent.yaml could not be read")
+	if a.manifest != nil {
+		references = a.judgeReferences()
+	}
+	return errors.Join(
+		a.say("gap01-manifest", manifestName, a.judgeManifest01()),
+		a.say("gap01-references", manifestName, references),
+		a.say("gap01-soul", soulName, soul),
+		a.judgeTexts())
+}
+
+func (a *agent) judgeManifest01() verdict.Outcome {
+	if a.manifest == nil {
+		return a.judgeManifest()
+	}
+	var out verdict.Outcome
+	for _, field := range []string{"/name", "/version", "/description"} {
+		text, ok := a.manifest.needText(&out, verdict.Error, field)
+		if ok && field == "/name" && !nameForm.MatchString(text) {
+			out.Errorf(a.manifest, field, "name-form",
+				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
+				text).WithFix("rename the agent, such as order-helper")
+		}
+	}
+	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
+		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
+			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field",
+				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
+				WithFix("drop it, or move it below metadata")
+		}
+	}
+	return out.OrPass()
+}
+
+// judgeReferences looks for the skills, tools and agents that agent.yaml names.
+func (a *agent) judgeReferences() verdict.Outcome {
+	var out verdict.Outcome
+	found := 0
+	each := func(member string, look func(at place, pointer, name string)) {
+		for _, r := range named(a.manifest.value("/" + member)) {
+			if enough(&out) {
+				return
+			}
+			found++
+			look(a.manifest.at(r.node), "/"+member+r.pointer, r.name)
+		}
+	}
+	each("skills", func(at place, pointer, name string) {
+		switch dir := "skills/" + name; {
+		case !simple(name) || !a.isDir(dir):
+			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/", name, dir).
+				WithFix("add %s/%s, or drop the name", dir, textName)
+		case !a.isFile(dir + "/" + textName):
+			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir,
+				textName).
+				WithFix("add %s/%s", dir, textName)
+		}
+	})
+	each("tools", func(at place, pointer, name string) {
+		if file := "tools/" + name + ".yaml"; !simple(name) || !a.isFile(file) {
+			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name, file).
+				WithFix("add it, or drop the name")
+		}
+	})
+	each("agents", func(at place, pointer, name string) {
+		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
+			out.Errorf(at, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
+				name, base, base).
+				WithFix("add one of them, or drop the name")
+		}
+	})
+	if out.Verified = "agent.yaml names none"; found > 0 {
+		out.Verified = fmt.Sprintf("%d looked for", found)
+	}
+	return out
+}
+
+// simple reports whether a name is one of a file or folder, and no way to others.
+func simple(name string) bool {
+	return name != "." && name != ".." && name != "" && !strings.ContainsAny(name, `/\`)
+}
+
+// reference is a name in agent.yaml.
+type reference struct {
+	pointer, name string // the pointer from the list on
+	node          *yaml.Node
+}
+
+// named are the names that a list has, the keys of a mapping, or the one text; what is no text has a name that nothing
+// bears.
+func named(n *yaml.Node) (all []reference) {
+	switch {
+	case n == nil || n.Tag == "!!null":
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i < len(n.Content); i += 2 {
+			all = append(all, reference{"/" + strict.Escape(n.Content[i].Value), n.Content[i].Value, n.Content[i]})
+		}
+	case n.Kind == yaml.SequenceNode:
+		for i, c := range n.Content {
+			all = append(all, reference{fmt.Sprintf("/%d", i), c.Value, c})
+		}
+	default:
+		all = append(all, reference{"", n.Value, n})
+	}
+	return all
+}
+
+func (a *agent) judgeSoul() (verdict.Outcome, error) {
+	var out verdict.Outcome
+	at := place{Path: soulName}
+	text, err := a.file(soulName)
+	const fix = "write a paragraph into SOUL.md: who the agent is and what it does"
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return out, err
+	case errors.Is(err, fs.ErrNotExist):
+		out.Errorf(at, "", "no-soul", "SOUL.md is not there").WithFix("add SOUL.md, under that name, with a paragraph in it")
+	case err != nil:
+		out.Errorf(at, "", "empty-soul", "SOUL.md was not read: %v", err).WithFix(fix)
+	case !saysMore(string(text)):
+		out.Errorf(at, "", "empty-soul", "SOUL.md has nothing but headings").WithFix(fix)
+	default:
+		return verdict.Pass(""), nil
+	}
+	return out, nil
+}
+
+var underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
+
+// saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below
+// them.
+func saysMore(text string) bool {
+	lines := strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")
+	for i, line := range lines {
+		switch line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); {
+		case line == "", line[0] == '#', underline.MatchString(line):
+		case i+1 < len(lines) && underline.MatchString(lines[i+1]):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// judgeTexts judges each skills/*/SKILL.md.
+func (a *agent) judgeTexts() error {
+	found := 0
+	all, err := a.in("skills")
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		name := path.Join(e.path, textName)
+		text, err := a.file(name)
+		if errors.Is(err, fs.ErrNotExist) || !a.isDir(e.path) {
+			continue
+		}
+		if errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		found++
+		if err := a.say("gap01-skills", name, judgeText(name, path.Base(e.path), text, err)); err != nil {
+			return err
+		}
+	}
+	if found == 0 {
+		return a.say("gap01-skills", "skills", verdict.Skip("there is no skills/*/%s", textName))
+	}
+	return nil
+}
+
+func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
+	var out verdict.Outcome
+	var m *mapping
+	if err == nil {
+		m, err = frontMatter(name, text)
+	}
+	if err != nil {
+		at, message := place{Path: name}, err.Error()
+		var e *strictyaml.Error
+		if errors.As(err, &e) {
+			at, message = place(e.Pos), e.Message
+		}
+		out.Errorf(at, "", "no-front-matter", "the front matter cannot be read: %s", message).
+			WithFix("begin the file with a line ---, name and description, and a line ---")
+		return out
+	}
+	if said, ok := m.needText(&out, verdict.Error, "/name"); ok {
+		if why := misnamed(said); why != "" {
+			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why).WithFix("rename the skill")
+		}
+		if said != folder {
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).
+				WithFix("give both the same name")
+		}
+	}
+	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {
+		if n := utf8.RuneCountInString(said); n > 1024 {
+			out.Errorf(m, "/description", "long-description", "description has %d characters, at most 1,024 are allowed", n).
+				WithFix("shorten it; details belong below the front matter")
+		}
+	}
+	return out.OrPass()
+}
+
+// misnamed says what is wrong with the name of a skill, empty where nothing is.
+func misnamed(name string) string {
+	switch n := utf8.RuneCountInString(name); {
+	case n > 64:
+		return fmt.Sprintf("%d characters, at most 64 are allowed", n)
+	case strings.Contains(name, "--"):
+		return "two hyphens in a row"
+	case strings.HasPrefix(name, "-"), strings.HasSuffix(name, "-"):
+		return "a hyphen at an end"
+	}
+	return ""
+}
+
+// frontMatter is the mapping between the lines --- that a text begins with.
+func frontMatter(name string, text []byte) (*mapping, error) {
+	at := strict.Pos{Path: name, Line: 1, Column: 1}
+	begun, yaml := false, 0
+	for i, line := 0, 0; i < len(text); line++ {
+		end := len(text)
+		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+			end = i + n + 1
+		}
+		bar := string(bytes.TrimRight(text[i:end], " \t\r\n")) == "---"
+		switch {
+		case !begun && !bar:
+			return nil, &strictyaml.Error{Pos: at, Message: "the first line is not ---"}
+		case !begun:
+			begun, yaml = true, end
+		case bar:
+			return readMapping(name, text[yaml:i], 1)
+		}
+		i = end
+	}
+	if !begun {
+		return nil, &strictyaml.Error{Pos: at, Message: "the file is empty"}
+	}
+	return nil, &strictyaml.Error{Pos: at, Message: "no second line --- ends it"}
+}

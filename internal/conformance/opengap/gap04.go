@@ -1,0 +1,485 @@
+package opengap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/mod/semver"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+const gitignoreName = ".gitignore"
+
+// judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
+func (a *agent) judge04(auto bool) error {
+	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
+	out := a.judgeManifest()
+	if unclear && a.manifest == nil {
+		out.Findings[0].Message += bothDialects
+	}
+	if err := a.say("gap-manifest", manifestName, out); err != nil || a.manifest == nil {
+		for _, rule := range rules04[1:] {
+			err = errors.Join(err, a.say(rule.ID, manifestName, verdict.Skip("agent.yaml could not be read")))
+		}
+		return err
+	}
+	paths := a.judgePaths()
+	dir, known := a.skillsFolder()
+	var skills []*skill
+	if known && !leadsOut(dir) {
+		var err error
+		if skills, err = a.skills(path.Clean(dir)); err != nil {
+			return err
+		}
+	}
+	documented, err := a.documented(skills)
+	if err != nil {
+		return err
+	}
+	tested, err := a.tested(skills)
+	if err != nil {
+		return err
+	}
+	gitignore, err := a.judgeGitignore()
+	if err != nil {
+		return err
+	}
+	said := []error{
+		a.say("gap-version", manifestName, a.judgeVersion(unclear)),
+		a.say("gap-fields", manifestName, a.judgeFields()),
+		a.say("gap-outside", manifestName, paths),
+		a.say("gap-environment", manifestName, documented.judge(a.variables(), nil)),
+		a.say("gap-description", manifestName, a.judgeDescription()),
+		a.say("gap-gitignore", gitignoreName, gitignore),
+		a.judgeLinks(),
+	}
+	if len(skills) == 0 {
+		subject := manifestName
+		if known && !leadsOut(dir) {
+			subject = path.Clean(dir)
+		}
+		said = append(said, a.say("gap-skills", subject, withoutSkills(a.manifest, dir, known)),
+			a.say("gap-tests", subject, verdict.Skip("there are no skills to test")))
+	}
+	for _, s := range skills {
+		said = append(said,
+			a.say("gap-skills", s.file, s.judge()),
+			a.say("gap-outside", s.file, s.judgeOutside()),
+			a.say("gap-environment", s.file, documented.judge(s.variables, s.computed)),
+			a.say("gap-tests", s.file, s.judgeTests(tested, a.recommended)),
+			a.say("gap-description", s.file, s.judgeDescriptions(a.recommended)))
+	}
+	return errors.Join(said...)
+}
+
+// bothDialects ends the first error where nothing says which of the dialects is meant.
+const bothDialects = "; an agent of dialect 0.4 has opengap in agent.yaml, " +
+	"one of dialect 0.1 has spec_version there and a SOUL.md"
+
+var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+
+func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
+	const at = "/opengap"
+	var out verdict.Outcome
+	v := a.manifest.value(at)
+	switch {
+	case v == nil || v.Tag == "!!null":
+		f := out.Errorf(a.manifest, at, "missing-field", "opengap is not there").WithFix(`add opengap: "0.4"`)
+		if unclear {
+			f.Message += bothDialects
+		}
+	case !isText(v):
+		out.Errorf(a.manifest, at, "version-not-text",
+			"YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
+			kindOf(v)).WithFix("put it into quotes")
+	case !versionForm.MatchString(v.Value):
+		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).
+			WithFix(`write opengap: "0.4"`)
+	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
+		out.Warnf(a.manifest, at, "version-unknown", "opengap is %q, versions 0.1 to 0.4 are published", v.Value).
+			WithFix(`write opengap: "0.4", or see that a runtime supports it`)
+	default:
+		return verdict.Pass("opengap is %q", v.Value)
+	}
+	return out
+}
+
+func (a *agent) judgeFields() verdict.Outcome {
+	var out verdict.Outcome
+	for _, field := range []string{"/name", "/version", "/model/provider", "/model/name"} {
+		text, ok := a.manifest.needText(&out, verdict.Error, field)
+		if core, _, _ := strings.Cut(text, "+"); ok && field == "/version" {
+			core, _, _ = strings.Cut(core, "-")
+			if !semver.IsValid("v"+text) || strings.Count(core, ".") != 2 {
+				out.Warnf(a.manifest, field, "version-not-semver", "version is %q, which is no Semantic Version 2.0.0", text).
+					WithFix("write MAJOR.MINOR.PATCH, such as 1.0.0")
+			}
+		}
+	}
+	const skills = "/skills/path"
+	if v := a.manifest.value(skills); v != nil && v.Tag != "!!null" {
+		a.manifest.needText(&out, verdict.Error, skills)
+	}
+	return out.OrPass()
+}
+
+func (a *agent) judgeDescription() verdict.Outcome {
+	var out verdict.Outcome
+	a.manifest.needText(&out, a.recommended, "/description")
+	return out.OrPass()
+}
+
+// variable is a reference to an environment variable in a value of agent.yaml.
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
+
+// variables are those that the values of agent.yaml refer to, each where it is first.
+func (a *agent) variables() (all []literal) {
+	seen := map[string]bool{}
+	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
+		if n.Kind != yaml.ScalarNode {
+			return
+		}
+		for _, name := range referenced(n.Value) {
+			if !seen[name] {
+				all = append(all, literal{name, a.manifest.at(key)})
+			}
+			seen[name] = true
+		}
+	})
+	return all
+}
+
+// referenced are the names in the ${NAME} and ${NAME:-default} of a text; a default may hold others.
+func referenced(text string) (names []string) {
+	last := strings.LastIndexByte(text, '}')
+	for rest := text; ; {
+		i := strings.Index(rest, "${")
+		if i < 0 {
+			return names
+		}
+		rest = rest[i+2:]
+		name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, isNamePart))]
+		after := rest[len(name):]
+		ends := strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") && len(text)-len(after) < last
+		if name != "" && (name[0] < '0' || name[0] > '9') && ends {
+			names = append(names, name)
+		}
+	}
+}
+
+// isNamePart reports whether a character may be in the name of a variable.
+func isNamePart(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// documentation tells which variables the README and the comments of agent.yaml name.
+type documentation struct {
+	*mentions
+	unread []string // why a README was not read
+}
+
+// documented looks for the variables of agent.yaml and of the skills.
+func (a *agent) documented(skills []*skill) (*documentation, error) {
+	d := &documentation{mentions: newMentions()}
+	for _, v := range a.variables() {
+		d.want(v.text)
+	}
+	for _, s := range skills {
+		for _, v := range s.variables {
+			d.want(v.text)
+		}
+	}
+	d.find(manifestName, a.manifest.comments())
+	all, err := a.in(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.isDir(e.path) {
+			continue
+		}
+		text, err := a.file(e.path)
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			return nil, err
+		case err != nil:
+			d.unread = append(d.unread, fmt.Sprintf("; %s was not read: %v", e.path, err))
+			continue
+		}
+		d.find(e.path, string(text))
+	}
+	return d, nil
+}
+
+// judge holds variables against the documentation.
+func (d *documentation) judge(variables []literal, computed []place) verdict.Outcome {
+	var out verdict.Outcome
+	for _, v := range variables {
+		if d.files[v.text] != "" {
+			continue
+		}
+		out.Errorf(v.at, "", "undocumented-variable",
+			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s", v.text,
+			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
+	}
+	for _, at := range computed {
+		out.Noticef(at, "", "computed-name",
+			"the name of an environment variable is computed here, so that it was not judged")
+	}
+	return out.OrPass()
+}
+
+// skillsFolder is the folder of skills that agent.yaml names; false where a variable without a default decides.
+func (a *agent) skillsFolder() (dir string, known bool) {
+	v := a.manifest.value("/skills/path")
+	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
+		return "skills", true
+	}
+	return resolved(v.Value)
+}
+
+// resolved is a path with the defaults of its variables; false where one has none, which stands there by its name.
+func resolved(text string) (name string, known bool) {
+	known = true
+	name = variable.ReplaceAllStringFunc(text, func(reference string) string {
+		m := variable.FindStringSubmatch(reference)
+		if len(reference) == len("${")+len(m[1]) {
+			known = false
+			return m[1]
+		}
+		return m[2]
+	})
+	return strings.ReplaceAll(name, "}", ""), known
+}
+
+// judgePaths holds the paths of agent.yaml.
+func (a *agent) judgePaths() verdict.Outcome {
+	var out verdict.Outcome
+	checked := 0
+	hold := func(n, key *yaml.Node, pointer string) {
+		if !isText(n) || enough(&out) {
+			return
+		}
+		checked++
+		name, _ := resolved(n.Value)
+		if leadsOut(name) || leadsOut(n.Value) {
+			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
+				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
+			f.WithFix("name a path within the folder, without .. and without a leading slash")
+		}
+	}
+	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
+		if slices.Contains([]string{"/skills/path", "/hooks/path", "/flows/path", "/memory/path"}, pointer) ||
+			key != n && strings.HasSuffix(key.Value, "_file") {
+			hold(n, key, pointer)
+			walk(n, pointer, hold)
+		}
+	})
+	out.Verified = fmt.Sprintf("%d paths of agent.yaml", checked)
+	return out.OrPass()
+}
+
+// judgeLinks tells each symbolic link that leaves the folder.
+func (a *agent) judgeLinks() error {
+	for _, e := range a.entries {
+		if e.kind != fs.ModeSymlink {
+			continue
+		}
+		if _, outside, err := a.resolve(e.path); err != nil || !outside {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		var out verdict.Outcome
+		target, err := a.root.Readlink(e.path)
+		if err != nil {
+			return err
+		}
+		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder",
+			target).
+			WithFix("put what it leads to into the folder, or make the link relative")
+		if err := a.say("gap-outside", e.path, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutSkills is the outcome where there is no skill.
+func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
+	const at = "/skills/path"
+	switch {
+	case !known:
+		var out verdict.Outcome
+		out.Doubtf(m, at, "path-not-known", "skills.path is %q: a variable without a default decides where the skills are",
+			m.value(at).Value).WithFix("write the folder itself, or ${NAME:-skills/}")
+		return out
+	case leadsOut(dir):
+		return verdict.Skip("the folder of skills is not in the agent's folder")
+	}
+	out := verdict.Skip("there are no skills in %s", dir)
+	out.Noticef(m, at, "without-skills",
+		"there are no skills in %s: no .py file and no package whose name does not begin with _", dir)
+	return out
+}
+
+func (s *skill) judge() verdict.Outcome {
+	var out verdict.Outcome
+	for _, f := range s.faults {
+		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
+			WithFix("correct it; python3 -m py_compile %s says the same", f.at.Path)
+	}
+	switch {
+	case len(s.functions) > 0:
+		var names []string
+		for _, f := range s.functions {
+			names = append(names, f.name)
+		}
+		out.Verified = some(names, ", ")
+	case !slices.ContainsFunc(s.faults, func(f fault) bool { return f.at.Path == s.file }):
+		out.Errorf(place{Path: s.file}, "", "no-skill",
+			"no function of the module itself stands under the skill of gitagent").
+			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition " +
+				"and under no condition")
+	}
+	return out
+}
+
+// some are a few names, and how many more there are.
+func some(names []string, between string) string {
+	if n := len(names); n > 6 {
+		names = append(slices.Clone(names[:5]), fmt.Sprintf("%d more", n-5))
+	}
+	return strings.Join(names, between)
+}
+
+func (s *skill) judgeOutside() verdict.Outcome {
+	var out verdict.Outcome
+	for _, l := range s.outside {
+		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text).
+			WithFix("name it from the skill's own __file__, and keep it in the folder")
+	}
+	return out.OrPass()
+}
+
+// tested looks in the tests for the names of the skills.
+func (a *agent) tested(skills []*skill) (*mentions, error) {
+	m := newMentions()
+	for _, s := range skills {
+		m.want(s.module)
+		for _, f := range s.functions {
+			m.want(f.name)
+		}
+	}
+	if len(m.files) == 0 {
+		return m, nil
+	}
+	_, all, err := a.below("tests")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		name, isPython := strings.CutSuffix(path.Base(e.path), ".py")
+		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") || !a.isFile(e.path) {
+			continue
+		}
+		text, err := a.file(e.path)
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			return nil, err
+		case err == nil: // a test that cannot be read names nothing
+			m.find(e.path, string(text))
+		}
+	}
+	return m, nil
+}
+
+func (s *skill) judgeTests(tested *mentions, severity verdict.Severity) verdict.Outcome {
+	names := []string{s.module}
+	for _, f := range s.functions {
+		names = append(names, f.name)
+	}
+	for _, name := range names {
+		if file := tested.files[name]; file != "" {
+			return verdict.Pass("%s names %s; whether it tests it nobody can see", file, name)
+		}
+	}
+	var out verdict.Outcome
+	out.Add(place{Path: s.file}, severity, "", "no-test",
+		"no file tests/**/test_*.py or tests/**/*_test.py names %s; that a name is there is all that is looked for",
+		some(names, " or ")).WithFix("add tests/test_%s.py, which imports the skill", s.module)
+	return out
+}
+
+func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
+	if len(s.functions) == 0 {
+		return verdict.Skip("there is no skill-decorated function to describe")
+	}
+	var out verdict.Outcome
+	for _, f := range s.functions {
+		switch f.describe {
+		case empty:
+			out.Add(f.at, severity, "", "no-description", "the description of %s is empty", f.name).
+				WithFix("say in description= what the skill does and when to use it")
+		case absent:
+			out.Add(f.at, severity, "", "no-description", "%s has neither a description= nor a docstring", f.name).
+				WithFix("say in description= what the skill does and when to use it")
+		case unknown:
+			out.Noticef(f.at, "", "computed-description", "the description of %s is computed, so that it was not judged", f.name)
+		}
+	}
+	return out.OrPass()
+}
+
+// secrets are what a .gitignore has to exclude, each with paths that git must ignore for it. A pattern for the folder
+// itself is enough, and so is one for all that is in it.
+var secrets = []struct {
+	pattern string
+	paths   []string
+	within  string
+}{
+	{".env", []string{".env"}, ""},
+	{"*.pyc", []string{"x.pyc", "_0.cpython-312.pyc"}, ""},
+	{"__pycache__", nil, "__pycache__"},
+}
+
+func (a *agent) judgeGitignore() (verdict.Outcome, error) {
+	text, err := a.file(gitignoreName)
+	why := ""
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return verdict.Outcome{}, err
+	case errors.Is(err, fs.ErrNotExist):
+		why = ": there is no .gitignore"
+	case err != nil:
+		why = fmt.Sprintf(": it was not read: %v", err)
+	}
+	patterns := ignore.Parse(text, false)
+	var out verdict.Outcome
+	for _, s := range secrets {
+		ignored := true
+		for _, name := range s.paths {
+			ignored = ignored && patterns.Match(name, false, false) == ignore.Ignored
+		}
+		if s.within != "" {
+			ignored = patterns.Match(s.within, true, false) == ignore.Ignored ||
+				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
+		}
+		if !ignored {
+			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s",
+				s.pattern, why).
+				WithFix("add the line %s", s.pattern)
+		}
+	}
+	return out.OrPass(), nil
+}

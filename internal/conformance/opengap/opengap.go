@@ -1,0 +1,111 @@
+// Package opengap holds an agent's folder against OpenGAP: against the criteria for agents of dialect 0.4, or against
+// what the public command of dialect 0.1 asks for. Nothing of the agent is run or imported.
+package opengap
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The dialects: two formats that bear the name.
+const (
+	Auto      = "auto"
+	Dialect04 = "0.4" // opengap: "0.4", skills in Python
+	Dialect01 = "0.1" // spec_version: "0.1.0", SOUL.md, skills/NAME/SKILL.md
+)
+
+// Options say what to judge.
+type Options struct {
+	Dir         string
+	Dialect     string           // Auto, Dialect04 or Dialect01
+	Recommended verdict.Severity // of what the published page of 0.4 is said to recommend
+}
+
+// Judgement is what was found of an agent.
+type Judgement struct {
+	Dialect string // Dialect04 or Dialect01
+	Because string // why that one
+	Rules   []verdict.Rule
+	Results []verdict.Result
+}
+
+// agent is one look at one agent.
+type agent struct {
+	*folder
+	manifest    *mapping // nil: there is none that can be read
+	unread      error    // why
+	recommended verdict.Severity
+	results     []verdict.Result
+}
+
+// Judge judges the agent in a folder. The error wraps ErrTooLarge, or says why the folder cannot be read.
+func Judge(o Options) (*Judgement, error) {
+	f, err := openFolder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.root.Close()
+	a := &agent{folder: f, recommended: o.Recommended}
+	a.manifest, a.unread = f.readManifest()
+	if errors.Is(a.unread, ErrTooLarge) {
+		return nil, a.unread
+	}
+	j := &Judgement{}
+	j.Dialect, j.Because = a.dialect(o.Dialect)
+	judge := a.judge01
+	if j.Rules = rules01; j.Dialect == Dialect04 {
+		j.Rules = append(append([]verdict.Rule(nil), rules04...), runtime...)
+		judge = func() error { return a.judge04(o.Dialect == Auto) }
+	}
+	if err := judge(); err != nil {
+		return nil, fmt.Errorf("reading the agent's folder: %w", err)
+	}
+	j.Results = a.results
+	return j, nil
+}
+
+// dialect is the one that was asked for, or the one that the folder looks like, and why.
+func (a *agent) dialect(asked string) (dialect, why string) {
+	has := func(member string) bool { return a.manifest != nil && a.manifest.value("/"+member) != nil }
+	switch {
+	case asked != Auto:
+		return asked, "as --dialect says"
+	case has("opengap"):
+		return Dialect04, "agent.yaml has opengap"
+	case has("spec_version"):
+		return Dialect01, "agent.yaml has spec_version and no opengap"
+	case a.stat("SOUL.md") != nil:
+		return Dialect01, "there is a SOUL.md, and no opengap"
+	}
+	return Dialect04, "nothing says which"
+}
+
+// maxFindings are told of one rule on one subject.
+const maxFindings = 100
+
+// enough reports whether an outcome fails already and has more findings than are told.
+func enough(out *verdict.Outcome) bool {
+	return len(out.Findings) > maxFindings && out.Has(verdict.Error)
+}
+
+// say adds the result of a rule on a subject. Of very many findings the last that is told says that there are more.
+func (a *agent) say(id, subject string, out verdict.Outcome) error {
+	for _, rule := range Rules {
+		if rule.ID != id {
+			continue
+		}
+		if len(out.Findings) > maxFindings {
+			slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+			out.Findings = out.Findings[:maxFindings]
+			out.Findings[maxFindings-1].Message += " (and more)"
+		}
+		result, err := out.Result(rule, subject)
+		a.results = append(a.results, result)
+		return err
+	}
+	return fmt.Errorf("no rule is called %q", id)
+}

@@ -1,0 +1,179 @@
+package opengap
+
+import (
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The clauses that the rules cite.
+const (
+	required    = "OpenGAP 0.4, agent compliance, required"
+	recommended = "OpenGAP 0.4, agent compliance, required (headed recommended in the published page)"
+	first       = "OpenGAP 0.1, what its command validate asks for"
+)
+
+// Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the
+// agent's of dialect 0.1.
+var Rules = slices.Concat(rules04, runtime, rules01)
+
+var unreadable = strict.Code{ID: "manifest-unreadable",
+	Meaning: "agent.yaml is no YAML that has one meaning: it has a " +
+		"key twice, an anchor, a tag, a syntax error, more than 1 MiB, or is no plain file",
+	Fix: "correct agent.yaml at the place shown"}
+
+var noManifest = strict.Code{ID: "no-manifest", Meaning: "the folder has no agent.yaml",
+	Fix: "add agent.yaml, under that name, or name the folder that has it"}
+
+var rules04 = []verdict.Rule{
+	{ID: "gap-manifest", Title: "the folder has an agent.yaml with one meaning", Cite: required, Role: "agent",
+		Why:   "everything else of an agent is declared in it; two readers of a key that stands twice take different ones",
+		Fix:   "add agent.yaml, each key once, without anchors and tags",
+		Codes: []strict.Code{noManifest, unreadable}},
+	{ID: "gap-version", Title: "opengap is text of the form MAJOR.MINOR", Cite: required, Role: "agent",
+		Why: "a runtime refuses what it does not support by that text; YAML reads 0.10 without quotes as the number 0.1",
+		Fix: `write opengap: "0.4", with the quotes`,
+		Codes: []strict.Code{
+			{"missing-field", "agent.yaml has no opengap, or leaves it empty", `add opengap: "0.4"`},
+			{"version-not-text", "YAML reads opengap as a number or as something else that is no text", "put it into quotes"},
+			{"version-form", "opengap is not two numbers with a dot between them", `write MAJOR.MINOR, such as "0.4"`},
+			{"version-unknown", "opengap is none of 0.1, 0.2, 0.3 and 0.4", "name a version that is published"},
+		}},
+	{ID: "gap-fields", Title: "name, version, model.provider and model.name are text", Cite: required, Role: "agent",
+		Why: "a runtime cannot name the agent or choose its model without them",
+		Fix: "write each of them in agent.yaml",
+		Codes: []strict.Code{
+			{"missing-field", "a field that is needed is not there, is empty, or is no text", "write it in agent.yaml, as text"},
+			{"version-not-semver", "version is no Semantic Version 2.0.0", "write it as MAJOR.MINOR.PATCH, such as 1.0.0"},
+		}},
+	{ID: "gap-skills", Title: "each skill exports a skill-decorated function", Cite: required, Role: "agent",
+		Why: "a runtime finds the skills of a file by that decorator alone",
+		Fix: "import skill from gitagent and put @skill before a function of the module itself",
+		Codes: []strict.Code{
+			{"no-skill", "no function of the module itself stands under the decorator that gitagent exports as skill",
+				"from gitagent import skill, and @skill before a def that is in no other definition and under no condition"},
+			{"not-python", "the file cannot be read as Python",
+				"correct it at the place shown; python3 -m py_compile names it too"},
+			{"without-skills", "there is no skill at all, so that nothing was judged", "add a .py file to the folder of skills"},
+			{"path-not-known", "the folder of skills is named by a variable without a default; nothing was decided",
+				"write the folder itself, or a default"},
+		}},
+	{ID: "gap-outside", Title: "nothing outside of the folder is needed", Cite: required, Role: "agent",
+		Why: "an agent is its folder: whoever clones it has nothing else",
+		Fix: "keep what the agent needs in its folder, and name it by a relative path",
+		Codes: []strict.Code{
+			{"path-outside", "a path of agent.yaml, or a symbolic link, leads out of the folder",
+				"name a path within the folder, without .. and without a leading slash"},
+			{"path-in-code", "a skill opens a path that is absolute or has .. in it", "name it from the skill's own __file__"},
+		}},
+	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
+		Role: "agent",
+		Why:  "whoever runs the agent has to know what to set",
+		Fix:  "name the variable in the README of the folder, or in a comment of agent.yaml",
+		Codes: []strict.Code{
+			{"undocumented-variable", "a variable stands neither in a README of the folder nor in a comment of agent.yaml",
+				"name it there, as a word of its own"},
+			{"computed-name", "a skill asks for a variable whose name is computed, so that nobody can see which",
+				"write the name as a text, or see by hand that it is documented"},
+		}},
+	{ID: "gap-tests", Title: "each skill is named in a test", Cite: recommended, Role: "agent",
+		Why: "a skill that no test names has none",
+		Fix: "import the skill in a file tests/test_*.py",
+		Codes: []strict.Code{{"no-test",
+			"no file tests/**/test_*.py or tests/**/*_test.py names the module or one of its skills",
+			"add a test that imports the skill"}}},
+	{ID: "gap-description", Title: "the agent and each of its skills has a description", Cite: recommended, Role: "agent",
+		Why: "by the description a model decides when to use a skill",
+		Fix: "write description in agent.yaml, and description= or a docstring for each skill",
+		Codes: []strict.Code{
+			{"missing-field", "agent.yaml has no description, or it is empty or no text", "write description in agent.yaml"},
+			{"no-description", "a skill has an empty description, or neither a description nor a docstring",
+				"give the decorator description=, or the function a docstring"},
+			{"computed-description", "the description of a skill is computed, so that nobody can see whether it is empty",
+				"write it as a text, or see by hand that it is not empty"},
+		}},
+	{ID: "gap-gitignore", Title: ".gitignore excludes .env, *.pyc and __pycache__", Cite: recommended, Role: "agent",
+		Why: "a committed .env publishes the secrets that it holds",
+		Fix: "write .env, *.pyc and __pycache__/ into .gitignore",
+		Codes: []strict.Code{{"not-ignored",
+			"the .gitignore of the folder does not exclude a file that must never be committed",
+			"add the pattern to .gitignore, after any line with ! that takes it back"}}},
+}
+
+// attested is a requirement on the runtime, which no folder shows.
+func attested(id, section, title string) verdict.Rule {
+	return verdict.Rule{ID: "gap-runtime-" + id, Title: title, Cite: "OpenGAP 0.4, runtime compliance, " + section,
+		Role: "runtime", Method: verdict.Attested,
+		Why: "the agent's files declare what they expect of a runtime; only a run shows what it does",
+		Fix: "try it on the runtime that will run the agent, and sign the checklist"}
+}
+
+var runtime = []verdict.Rule{
+	attested("manifest", "discovery", "the runtime starts from the agent.yaml of the agent's folder"),
+	attested("refusal", "discovery", "the runtime says clearly that it refuses an opengap version it does not support"),
+	attested("skills", "discovery", "the runtime finds skills in the folder of skills.path, skills/ by default"),
+	attested("packages", "discovery", "the runtime loads skills from .py files and from Python packages"),
+	attested("hooks", "discovery", "the runtime finds hooks in the folder of hooks.path, hooks/ by default"),
+	attested("flows", "discovery", "the runtime finds flows in the folder of flows.path, flows/ by default"),
+	attested("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature"),
+	attested("output", "skill contract", "what a skill gives comes back as a value that JSON can hold"),
+	attested("skill-error", "skill contract",
+		"the model sees a SkillError as the error of a tool, and no exception ends the run"),
+	attested("input-schema", "skill contract", "an input_schema of the decorator is enforced"),
+	attested("iterations", "execution", "the loop ends after execution.max_iterations"),
+	attested("timeout", "execution", "the run ends after execution.timeout seconds"),
+	attested("history", "execution", "with memory.enabled the last memory.max_history turns are in the context"),
+	attested("interpolation", "environment variable interpolation",
+		"${NAME} and ${NAME:-default} of agent.yaml are resolved"),
+	attested("unset", "environment variable interpolation", "an unset variable without a default is a clear error"),
+	attested("validate", "validation command", "the runtime has a command that checks an agent and says what is wrong"),
+	attested("versions", "version negotiation", "the runtime says which OpenGAP versions it supports"),
+	attested("execution", "version negotiation", "the runtime does not execute an agent of a version it does not support"),
+}
+
+var rules01 = []verdict.Rule{
+	{ID: "gap01-manifest", Title: "agent.yaml has name, version and description, and no unknown member", Cite: first,
+		Role: "agent", Why: "the command that reads this dialect refuses an agent.yaml that has anything else",
+		Fix: "correct agent.yaml; what has no member of its own goes below metadata",
+		Codes: []strict.Code{noManifest, unreadable,
+			{"missing-field", "name, version or description is not there, is empty, or is no text",
+				"write it in agent.yaml, as text"},
+			{"name-form", "name is not a lower-case letter followed by lower-case letters, digits and hyphens",
+				"rename the agent, such as order-helper"},
+			{"unknown-field", "agent.yaml has a member that this dialect does not know", "drop it, or move it below metadata"},
+		}},
+	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first,
+		Role: "agent",
+		Why:  "what is named and not there cannot be loaded",
+		Fix:  "add the file or folder, or drop the name",
+		Codes: []strict.Code{
+			{"skill-not-there", "agent.yaml names a skill that has no folder in skills/",
+				"add skills/NAME/SKILL.md, or drop the name"},
+			{"skill-without-text", "the folder of a skill that agent.yaml names has no SKILL.md", "add SKILL.md to it"},
+			{"tool-not-there", "agent.yaml names a tool that has no file in tools/", "add tools/NAME.yaml, or drop the name"},
+			{"agent-not-there", "agent.yaml names an agent that has neither a folder nor a .md file in agents/",
+				"add agents/NAME/ or agents/NAME.md, or drop the name"},
+		}},
+	{ID: "gap01-soul", Title: "SOUL.md says more than headings", Cite: first, Role: "agent",
+		Why: "SOUL.md is what makes the agent one",
+		Fix: "write a paragraph into SOUL.md",
+		Codes: []strict.Code{
+			{"no-soul", "the folder has no SOUL.md", "add SOUL.md, under that name"},
+			{"empty-soul", "SOUL.md is empty, has headings alone, or cannot be read", "write a paragraph into it"},
+		}},
+	{ID: "gap01-skills", Title: "each SKILL.md begins with its name and its description", Cite: first, Role: "agent",
+		Why: "by name and description a model decides when to use a skill",
+		Fix: "begin SKILL.md with front matter: ---, name, description, ---",
+		Codes: []strict.Code{
+			{"no-front-matter", "SKILL.md does not begin with front matter that is YAML with one meaning",
+				"begin it with a line ---, a mapping, and a line ---"},
+			{"missing-field", "the front matter has no name or no description, or it is empty or no text",
+				"write it there, as text"},
+			{"name-form", "the name has more than 64 characters, two hyphens in a row, or a hyphen at an end",
+				"rename the skill"},
+			{"long-description", "the description has more than 1,024 characters",
+				"shorten it; details belong below the front matter"},
+			{"other-name", "the skill has another name than its folder", "give both the same name"},
+		}},
+}

@@ -1,0 +1,57 @@
+package evidence
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// Named requests go to the one server that the operator named, plain and on loopback as it may be, and to no other.
+func TestNamed(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if asked++; r.URL.Path == "/busy" {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = rw.Write([]byte("here"))
+	}))
+	t.Cleanup(server.Close)
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another server was asked") }))
+	t.Cleanup(other.Close)
+	l := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ServerURL, o.Tries = server.URL+"/base", 2 })
+	for target, want := range map[string]string{
+		server.URL + "/x": `obtained 200 "here"`,
+		other.URL + "/x":  "invalid url-not-usable 0",
+		"::":              "invalid url-not-usable 0",
+	} {
+		if got := outcome(l.Observe(t.Context(), Request{Named, target, 100})); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+	// A name that this machine resolves to no private address is not asked.
+	public := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ServerURL, o.ConnectTo = "http://192.0.2.1", nil })
+	if got := outcome(public.Observe(t.Context(), Request{Named, "http://192.0.2.1/x", 100})); got != "invalid forbidden-address 0" {
+		t.Errorf("a public address: %s", got)
+	}
+	asked = 0
+	if o := l.Observe(t.Context(), Request{Named, server.URL + "/busy", 100}); asked != 2 || o.Attempts != 2 || o.State != Unavailable {
+		t.Errorf("asked %d times, %d attempts, %s; want 2 of each", asked, o.Attempts, o.State)
+	}
+	none := onWeb(t, startWeb(t), nil)
+	if got := outcome(none.Observe(t.Context(), Request{Named, server.URL + "/x", 100})); got != "invalid url-not-usable 0" {
+		t.Errorf("without a server: %s", got)
+	}
+}
+
+func TestIsPrivate(t *testing.T) {
+	for host, want := range map[string]bool{"127.0.0.1": true, "127.8.8.8": true, "10.0.0.1": true, "172.16.0.1": true, "192.168.1.1": true,
+		"::1": true, "fd00::1": true, "::ffff:10.0.0.1": true, "localhost": true, "LOCALHOST": true,
+		"provider": true, "provider.internal": true, "printer.local": true, "p.svc.cluster.local": true, "x.localhost": true,
+		"": false, "0.0.0.0": false, "::": false, "8.8.8.8": false, "169.254.169.254": false, "fe80::1": false, "172.32.0.1": false,
+		"localhost.example": false, "10.0.0.1.example": false, "provider.example": false, "a b": false} {
+		if IsPrivate(host) != want {
+			t.Errorf("IsPrivate(%q) is %v", host, !want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The report of the AAEP ecosystem, by the keys that its own suite writes. Nothing that was not decided reads as passed
+// there: inconclusive is a failure, and a warning is one of severity warning, which leaves the verdict alone.
+type (
+	suiteRun struct {
+		SpecVersion     string         `json:"aaep_spec_version"`
+		SuiteVersion    string         `json:"suite_version"`
+		Level           int            `json:"conformance_level"`
+		Endpoint        string         `json:"endpoint"`
+		StartedAt       string         `json:"started_at"`
+		CompletedAt     string         `json:"completed_at"`
+		DurationSeconds float64        `json:"duration_seconds"`
+		Verdict         string         `json:"verdict"`
+		Run             int            `json:"tests_run"`
+		Passed          int            `json:"tests_passed"`
+		Failed          int            `json:"tests_failed"`
+		Skipped         int            `json:"tests_skipped"`
+		PassRate        float64        `json:"pass_rate"`
+		Metadata        map[string]any `json:"metadata"`
+		Results         []suiteTest    `json:"test_results"`
+		Failures        []suiteTest    `json:"failures"`
+	}
+	suiteTest struct {
+		ID          string  `json:"test_id"`
+		Description string  `json:"description"`
+		Passed      bool    `json:"passed"`
+		Severity    string  `json:"severity"`
+		Message     string  `json:"message"`
+		Expected    *string `json:"expected"`
+		Actual      *string `json:"actual"`
+		Duration    float64 `json:"duration_ms"`
+		Reference   *string `json:"spec_reference"`
+	}
+)
+
+// suiteSpec is the version of the specification whose clauses the catalogue cites.
+const suiteSpec = "1.0.0"
+
+// writeAAEP writes the report that tools of the AAEP ecosystem read. Times are the one by which the run was judged.
+func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
+	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
+	run := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r), StartedAt: at,
+		CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
+		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
+			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict), "assumed": append([]string{}, r.Assumed...)}}
+	rules := map[string]verdict.Rule{}
+	for _, rule := range o.Rules {
+		rules[rule.ID] = rule
+	}
+	for _, result := range r.Results {
+		test := suiteResult(result, rules[result.Check])
+		run.Results = append(run.Results, test)
+		switch {
+		case test.Passed:
+			run.Passed++
+			continue
+		case test.Severity == "info":
+			run.Skipped++
+		default:
+			run.Failed++
+		}
+		run.Failures = append(run.Failures, test)
+	}
+	run.Run = len(run.Results)
+	if decided := run.Run - run.Skipped; decided > 0 {
+		run.PassRate = math.Round(float64(run.Passed)/float64(decided)*1e4) / 1e4
+	}
+	switch {
+	case r.Verdict == verdict.Errored:
+		run.Verdict, run.Metadata["error"] = "FAIL", r.Error
+	case r.Verdict != verdict.Passed:
+		run.Verdict = "FAIL"
+	case run.Run == run.Skipped:
+		run.Verdict = "SKIPPED"
+	}
+	return encode(b, run)
+}
+
+// endpoint is what was judged: the subjects without their sessions.
+func endpoint(r *verdict.Report) string {
+	var all []string
+	for _, result := range r.Results {
+		name, _, _ := strings.Cut(result.Subject, "#")
+		if !slices.Contains(all, name) && len(all) < maxPlaces {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func suiteResult(result verdict.Result, rule verdict.Rule) suiteTest {
+	test := suiteTest{ID: result.Check, Description: rule.Title + ": " + result.Subject, Severity: "info", Message: result.Reason}
+	if rule.Cite != "" {
+		test.Reference = &rule.Cite
+	}
+	switch result.Verdict {
+	case verdict.Passed:
+		test.Passed = true
+	case verdict.Skipped:
+		test.Message = "skipped: " + result.Reason
+	case verdict.Manual:
+		test.Message = "for people to attest: " + result.Reason
+	case verdict.Warned:
+		test.Severity = "warning"
+	case verdict.Inconclusive:
+		test.Severity = "error"
+		if len(result.Findings) == 0 {
+			test.Message = "inconclusive: " + result.Reason
+		}
+	default:
+		test.Severity = "error"
+	}
+	if len(result.Findings) == 0 {
+		return test
+	}
+	const most = 20
+	var messages []string
+	for _, f := range result.Findings[:min(len(result.Findings), most)] {
+		told := fmt.Sprintf("%s: %s", f.Severity, f.Message)
+		if f.Line > 0 {
+			told = fmt.Sprintf("line %d: %s", f.Line, told)
+		}
+		messages = append(messages, told)
+	}
+	if more := len(result.Findings) - most; more > 0 {
+		messages = append(messages, fmt.Sprintf("and %d more", more))
+	}
+	test.Message += strings.Join(messages, "; ")
+	test.Actual, test.Expected = &result.Findings[0].Message, &result.Findings[0].Fix
+	return test
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement that
+// people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON report, so
+// that the signature is on one run.
+func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
+	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r)))
+	if r.Verdict == verdict.Errored {
+		fmt.Fprintf(b, "The run could not be made: %s\n", markdown(r.Error, headField))
+		return nil
+	}
+	fmt.Fprintf(b, "Verdict: **%s**", word(string(r.Verdict)))
+	if r.Declared && r.Verdict == verdict.Passed {
+		fmt.Fprintf(b, ", %s", onlyDeclared)
+	}
+	fmt.Fprintf(b, ". %s, as of %s.\n", sentence(examined(r, Markdown)), r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05Z"))
+	if len(r.Assumed) > 0 {
+		b.WriteString("Assumed:")
+		for i, flag := range r.Assumed {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteByte(' ')
+			b.WriteString(Markdown(flag))
+		}
+		b.WriteString(".\n")
+	}
+	rules := map[string]verdict.Rule{}
+	for _, rule := range o.Rules {
+		rules[rule.ID] = rule
+	}
+	writeDecided(b, r, rules)
+	b.WriteString("\n## For people to attest\n\n")
+	open := 0
+	for _, result := range r.Results {
+		if !isOpen(result, rules) {
+			continue
+		}
+		open++
+		fmt.Fprintf(b, "- [ ] %s — who, how, date:\n", requirement(result, rules))
+	}
+	if open == 0 {
+		b.WriteString("Nothing.\n")
+	}
+	var json bytes.Buffer
+	if err := writeJSON(&json, r, o); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "\nSHA-256 of the JSON report: `%x`\n", sha256.Sum256(json.Bytes()))
+	return nil
+}
+
+func checklistOf(r *verdict.Report) string {
+	switch {
+	case r.Protocol != "" && r.Level > 0:
+		return "conformance to " + Markdown(r.Protocol) + ", level " + levelOf(r)
+	case r.Protocol != "":
+		return "conformance to " + Markdown(r.Protocol)
+	case r.Mode != "":
+		return Markdown(r.Mode)
+	}
+	return "a run"
+}
+
+// isOpen reports whether a result is left to people: nobody can see it from outside, or no running peer was asked.
+func isOpen(r verdict.Result, rules map[string]verdict.Rule) bool {
+	return r.Verdict == verdict.Manual || r.Verdict == verdict.Skipped && rules[r.Check].Method == verdict.Live
+}
+
+func writeDecided(b *bytes.Buffer, r *verdict.Report, rules map[string]verdict.Rule) {
+	head := "\n## Decided\n\n| verdict | subject | requirement | |\n|---|---|---|---|\n"
+	for _, result := range r.Results {
+		if isOpen(result, rules) {
+			continue
+		}
+		b.WriteString(head)
+		head = ""
+		told := Markdown(result.Reason)
+		for _, f := range result.Findings {
+			if told != "" {
+				told += "<br>"
+			}
+			told += fmt.Sprintf("%s: %s", f.Severity, Markdown(f.Message))
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", word(string(result.Verdict)), Markdown(result.Subject), requirement(result, rules), told)
+	}
+}
+
+// requirement is what a catalogue says of a check: its id, its sentence, its clause. Of a check that is in none it is the
+// id and what the report says, which are foreign.
+func requirement(result verdict.Result, rules map[string]verdict.Rule) string {
+	rule, known := rules[result.Check]
+	if !known {
+		text := Markdown(result.Check)
+		if result.Verdict == verdict.Manual {
+			text += " " + Markdown(result.Reason)
+		}
+		return text
+	}
+	text := line(rule.ID) + " " + line(sentence(rule.Title))
+	if rule.Cite != "" {
+		text += " (" + line(rule.Cite) + ")"
+	}
+	return text
+}

@@ -1,0 +1,356 @@
+package spec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
+
+// backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
+func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) {
+	g := compatibility{Proposal: p}
+	for _, v := range p.Views {
+		if err := g.view(v); err != nil {
+			return g.out, err
+		}
+	}
+	if !g.out.Has(verdict.Error) {
+		g.declaration()
+	}
+	for _, c := range g.fresh {
+		if err := g.added(c.view, c.Change); err != nil {
+			return g.out, err
+		}
+	}
+	switch {
+	case g.judged == 0:
+		g.out.Verified = "no published schema is touched"
+	case g.declared != "":
+		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source, shorten(g.declared))
+	default:
+		g.out.Verified = plural(g.judged, "schema") + " judged"
+	}
+	return g.out.OrPass(), nil
+}
+
+// compatibility is one run of the gate.
+type compatibility struct {
+	*Proposal
+	out      verdict.Outcome
+	judged   int
+	fields   []fields
+	fresh    []fresh
+	declared string // the sentence that did, where it was needed
+}
+
+// fresh is a schema that a view adds.
+type fresh struct {
+	view *View
+	registry.Change
+}
+
+// fields are the new optional ones of a schema that changes in nothing else but annotations.
+type fields struct {
+	path  string
+	count int
+}
+
+func (g *compatibility) view(v *View) error {
+	var outside []string // JSON files that no version holds
+	for _, c := range v.Changes {
+		if !isSchema(c.Path) {
+			if isJSON(c.Path) {
+				outside = append(outside, c.Path)
+			}
+			continue
+		}
+		g.judged++
+		if err := g.change(v, c); err != nil {
+			return err
+		}
+	}
+	if len(outside) == 0 {
+		return nil
+	}
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return err
+	}
+	touched := slices.ContainsFunc(outside, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
+	if !touched {
+		return nil
+	}
+	for _, published := range s.diff.Affected(outside) {
+		document, _ := v.texts.document(s.head, published)
+		if document == nil {
+			continue // it changed itself, which is judged
+		}
+		g.judged++
+		g.tell(document, s.differences(published), false)
+	}
+	return nil
+}
+
+// change judges a schema that a view changes or adds.
+func (g *compatibility) change(v *View, c registry.Change) error {
+	if c.Base == nil {
+		held, err := g.Base.Leaf(c.Path)
+		if err != nil {
+			return err
+		}
+		if held == nil {
+			g.fresh = append(g.fresh, fresh{v, c})
+			return nil
+		}
+		return g.overwritten(v, c, held)
+	}
+	at := file(c.Path)
+	if c.Head == nil {
+		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it remains at its place for ever").
+			WithFix("restore it")
+		return nil
+	}
+	if c.Base.Mode != c.Head.Mode {
+		g.out.Errorf(at, "", "mode-changed", "a published schema was a %s (mode %s) and becomes a %s (mode %s)",
+			c.Base.Mode, c.Base.Mode.Octal(), c.Head.Mode, c.Head.Mode.Octal()).
+			WithFix("make it the file that it was, of mode %s", c.Base.Mode.Octal())
+	}
+	switch {
+	case !isFile(c.Head):
+		if c.Base.Mode == c.Head.Mode {
+			g.out.Errorf(at, "", code(schemadiff.Changed), "what stands in place of a published schema is a %s, and differs",
+				c.Head.Mode).WithFix("%s", nextVersion)
+		}
+		return nil
+	case c.Base.ID == c.Head.ID:
+		return nil
+	}
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return err
+	}
+	document := g.readable(v, s, c.Path)
+	if document == nil {
+		return nil
+	}
+	if !isFile(c.Base) {
+		g.out.Errorf(document, "", code(schemadiff.Changed), "what stood here was no schema that can be read").
+			WithFix("%s", nextVersion)
+		return nil
+	}
+	g.tell(document, s.differences(c.Path), true)
+	return nil
+}
+
+// overwritten judges a schema that the view adds and that the base branch has published meanwhile.
+func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
+	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
+		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another kind "+
+			"of file here").WithFix("merge the base branch, and leave it as it is there")
+		return nil
+	}
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return err
+	}
+	published, err := v.texts.schemas(g.Base)
+	if err != nil {
+		return err
+	}
+	if document := g.readable(v, s, c.Path); document != nil && held.ID != c.Head.ID {
+		g.tell(document, schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
+	}
+	return nil
+}
+
+// readable is the new text of a schema; nil, with a finding, where it is no strict JSON.
+func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Document {
+	document, err := v.texts.document(s.head, path)
+	var fault *schema.Error
+	var syntax *strict.Error
+	switch {
+	case errors.As(err, &fault):
+		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
+			WithFix("mend the schema")
+	case errors.As(err, &syntax):
+		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s", syntax.Message).
+			WithFix("mend the text")
+		f.Pos = syntax.Pos
+		return nil
+	}
+	return document
+}
+
+// tell reports the differences of one published schema.
+func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
+	added := 0
+	for _, d := range all {
+		switch {
+		case d.Class == schemadiff.Note:
+			g.described(document, d)
+		case d.Class == schemadiff.Additive:
+			added++
+			g.out.Noticef(document, d.Pointer, "additive", "%s", d.Message)
+		default:
+			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", d.Message).WithFix("%s", nextVersion)
+		}
+	}
+	switch {
+	case schemadiff.Breaking(all):
+	case added > 0:
+		g.fields = append(g.fields, fields{document.Path, added})
+	case itself:
+		g.out.Noticef(file(document.Path), "", "annotations", "only annotations or formatting differ")
+	}
+}
+
+// declaration asks the words for new optional fields, where nothing breaks: what does, no declaration helps.
+func (g *compatibility) declaration() {
+	if len(g.fields) == 0 {
+		return
+	}
+	if g.Words != nil {
+		g.declared = g.Words.declaration()
+	}
+	for _, f := range g.fields {
+		switch new := plural(f.count, "new optional field"); {
+		case g.Words == nil:
+			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares the change "+
+				"additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")
+		case g.declared == "":
+			g.out.Errorf(file(f.path), "", "additive-undeclared", "%s, and %s does not declare the change additive only", new,
+				g.Words.Source).WithFix("write into it: This change is additive only.")
+		}
+	}
+}
+
+// described warns of a description in which a sentence with a key word differs.
+func (g *compatibility) described(document *strict.Document, d schemadiff.Difference) {
+	if !strings.HasSuffix(d.Pointer, "/description") {
+		return
+	}
+	var old, new multiset
+	text, _ := d.Old.(string)
+	old.add(normative(text))
+	text, _ = d.New.(string)
+	new.add(normative(text))
+	if differing := slices.Concat(new.without(&old), old.without(&new)); len(differing) > 0 {
+		g.out.Warnf(document, d.Pointer, "description-normative", "a sentence with a key word differs in a description: %s",
+			quoted(differing)).WithFix("put what is normative into the specification's text")
+	}
+}
+
+// code is the code of a finding of a class. What is none of the classes is undecided.
+func code(c schemadiff.Class) string {
+	switch c {
+	case schemadiff.Loosened:
+		return "loosened"
+	case schemadiff.Tightened:
+		return "tightened"
+	case schemadiff.Enum:
+		return "enum"
+	case schemadiff.Removed:
+		return "removed"
+	case schemadiff.Identity:
+		return "identity"
+	case schemadiff.Meaning:
+		return "meaning"
+	}
+	return "changed"
+}
+
+// added judges a schema that was not there: it is read, and has an identifier of its own.
+func (g *compatibility) added(v *View, c registry.Change) error {
+	if !isFile(c.Head) {
+		g.out.Errorf(file(c.Path), "", "schema-unreadable", "a %s stands where a schema is expected", c.Head.Mode).
+			WithFix("make it a plain file")
+		return nil
+	}
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return err
+	}
+	document := g.readable(v, s, c.Path)
+	if document == nil {
+		return nil
+	}
+	g.identified(v, s, document)
+	if older := earlier(s.head, c.Path); older != "" {
+		var classes []string
+		for _, d := range schemadiff.Compare(s.head.tree, older, s.head.tree, c.Path) {
+			classes = append(classes, string(d.Class))
+		}
+		slices.Sort(classes)
+		g.out.Noticef(file(c.Path), "", "new-version", "a new version of %q: %s", older,
+			cmp.Or(strings.Join(slices.Compact(classes), ", "), "no difference"))
+	}
+	return nil
+}
+
+// identified holds that the $id of an added schema is its own.
+func (g *compatibility) identified(v *View, s *schemaView, document *strict.Document) {
+	id := strict.String(document.Root, "$id")
+	fix := "give it an $id of its own, such as https://HOST/" + document.Path
+	if id == "" {
+		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").WithFix("%s", fix)
+		return
+	}
+	if u, err := url.Parse(id); err != nil || !strings.HasSuffix("/"+u.Path, "/"+document.Path) {
+		g.out.Errorf(document, "/$id", "schema-id", "the path of $id %q does not end in the schema's own, %q", shorten(id),
+			document.Path).WithFix("%s", fix)
+	}
+	for _, other := range slices.Sorted(maps.Keys(s.head.texts)) {
+		if other == document.Path || !strings.HasPrefix(other, "schemas/") {
+			continue
+		}
+		if d, _ := v.texts.document(s.head, other); d != nil && sameID(strict.String(d.Root, "$id"), id) {
+			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).WithFix("%s", fix)
+			return
+		}
+	}
+}
+
+func sameID(a, b string) bool { return strings.TrimSuffix(a, "#") == strings.TrimSuffix(b, "#") }
+
+// earlier is the newest schema of that base name under an earlier version, empty where there is none.
+func earlier(s *schemaSet, of string) string {
+	found := ""
+	for p := range s.texts {
+		if p == of || !isSchema(p) || path.Base(p) != path.Base(of) || !older(p, of) {
+			continue
+		}
+		if found == "" || older(found, p) || !older(p, found) && p < found {
+			found = p
+		}
+	}
+	return found
+}
+
+// older reports whether the version of the one path comes before that of the other.
+func older(a, b string) bool { return slices.Compare(versionOf(a), versionOf(b)) < 0 }
+
+// versionOf are the numbers of schemas/v<N>.<M>/.
+func versionOf(p string) []int {
+	_, rest, _ := strings.Cut(p, "/")
+	version, _, _ := strings.Cut(rest, "/")
+	var out []int
+	for _, n := range strings.Split(version[1:], ".") {
+		n, _ := strconv.Atoi(n)
+		out = append(out, n)
+	}
+	return out
+}

@@ -1,0 +1,293 @@
+// Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3 to 5.
+// It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
+// is unaltered or that a vote took place, it says as "looks" and "declared".
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Limits of one comparison.
+const (
+	maxChanges   = 5000     // paths
+	maxText      = 4 << 20  // bytes of one text
+	maxTexts     = 64 << 20 // bytes of all texts of a view
+	maxSentences = 3        // that a message shows
+)
+
+var (
+	// ErrNoSpecification means that what is to be judged is no repository of the specification.
+	ErrNoSpecification = errors.New("no OAP specification here: neither base nor head has rfcs/ beside schemas/ or spec/")
+	// ErrLimit: a proposal changes more than is looked at.
+	ErrLimit = errors.New("over the limit")
+)
+
+// Proposal is what is judged: a pull request, the files on disk, or one commit.
+type Proposal struct {
+	// Commit is the one that is judged by itself; empty for a range.
+	Commit string
+	// Head is the commit that an approval must be of; empty for files on disk, which nobody can have approved.
+	Head string
+	// Base is the tree that judges: its schemas, its roster.
+	Base  *registry.Tree
+	Views []*View // all must hold
+
+	Words  *Words   // nil: not known
+	Opener string   // login; empty where it is not known
+	Labels []string // of the pull request
+	// DenyException makes a claimed exception a failure.
+	DenyException bool
+	// Forge answers what only the forge knows; nil where it is not asked.
+	Forge *Forge
+}
+
+// Forge is what a forge knows of a pull request. Each is asked at most once, and only where it matters.
+type Forge struct {
+	Repository string // owner/name
+	// Reviews are all reviews; nil where nobody knows them.
+	Reviews func() ([]Review, error)
+	// Authors are the logins of authors and committers of the range, as far as they are known; nil: nobody asks.
+	Authors func() ([]string, error)
+	// Labels are the labels of issues; nil: nobody asks.
+	Labels func(issues []int) ([]string, error)
+}
+
+// Words are what the proposal says of itself.
+type Words struct {
+	Source string // such as "the pull request's body"
+	text   string // cleaned
+}
+
+// NewWords reads a body in Markdown.
+func NewWords(source, text string) *Words { return &Words{source, clean(text)} }
+
+// View is one comparison of two trees.
+type View struct {
+	Base, Head *registry.Tree
+	Changes    []registry.Change // in path order
+
+	texts     *Texts
+	differing *difference
+	schemas   *schemaView
+}
+
+// Texts keeps what was read of files for all views that see them. The zero Texts is ready.
+type Texts struct {
+	sentences map[gitstore.ID][]string
+	parsed    map[gitstore.ID]*schemaText
+	trees     map[string]*schemaSet
+}
+
+// NewRange is a proposal of a range.
+func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
+	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
+	if err := HasSpecification(r.Base, r.Head); err != nil {
+		return nil, err
+	}
+	for _, v := range r.Views {
+		from, err := repo.Tree(ctx, v.From)
+		if err != nil {
+			return nil, err
+		}
+		to := r.Head
+		if v.To != r.Head.Commit() {
+			if to, err = repo.Tree(ctx, v.To); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.view(from, to, v.Changes, texts); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// NewStep is a proposal of one commit, its first parent being the base.
+func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
+	p := &Proposal{Base: s.Base, Commit: s.Commit.ID, Head: s.Commit.ID}
+	return p, p.view(s.Base, s.Result, s.Changes, texts)
+}
+
+func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, texts *Texts) error {
+	if len(changes) > maxChanges {
+		return &gitstore.Error{Op: "comparing", Object: "the trees", Remedy: "split the change",
+			Err: fmt.Errorf("%w: %d changed paths, at most %d are judged", ErrLimit, len(changes), maxChanges)}
+	}
+	p.Views = append(p.Views, &View{Base: base, Head: head, Changes: changes, texts: texts})
+	return nil
+}
+
+// HasSpecification gives ErrNoSpecification where no tree has rfcs/ beside schemas/ or spec/.
+func HasSpecification(trees ...*registry.Tree) error {
+	for _, t := range trees {
+		has := func(name string) (bool, error) {
+			e, found, err := t.Entry(name)
+			return found && e.Mode == registry.ModeTree, err
+		}
+		rfcs, err := has("rfcs")
+		if err != nil {
+			return err
+		}
+		schemas, err := has("schemas")
+		if err != nil {
+			return err
+		}
+		text, err := has("spec")
+		if err != nil {
+			return err
+		}
+		if rfcs && (schemas || text) {
+			return nil
+		}
+	}
+	return ErrNoSpecification
+}
+
+// isFile reports whether a regular file stands there.
+func isFile(e *registry.Entry) bool {
+	return e != nil && (e.Mode == registry.ModeFile || e.Mode == registry.ModeExecutable)
+}
+
+// isNormative reports whether a path is one whose change RFC 0019 section 3 asks evidence for. The RFC names v1.0
+// alone; section 4 sends every breaking change to a later version, which must not escape.
+func isNormative(path string) bool {
+	return strings.HasPrefix(path, "rfcs/RFC-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
+}
+
+// inVersion reports whether a path lies in folder/v<N>.<M>/.
+func inVersion(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder+"v")
+	if !ok {
+		return false
+	}
+	version, _, ok := strings.Cut(rest, "/")
+	major, minor, dotted := strings.Cut(version, ".")
+	return ok && dotted && isNumber(major) && isNumber(minor)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
+
+// normative are the changes of normative artifacts.
+func (v *View) normative() []registry.Change {
+	return slices.DeleteFunc(slices.Clone(v.Changes), func(c registry.Change) bool { return !isNormative(c.Path) })
+}
+
+// difference is in which sentences with a key word the normative texts of a view differ.
+type difference struct {
+	gone, come []string
+	typed      []string // paths at which a regular file is no longer one, or has become one
+}
+
+func (d *difference) all() []string { return slices.Concat(d.come, d.gone) }
+
+// sentences compares the sentences with a key word of all normative texts together, so that a move changes none.
+func (v *View) sentences() (*difference, error) {
+	if v.differing != nil {
+		return v.differing, nil
+	}
+	var base, head multiset
+	d := &difference{}
+	budget := maxTexts
+	for _, c := range v.normative() {
+		if isJSON(c.Path) {
+			continue
+		}
+		old, err := v.normativeText(v.Base, c.Path, c.Base, &budget)
+		if err != nil {
+			return nil, err
+		}
+		new, err := v.normativeText(v.Head, c.Path, c.Head, &budget)
+		if err != nil {
+			return nil, err
+		}
+		base.add(old)
+		head.add(new)
+		if c.Base != nil && !isFile(c.Base) || c.Head != nil && !isFile(c.Head) {
+			d.typed = append(d.typed, c.Path)
+		}
+	}
+	d.gone, d.come = base.without(&head), head.without(&base)
+	v.differing = d
+	return d, nil
+}
+
+// normativeText gives the sentences with a key word of a file, none of what is no regular file.
+func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, budget *int) ([]string, error) {
+	if !isFile(e) {
+		return nil, nil
+	}
+	if known, ok := v.texts.sentences[e.ID]; ok {
+		return known, nil
+	}
+	data, err := read(t, path, maxText, budget)
+	if err != nil {
+		return nil, err
+	}
+	out := normative(string(data))
+	if v.texts.sentences == nil {
+		v.texts.sentences = map[gitstore.ID][]string{}
+	}
+	v.texts.sentences[e.ID] = out
+	return out, nil
+}
+
+// read is the content of a regular file, as long as the budget lasts.
+func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
+	data, err := t.File(context.Background(), path, int64(most))
+	if err != nil {
+		return nil, err
+	}
+	if *budget -= len(data); *budget < 0 {
+		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "split the change",
+			Err: fmt.Errorf("%w: the changed files have more than %d bytes together", ErrLimit, maxTexts)}
+	}
+	return data, nil
+}
+
+// file is the place of a finding that is about a file as a whole.
+type file string
+
+// Pos is the file.
+func (f file) Pos(string) strict.Pos { return strict.Pos{Path: string(f)} }
+
+// quoted shows texts of others in a message: the first few, each cut.
+func quoted(texts []string) string {
+	var out []string
+	for _, t := range texts[:min(len(texts), maxSentences)] {
+		out = append(out, fmt.Sprintf("%q", shorten(t)))
+	}
+	if more := len(texts) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// maxQuote is how many characters of one sentence a message shows.
+const maxQuote = 200
+
+func shorten(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxQuote {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,172 @@
+package spec
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is what a line of Markdown begins.
+type kind uint8
+
+const (
+	paragraph kind = iota // or goes on with what the line before began
+	blank
+	heading
+	fence
+	item
+	row
+	quote
+	rule // of a heading above it, or between paragraphs
+)
+
+var (
+	headingLine = regexp.MustCompile(`^ {0,3}#{1,6}(?:\s|$)`)
+	ruleLine    = regexp.MustCompile(`^ {0,3}(?:=+|-{3,}|_{3,}|\*{3,})\s*$`)
+)
+
+func kindOf(line string) kind {
+	line, _, _ = strings.Cut(line, "\n")
+	rest := strings.TrimLeft(line, " \t")
+	switch {
+	case strings.TrimSpace(rest) == "":
+		return blank
+	case rest[0] == '>':
+		return quote
+	case rest[0] == '|':
+		return row
+	case strings.HasPrefix(rest, "```"), strings.HasPrefix(rest, "~~~"):
+		return fence
+	case ruleLine.MatchString(line):
+		return rule
+	case marker(rest) > 0:
+		return item
+	case headingLine.MatchString(line):
+		return heading
+	}
+	return paragraph
+}
+
+// block is a paragraph, a heading, a list item, a row of a table or a quote, its lines joined by blanks.
+type block struct {
+	kind kind
+	text string // white space folded, without the list marker
+}
+
+// blocksOf cuts a text into its blocks.
+func blocksOf(text string) []block {
+	var out []block
+	open := false
+	for line := range strings.SplitSeq(text, "\n") {
+		k := kindOf(line)
+		folded := strings.Join(strings.Fields(line), " ")
+		switch k {
+		case blank, fence, rule:
+			open = false
+			continue
+		case item:
+			folded = strings.TrimSpace(folded[marker(folded):])
+		case paragraph:
+			if open {
+				last := &out[len(out)-1]
+				last.text = strings.TrimSpace(last.text + " " + folded)
+				continue
+			}
+		}
+		out = append(out, block{k, folded})
+		open = k != heading && k != row
+	}
+	return out
+}
+
+// cut splits the text of a block after each full stop, exclamation and question mark before a blank.
+func cut(text string) []string {
+	var out []string
+	start := 0
+	for i := 0; i+1 < len(text); i++ {
+		if (text[i] == '.' || text[i] == '!' || text[i] == '?') && text[i+1] == ' ' {
+			out = append(out, text[start:i+1])
+			start = i + 2
+		}
+	}
+	return append(out, text[start:])
+}
+
+// keyWords are those of RFC 2119; MUST NOT and the like begin with one of them.
+var keyWords = []string{"MUST", "REQUIRED", "SHALL", "SHOULD", "RECOMMENDED", "MAY", "OPTIONAL"}
+
+// hasKeyWord reports whether a key word stands in a sentence as a word of its own, in capitals.
+func hasKeyWord(sentence string) bool {
+	for _, word := range keyWords {
+		for rest := sentence; ; {
+			i := strings.Index(rest, word)
+			if i < 0 {
+				break
+			}
+			// An underscore next to it is emphasis, unless more of a name follows.
+			before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(rest[:i], "_"))
+			after, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest[i+len(word):], "_"))
+			if !isWord(before) && !isWord(after) {
+				return true
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return false
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// normative are the sentences of a text that hold a key word. A paragraph that ends in a colon is put before the items
+// and rows that follow it: it governs them.
+func normative(text string) []string {
+	var out []string
+	lead := ""
+	for _, b := range blocksOf(text) {
+		text := b.text
+		switch b.kind {
+		case paragraph, heading:
+			lead = ""
+			if b.kind == paragraph && strings.HasSuffix(text, ":") {
+				lead = text + " "
+			}
+		case item, row:
+			text = lead + text
+		}
+		for _, sentence := range cut(text) {
+			if hasKeyWord(sentence) {
+				out = append(out, sentence)
+			}
+		}
+	}
+	return out
+}
+
+// multiset counts sentences, and remembers their order.
+type multiset struct {
+	count map[string]int
+	order []string
+}
+
+func (m *multiset) add(sentences []string) {
+	if m.count == nil {
+		m.count = map[string]int{}
+	}
+	for _, s := range sentences {
+		if m.count[s]++; m.count[s] == 1 {
+			m.order = append(m.order, s)
+		}
+	}
+}
+
+// without are the sentences that m has more often than o.
+func (m *multiset) without(o *multiset) []string {
+	var out []string
+	for _, s := range m.order {
+		if m.count[s] > o.count[s] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
