@@ -252,11 +252,15 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	return root.anchors[fragment]
 }
 
-// named is the resource with that absolute URI: the one that has it as $id, else the file whose path agrees with the
-// end of the URI's path in more names than any other's. Where two would do it is none.
+// named is the resource with that absolute URI: the one that has it as $id, of several the one of the file that refers,
+// else the file whose path agrees with the end of the URI's path in more names than any other's. Where two would do it
+// is none.
 func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; len(found) > 0 {
 		if len(found) > 1 {
+			found = slices.DeleteFunc(slices.Clone(found), func(other *schema) bool { return other.file != s.file })
+		}
+		if len(found) != 1 {
 			return nil
 		}
 		return found[0]

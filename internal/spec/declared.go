@@ -88,8 +88,9 @@ func (w *Words) declaration() string {
 }
 
 // negated reports whether a negation stands in the clause that ends what comes before a phrase, or the phrase begins
-// within a word. Emphasis ends no clause.
+// within a word. Emphasis ends no clause, nor does what opens a quotation or a link that begins with the phrase.
 func negated(before string) bool {
+	before = strings.TrimRight(before, `"'“„«‘[*`)
 	runes := []rune(strings.NewReplacer("*", "", "’", "'").Replace(strings.ToLower(before)))
 	start := len(runes)
 	for start > 0 && inClause(runes[start-1]) {
