@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -152,26 +154,27 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	state, err := o.checkpointed(ctx, repo, head, keys)
+	state, err := o.asked(keys).Read(ctx, repo, head)
 	if err != nil {
 		return nil, err
 	}
-	old, err := o.age(ctx, repo, head)
+	old, err := mirror.Age(ctx, repo, head, o.now(), o.maxAge)
 	if err != nil {
 		return nil, err
 	}
-	peers, apart := o.comparePeers(ctx, repo, head)
+	copies := mirror.Peers{Names: o.peers, Clone: o.repo, Offline: o.offline, Proxy: o.proxy, Budget: o.budget}
+	peers, apart := copies.Compare(ctx, repo, head)
 	cfg := gate.AuditConfig{
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
 			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
 			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
 		Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, src.Now()),
-		Peers: peers, Verified: state.tip, VerifiedSize: state.size,
-		Consistency: slices.Concat(state.findings, old, apart),
+		Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
+		Consistency: slices.Concat(state.Findings, old, apart),
 	}
-	if state.last != nil {
-		cfg.Checkpoint = state.last.Tip
+	if state.Last != nil {
+		cfg.Checkpoint = state.Last.Tip
 	}
 	rep, err := gate.Audit(ctx, repo, head, src, cfg)
 	if err != nil {
@@ -183,5 +186,19 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 			return nil, withFix(err, writable)
 		}
 	}
-	return rep, o.move(ctx, repo, state, rep)
+	return rep, state.Move(ctx, repo, rep)
+}
+
+// asked is the checkpoint that the flags name.
+func (o *auditOptions) asked(keys *commitsig.Verifier) mirror.Checkpoint {
+	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey, Moves: o.moves()}
+	if o.requireSigned {
+		c.Keys = keys
+	}
+	return c
+}
+
+// moves tells whether this run may move the checkpoint.
+func (o *auditOptions) moves() bool {
+	return o.checkpoint != "" && len(o.only) == 0 && len(o.skip) == 0 && o.shard == "" && o.replay == ""
 }

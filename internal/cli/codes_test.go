@@ -19,7 +19,7 @@ import (
 
 // coded are the packages that give findings their codes, from the root of the module.
 var coded = []string{"checks", "gate", "registry", "internal/cli", "internal/did", "internal/doctor", "internal/domainage",
-	"internal/evidence", "internal/manifest", "internal/receipt", "internal/report", "internal/schema", "internal/strict",
+	"internal/evidence", "internal/manifest", "internal/mirror", "internal/receipt", "internal/report", "internal/schema", "internal/strict",
 	vocabulary}
 
 // vocabulary is the package whose functions take a code wherever they are called.
