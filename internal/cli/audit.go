@@ -32,6 +32,7 @@ type auditOptions struct {
 	keys                    struct{ keyring, signers []byte } // what these files hold; nil where they are not named
 	checkpoint, origin      string
 	signKey, verifyKey      string
+	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
 	maxAge                  time.Duration
 }
@@ -162,7 +163,11 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	copies := mirror.Peers{Names: o.peers, Clone: o.repo, Offline: o.offline, Proxy: o.proxy, Budget: o.budget}
+	way, err := o.liveOptions(nil)
+	if err != nil {
+		return nil, err
+	}
+	copies := mirror.Peers{Names: o.peers, Offline: o.offline, Live: way, Budget: o.budget}
 	peers, apart := copies.Compare(ctx, repo, head)
 	cfg := gate.AuditConfig{
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
@@ -191,7 +196,8 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 
 // asked is the checkpoint that the flags name.
 func (o *auditOptions) asked(keys *commitsig.Verifier) mirror.Checkpoint {
-	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey, Moves: o.moves()}
+	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey, Moves: o.moves(),
+		Known: o.known}
 	if o.requireSigned {
 		c.Keys = keys
 	}

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -16,14 +20,10 @@ import (
 // Peers are other copies of the registry, and how they are reached.
 type Peers struct {
 	Names   []string // URL or folder
-	Clone   string   // folder of one's own clone, whose objects spare traffic
 	Offline bool     // none is fetched
-	Proxy   string
-	Budget  time.Duration // of each fetch, at most peerTime; 0: that
+	Live    evidence.LiveOptions
+	Budget  time.Duration // of each fetch; 0: what the fetch allows
 }
-
-// peerTime bounds the fetch of one peer.
-const peerTime = 30 * time.Minute
 
 // Compare compares the head with the other copies, which never touch the clone.
 func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer, []verdict.Finding) {
@@ -96,23 +96,78 @@ func common(s *registry.PeerState) string {
 }
 
 func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
-	most := peerTime
-	if p.Budget > 0 {
-		most = min(most, p.Budget)
-	}
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
 	dir, local := peer.Dir(name)
-	if !local {
-		if p.Offline {
-			return nil, errors.New("--offline forbids to fetch it")
-		}
-		copied, err := peer.Fetch(ctx, peer.Source{URL: name, Clone: p.Clone, Tip: head, Proxy: p.Proxy})
-		if err != nil {
-			return nil, err
-		}
-		defer copied.Close()
-		dir = copied.Dir
+	if local {
+		return repo.ComparePeer(ctx, name, dir, head)
+	}
+	if p.Offline {
+		return nil, errors.New("--offline forbids to fetch it")
+	}
+	if p.Budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.Budget)
+		defer cancel()
+	}
+	dir, err := os.MkdirTemp("", "oap-gate-peer-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := p.fetch(ctx, repo, name, head, dir); err != nil {
+		return nil, err
 	}
 	return repo.ComparePeer(ctx, name, dir, head)
+}
+
+// fetch makes a bare repository of a folder, whose HEAD is the peer's and which borrows the objects of one's own clone.
+func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head, dir string) error {
+	if len(head) != 40 {
+		return remedy.Errorf("name a folder that git fetched", "the clone is %w, which is not fetched from a URL", peer.ErrSHA256)
+	}
+	u, err := peer.URL(name)
+	if err != nil {
+		return err
+	}
+	way, err := evidence.NewTransport(p.Live, u)
+	if err != nil {
+		return err
+	}
+	objects := filepath.Join(dir, "objects")
+	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			return err
+		}
+	}
+	source := peer.Source{URL: name, Transport: way}
+	own := repo.ObjectDir()
+	if !strings.ContainsAny(own, "\n\r") { // no such path can be written there; the fetch is larger without
+		if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(own+"\n"), 0o666); err != nil {
+			return err
+		}
+		source.Has = func(id string) bool { return id == head }
+		if source.Haves, err = haves(ctx, repo, head); err != nil {
+			return err
+		}
+	}
+	f, err := peer.Fetch(ctx, source, filepath.Join(objects, "pack"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte(f.Tip+"\n"), 0o666)
+}
+
+// haves are commits of a first-parent chain, the further back the fewer.
+func haves(ctx context.Context, repo *registry.Repository, tip string) ([]string, error) {
+	chain, err := repo.FirstParents(ctx, "", tip)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for i, step := len(chain)-1, 1; i >= 0; i -= step {
+		ids = append(ids, chain[i])
+		if len(ids) > 16 {
+			step *= 2
+		}
+	}
+	return ids, nil
 }

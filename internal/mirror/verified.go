@@ -35,6 +35,8 @@ type Checkpoint struct {
 	// Keys judge the commits; nil where none were given, or where a commit without a good signature is no failure: what no
 	// signature was demanded of must not count as judged once one is.
 	Keys *commitsig.Verifier
+	// Known is a commit that was verified where no checkpoint says so; empty: none.
+	Known string
 }
 
 // Verified is what an audit knows of earlier ones, and where it leaves what it verified itself.
@@ -76,8 +78,11 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		}
 	}
 	v.signers = keys.SignersSHA256()
-	if err := c.open(v); err != nil || v.Last == nil {
-		return v, err
+	if err := c.open(v); err != nil {
+		return nil, err
+	}
+	if v.Last == nil {
+		return v, v.compareKnown(ctx, repo, c.Known, head)
 	}
 	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers
 	found, err := onChain(ctx, repo, v.Last, head, goOn)
@@ -102,6 +107,22 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		v.Tip, v.Size = v.Last.Tip, v.Last.Size
 	}
 	return v, nil
+}
+
+// compareKnown finds a commit that was verified in the history of head, which is judged anew all the same.
+func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, known, head string) error {
+	if known == "" {
+		return nil
+	}
+	_, err := repo.FirstParents(ctx, known, head)
+	if errors.Is(err, registry.ErrNotAncestor) {
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
+			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent history of %s",
+				known, head),
+			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the verified branch"})
+		return nil
+	}
+	return err
 }
 
 // open reads the file, and the keys of its signature.

@@ -63,6 +63,7 @@ type Report struct {
 	Strict         bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
 	RequireSigned  bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
 	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
+	Refused        []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
 	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
