@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path"
 	"slices"
@@ -27,12 +28,14 @@ import (
 type mirrorOptions struct {
 	auditOptions
 	url, dir, branch string
+	listen           string
 	every            time.Duration
 	maxDisk          int64 // GiB
 }
 
 // ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
-var ofFolder = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache", "archive", "format"}
+var ofFolder = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
+	"archive", "format"}
 
 func newMirror(sys IO) *cobra.Command {
 	var o mirrorOptions
@@ -69,6 +72,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	f := c.Flags()
 	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
 	durationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
+	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /metrics and /healthz on `host:port`")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c
@@ -85,6 +89,8 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 		return o.failed(sys, usagef("give a number of GiB", "--max-disk %d is out of range", o.maxDisk))
 	case o.every > 0 && o.at != "":
 		return o.failed(sys, usagef("leave one of them out", "--at with --every would judge by one time for ever"))
+	case o.listen != "" && o.every == 0:
+		return o.failed(sys, usagef("give --every 1h, too", "--listen without --every would serve one run"))
 	case o.every > 0 && o.every < time.Second:
 		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
 	}
@@ -93,7 +99,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 		return o.failed(sys, err)
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	o.repo, o.checkpoint = dir.Clone(), dir.File("checkpoint")
+	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
 	o.archive, o.cache = dir.File("archive"), dir.File("cache")
 	if o.origin == "" {
 		o.origin = checkpoint.Origin(o.url)
@@ -113,6 +119,10 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 
 // goOn runs again and again, one line a run.
 func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error {
+	site, err := o.serve(ctx, sys, dir)
+	if err != nil {
+		return err
+	}
 	for {
 		begun := time.Now()
 		rep, err := o.once(ctx, sys, dir)
@@ -124,6 +134,11 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
 			err = o.write(sys, rep)
 		}
+		fault := ""
+		if rep == nil {
+			fault = line
+		}
+		site.Ended(time.Now(), fault)
 		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.UTC().Format(time.RFC3339), line)
 		if err != nil && rep != nil {
 			complain(sys, err)
@@ -137,6 +152,25 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		case <-wait.C:
 		}
 	}
+}
+
+// serve has the reports served until the context ends, where --listen says so.
+func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mirror.Site, error) {
+	site := mirror.NewSite(dir, o.every)
+	if o.listen == "" {
+		return site, nil
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return nil, o.failed(sys, usagef("give host:port, such as 127.0.0.1:8080", "--listen: %v", err))
+	}
+	fmt.Fprintf(sys.Stderr, "serving on http://%s/\n", l.Addr())
+	go func() {
+		if err := site.Serve(ctx, l); err != nil {
+			complain(sys, fmt.Errorf("serving on %s: %w", l.Addr(), err))
+		}
+	}()
+	return site, nil
 }
 
 // unverified tells a run that came to no verdict: an origin that is down is inconclusive, one that served what is not

@@ -45,7 +45,8 @@ func newMirrored(t *testing.T) *mirrored {
 
 func (m *mirrored) git(dir string, args ...string) string {
 	m.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=R", "-c", "user.email=r@example.org"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=R", "-c", "user.email=r@example.org"},
+		args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull}
 	out, err := cmd.CombinedOutput()
@@ -130,7 +131,8 @@ func TestMirror(t *testing.T) {
 	m.run(0, first)
 	second := m.push("README.md", "# changed\n")
 	m.run(0, second)
-	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-list", "--count", "--all"); got != m.git(m.work, "rev-list", "--count", "HEAD") {
+	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-list", "--count", "--all"); got != m.git(m.work,
+		"rev-list", "--count", "HEAD") {
 		t.Errorf("the mirror has %s commits", got)
 	}
 
@@ -164,9 +166,38 @@ func TestMirror(t *testing.T) {
 	third := m.push("README.md", "# on\n")
 	m.run(0, third)
 
+	// One rewrite is taken, and no other that comes after, nor the way back to where it led.
+	m.git(m.work, "reset", "-q", "--hard", first)
+	taken := m.push("README.md", "# a pull made the tip a second parent\n")
+	m.run(1, third)
+	file := filepath.Join(t.TempDir(), "accepted")
+	line := taken + " consistency/history-rewritten the maintainers said so\n"
+	if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, taken, "--accepted", file)
+	if rep := m.report(); rep.Accepted == nil || rep.Accepted.Lines[0].Commit != taken {
+		t.Errorf("the report accepts %+v", rep.Accepted)
+	}
+	fourth := m.push("README.md", "# after it\n")
+	m.run(0, fourth, "--accepted", file)
+	m.git(m.work, "reset", "-q", "--hard", taken)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.run(1, fourth, "--accepted", file)
+	if err := os.WriteFile(file, []byte(line+"# a file that no verification knows\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.run(1, fourth, "--accepted", file)
+	m.push("README.md", "# beside it\n")
+	m.run(1, fourth, "--accepted", file)
+	m.git(m.work, "reset", "-q", "--hard", fourth)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	third = fourth
+	m.run(0, third, "--accepted", file)
+
 	report := read(t, filepath.Join(m.dir, "report.json"))
 	m.server.Close()
-	if out := m.run(3, third); !strings.Contains(out, "try again later") {
+	if out := m.run(3, third, "--accepted", file); !strings.Contains(out, "try again later") {
 		t.Errorf("it says %s", out)
 	}
 	if !bytes.Equal(report, read(t, filepath.Join(m.dir, "report.json"))) {
@@ -202,7 +233,8 @@ func TestMirrorRefuses(t *testing.T) {
 	m.git(wide, "commit", "-q", "--allow-empty", "-m", "m")
 	fails(2, "name a folder that git fetched", "mirror", m.server.URL+"/wide.git/.git", t.TempDir())
 	// What a killed mirror leaves beside its files goes.
-	for _, name := range []string{"quarantine/objects/pack/incoming", ".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
+	for _, name := range []string{"quarantine/objects/pack/incoming",
+		".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
 		file := filepath.Join(m.dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
@@ -261,7 +293,8 @@ func TestMirrorLocked(t *testing.T) {
 	}
 }
 
-// TestMirrorKilled kills mirrors at many moments while the origin moves on: whatever is there is whole, and the branch is
+// TestMirrorKilled kills mirrors at many moments while the origin moves on: whatever is there is whole, and the
+// branch is
 // never beyond what was verified.
 func TestMirrorKilled(t *testing.T) {
 	m := newMirrored(t)

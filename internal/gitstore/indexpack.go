@@ -155,7 +155,8 @@ func (x *indexer) scan() error {
 // checksum is what stands at the end of the pack, which its bytes must hash to.
 func (x *indexer) checksum() ([]byte, error) {
 	h := sha1.New()
-	if _, err := io.CopyBuffer(h, readerOf{x.ctx, io.NewSectionReader(x.file, 0, x.end)}, make([]byte, 256<<10)); err != nil {
+	if _, err := io.CopyBuffer(h, readerOf{x.ctx, io.NewSectionReader(x.file, 0, x.end)}, make([]byte,
+		256<<10)); err != nil {
 		return nil, err
 	}
 	tail := make([]byte, sha1.Size)
@@ -390,7 +391,8 @@ func (l *level) next(x *indexer) (i int32, ok bool) {
 }
 
 // errHeld: the objects of a chain take more than may be held.
-var errHeld = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge, int64(maxHeldAlone))
+var errHeld = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge,
+	int64(maxHeldAlone))
 
 func (d *descent) from(root int32) error {
 	d.stack, d.held = d.stack[:0], 0

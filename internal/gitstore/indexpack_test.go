@@ -22,7 +22,8 @@ func TestIndexPack(t *testing.T) {
 	c := newClone(t)
 	tree := ""
 	for i := range 300 {
-		tree += fmt.Sprintf("100644 blob %s\tlisting-%04d.json\n", c.gitInput(fmt.Sprint(i), "hash-object", "-w", "--stdin"), i)
+		tree += fmt.Sprintf("100644 blob %s\tlisting-%04d.json\n", c.gitInput(fmt.Sprint(i), "hash-object", "-w",
+			"--stdin"), i)
 		if i%3 == 0 {
 			c.gitInput(tree, "mktree")
 		}
@@ -125,8 +126,10 @@ func TestIndexPackHostile(t *testing.T) {
 			}
 			w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
 		}, nil, ErrTooLarge},
-		{"a stream of 1 GiB that says so", func(w *packWriter) { w.stream(Blob, nil, 1<<30, zeros(t, nil, 1<<20)) }, nil, ErrTooLarge},
-		{"a stream of 1 GiB that says 10 bytes", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 64<<20)) }, nil, ErrCorrupt},
+		{"a stream of 1 GiB that says so", func(w *packWriter) { w.stream(Blob, nil, 1<<30, zeros(t, nil, 1<<20)) }, nil,
+			ErrTooLarge},
+		{"a stream of 1 GiB that says 10 bytes", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 64<<20)) },
+			nil, ErrCorrupt},
 		{"a stream shorter than it says", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 9)) }, nil, ErrCorrupt},
 		{"a delta of 64 MiB that makes 64 MiB of 64 MiB", func(w *packWriter) {
 			at := w.stream(Blob, nil, 64<<20, zeros(t, nil, 64<<20))
@@ -187,7 +190,8 @@ func TestIndexPackHostile(t *testing.T) {
 			return resummed(p)
 		}, ErrCorrupt},
 		{"cut off", func(w *packWriter) { small(w) }, func(p []byte) []byte { return resummed(p[:len(p)-5]) }, ErrCorrupt},
-		{"version 4", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[7] = 4; return resummed(p) }, ErrUnsupported},
+		{"version 4", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[7] = 4; return resummed(p) },
+			ErrUnsupported},
 		{"no pack", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[0] = 'K'; return resummed(p) }, ErrCorrupt},
 		{"nothing", func(w *packWriter) {}, func([]byte) []byte { return nil }, ErrCorrupt},
 	}

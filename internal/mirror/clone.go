@@ -28,7 +28,8 @@ type Dir struct {
 	lock   *os.File
 }
 
-// OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one left.
+// OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
+// left.
 func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
@@ -64,7 +65,11 @@ func (d *Dir) quarantine() string { return d.File("quarantine") }
 
 // sweep removes what a killed mirror left. Whoever holds the lock is the only one who writes there.
 func (d *Dir) sweep() error {
-	for _, name := range []string{d.quarantine(), d.File("registry.git.new")} {
+	left, err := filepath.Glob(d.File(peerPrefix + "*"))
+	if err != nil {
+		return fmt.Errorf("sweeping the mirror: %w", err)
+	}
+	for _, name := range append(left, d.quarantine(), d.File("registry.git.new")) {
 		if err := os.RemoveAll(name); err != nil {
 			return fmt.Errorf("sweeping the mirror: %w", err)
 		}

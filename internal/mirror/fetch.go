@@ -42,7 +42,8 @@ func (d *Dir) Verified() (string, error) { return d.ref(d.verifiedRef()) }
 // SetVerified has the clone show a commit. What the checkpoint holds is written before.
 func (d *Dir) SetVerified(id string) error { return d.setRef(d.verifiedRef(), id) }
 
-// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone has is
+// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone
+// has is
 // relied on. Errors: ErrFull, those of package peer, and of a tip that is no commit.
 func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
 	before, err := d.ref(d.servedRef())

@@ -10,7 +10,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// lock takes the lock of a mirror and writes there which process holds it. A file that merely is there is no lock: a killed
+// lock takes the lock of a mirror and writes there which process holds it. A file that merely is there is no lock: a
+// killed
 // mirror leaves it.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

@@ -20,13 +20,15 @@ import (
 // Peers are other copies of the registry, and how they are reached.
 type Peers struct {
 	Names   []string // URL or folder
+	Temp    string   // folder for what is fetched; empty: the system's
 	Offline bool     // none is fetched
 	Live    evidence.LiveOptions
 	Budget  time.Duration // of each fetch; 0: what the fetch allows
 }
 
 // Compare compares the head with the other copies, which never touch the clone.
-func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer, []verdict.Finding) {
+func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer,
+	[]verdict.Finding) {
 	var peers []verdict.Peer
 	var findings []verdict.Finding
 	for _, name := range p.Names {
@@ -95,6 +97,9 @@ func common(s *registry.PeerState) string {
 	return text + "; the first records that differ: " + strings.Join(paths, ", ")
 }
 
+// peerPrefix begins the name of a folder that a peer is fetched to.
+const peerPrefix = "oap-gate-peer-"
+
 func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
 	dir, local := peer.Dir(name)
 	if local {
@@ -108,7 +113,7 @@ func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, hea
 		ctx, cancel = context.WithTimeout(ctx, p.Budget)
 		defer cancel()
 	}
-	dir, err := os.MkdirTemp("", "oap-gate-peer-")
+	dir, err := os.MkdirTemp(p.Temp, peerPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +127,8 @@ func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, hea
 // fetch makes a bare repository of a folder, whose HEAD is the peer's and which borrows the objects of one's own clone.
 func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head, dir string) error {
 	if len(head) != 40 {
-		return remedy.Errorf("name a folder that git fetched", "the clone is %w, which is not fetched from a URL", peer.ErrSHA256)
+		return remedy.Errorf("name a folder that git fetched", "the clone is %w, which is not fetched from a URL",
+			peer.ErrSHA256)
 	}
 	u, err := peer.URL(name)
 	if err != nil {

@@ -37,6 +37,11 @@ type Checkpoint struct {
 	Keys *commitsig.Verifier
 	// Known is a commit that was verified where no checkpoint says so; empty: none.
 	Known string
+	// What is accepted of the past, and from which commit on signatures are demanded; a change of either judges the
+	// history
+	// anew.
+	Accepted    *verdict.Accepted
+	SignedSince string
 }
 
 // Verified is what an audit knows of earlier ones, and where it leaves what it verified itself.
@@ -51,16 +56,22 @@ type Verified struct {
 	signers string
 	signer  note.Signer
 	moves   bool
+	known   string
+
+	accepted *verdict.Accepted
+	since    string
 }
 
 // keep mends a checkpoint that cannot be read: whoever simply removes it forgets what was verified.
-const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from the root"
+const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from " +
+	"the root"
 
 const writable = "name a file in a folder that can be written"
 
 // Read reads the checkpoint and finds its tip in the history of head.
 func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head string) (*Verified, error) {
-	v := &Verified{file: c.File, origin: c.Origin, moves: c.Moves && c.File != ""}
+	v := &Verified{file: c.File, origin: c.Origin, moves: c.Moves && c.File != "", known: c.Known, accepted: c.Accepted,
+		since: c.SignedSince}
 	if v.file == "" {
 		return v, nil
 	}
@@ -84,7 +95,8 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 	if v.Last == nil {
 		return v, v.compareKnown(ctx, repo, c.Known, head)
 	}
-	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers
+	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers && v.Last.Accepted == v.acceptedSHA256() &&
+		v.Last.Since == v.since
 	found, err := onChain(ctx, repo, v.Last, head, goOn)
 	if err != nil {
 		return nil, err
@@ -107,6 +119,20 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		v.Tip, v.Size = v.Last.Tip, v.Last.Size
 	}
 	return v, nil
+}
+
+func (v *Verified) acceptedSHA256() string {
+	if v.accepted == nil {
+		return ""
+	}
+	return v.accepted.SHA256
+}
+
+// Consistency is what comparing with earlier verifications, with the clock and with other copies found, less what is
+// accepted of it.
+func (v *Verified) Consistency(ctx context.Context, repo *registry.Repository, head string,
+	more ...verdict.Finding) ([]verdict.Finding, error) {
+	return v.accept(ctx, repo, head, v.accepted, slices.Concat(v.Findings, more))
 }
 
 // compareKnown finds a commit that was verified in the history of head, which is judged anew all the same.
@@ -143,7 +169,8 @@ func (c Checkpoint) open(v *Verified) error {
 	read := err == nil || errors.Is(err, fs.ErrNotExist)
 	if read && verifier != nil && v.moves &&
 		(v.signer == nil || v.signer.Name() != verifier.Name() || v.signer.KeyHash() != verifier.KeyHash()) {
-		return remedy.Errorf("give --sign-key FILE of the same pair; or --only consistency, which compares and writes nothing",
+		return remedy.Errorf("give --sign-key FILE of the same pair; or --only consistency, which compares and writes "+
+			"nothing",
 			"the checkpoint would be written without the signature that --verify-key demands of it")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,31 +208,54 @@ func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]
 	return t.DataTrees()
 }
 
-// Move writes the new checkpoint, if this run verified the whole way to it.
-func (v *Verified) Move(ctx context.Context, repo *registry.Repository, rep *verdict.Report) error {
-	if !v.moves {
-		return nil
+// Next is the checkpoint that this run may write, and what becomes of the file: nil where it is not written, with the
+// reason.
+func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
+	rep *verdict.Report) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {
+	not := func(reason string) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {
+		return nil, &verdict.CheckpointFile{Reason: reason}, nil
+	}
+	switch {
+	case v.file == "":
+		return not("no --checkpoint names a file")
+	case !v.moves:
+		return not("--only, --skip, --shard or --replay was given")
 	}
 	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
 	for _, r := range rep.Results {
-		if slices.Contains(judged, r.Check) && (r.Verdict == verdict.Failed || r.Verdict == verdict.Inconclusive) {
-			return nil
+		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Failed {
+			return not(r.Check + " failed")
+		}
+	}
+	for _, r := range rep.Results {
+		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Inconclusive {
+			return not(r.Check + " is inconclusive")
 		}
 	}
 	trees, err := treesOf(ctx, repo, rep.Head)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	next, err := checkpoint.New(v.origin, rep.History.Commits, rep.Head, trees, policy, v.signers)
 	if err != nil {
-		return err
+		return nil, nil, err
+	}
+	next.Accepted, next.Since = v.acceptedSHA256(), v.since
+	if v.Last != nil && *v.Last == *next && v.signer == nil {
+		return not("it is of this tip already")
+	}
+	return next, &verdict.CheckpointFile{Written: true}, nil
+}
+
+// Write writes what Next gave, unless another audit was faster.
+func (v *Verified) Write(next *checkpoint.Checkpoint) error {
+	if next == nil {
+		return nil
 	}
 	switch now, err := checkpoint.Read(v.file, nil); {
 	case errors.Is(err, fs.ErrNotExist) && v.Last == nil:
 	case err != nil:
 		return remedy.With(err, keep)
-	case *now == *next && v.signer == nil:
-		return nil
 	case *now != *next && (v.Last == nil || *now != *v.Last):
 		// Written now, it would forget what the other audit verified.
 		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile", v.file)

@@ -1,7 +1,9 @@
-// Package peer fetches the branch of another copy of a registry by Git's HTTP protocol. What it holds is judged by package
+// Package peer fetches the branch of another copy of a registry by Git's HTTP protocol. What it holds is judged by
+// package
 // registry; here it is only transported.
 //
-// The other copy is hostile: what it names and sends is capped, a pack goes to a file and is indexed by package gitstore,
+// The other copy is hostile: what it names and sends is capped, a pack goes to a file and is indexed by package
+// gitstore,
 // and nothing of it is run. No program, credential or configuration of the machine is used.
 package peer
 

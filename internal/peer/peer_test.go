@@ -100,7 +100,8 @@ func TestFetch(t *testing.T) {
 		t.Errorf("the pack: %v, %v, although all but one commit is at hand", info.Size(), err)
 	}
 	has := func(id string) bool { return id == second }
-	if got, err = Fetch(t.Context(), Source{URL: at, Transport: way(t, at), Has: has}, more); err != nil || got.Pack != "" {
+	if got, err = Fetch(t.Context(), Source{URL: at, Transport: way(t, at), Has: has},
+		more); err != nil || got.Pack != "" {
 		t.Errorf("%+v, %v, want nothing new", got, err)
 	}
 }
@@ -113,7 +114,8 @@ func TestFetchErrors(t *testing.T) {
 	git(t, root, "init", "-q", "-b", "main", "--object-format=sha256", "wide")
 	commit(t, filepath.Join(root, "wide"), "x", "x")
 	git(t, root, "init", "-q", "-b", "main", "empty")
-	moved := httptest.NewServer(http.RedirectHandler(server.URL+"/r/.git/info/refs?service=git-upload-pack", http.StatusFound))
+	moved := httptest.NewServer(http.RedirectHandler(server.URL+"/r/.git/info/refs?service=git-upload-pack",
+		http.StatusFound))
 	t.Cleanup(moved.Close)
 	for _, tt := range []struct {
 		source Source
