@@ -43,6 +43,7 @@ var (
 		Codes: []Code{
 			{"dated-before-parent", "a commit is dated before its first parent",
 				"ask the maintainers who made the commit"},
+			acceptedUnused,
 		},
 	}
 	CommitSignatures = &Check{
@@ -58,6 +59,7 @@ var (
 				"complete the keyring or the allowed signers"},
 			{"signature-expired-key", "the commit is signed by a key that had expired",
 				"ask the maintainers who made the commit"},
+			acceptedUnused,
 		},
 	}
 	Consistency = &Check{
@@ -78,6 +80,7 @@ var (
 				"keep both copies, and tell the maintainers and the other mirrors"},
 			{"peer-behind", "another copy is behind this one", "nothing to do"},
 			{"peer-ahead", "another copy is ahead of this one", "fetch the registry again"},
+			acceptedUnused,
 		},
 	}
 )
@@ -94,6 +97,9 @@ func ByID(id string) *Check {
 	}
 	return nil
 }
+
+var acceptedUnused = Code{"accepted-unused", "a line of --accepted is of no finding",
+	"look whether its commit, check and code are right, or take the line out"}
 
 var historyRewritten = Code{"history-rewritten", "the branch no longer holds a commit that it held before",
 	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}

@@ -30,7 +30,7 @@ func blocks(t *testing.T) map[string]string {
 }
 
 var (
-	command = regexp.MustCompile(`oap-gate (audit|merge)((?:[^\n]|\\\n)*)`)
+	command = regexp.MustCompile(`oap-gate (audit|merge|mirror)((?:[^\n]|\\\n)*)`)
 	option  = regexp.MustCompile(`--[a-z][a-z-]+`)
 )
 
@@ -42,7 +42,7 @@ func TestFlagsOfTheMirrorPage(t *testing.T) {
 	}
 	lines := strings.ReplaceAll(string(text), "\\\n", " ")
 	n := 0
-	for _, name := range []string{"audit", "merge"} {
+	for _, name := range []string{"audit", "merge", "mirror"} {
 		var help bytes.Buffer
 		if code := cli.Main([]string{name, "--help"}, cli.IO{Stdout: &help, Stderr: &help, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("%s --help ends with %d", name, code)
@@ -66,7 +66,7 @@ func TestFlagsOfTheMirrorPage(t *testing.T) {
 
 func TestFilesOfTheMirrorPage(t *testing.T) {
 	files := blocks(t)
-	for _, name := range []string{"oap-audit", "crontab", "oap-audit.service", "oap-audit.timer", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml"} {
+	for _, name := range []string{"oap-audit", "crontab", "oap-audit.service", "oap-audit.timer", "oap-mirror.service", "deployment.yaml", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml"} {
 		if files[name] == "" {
 			t.Errorf("the page shows no %s", name)
 		}

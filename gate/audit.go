@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -32,6 +33,8 @@ type AuditConfig struct {
 	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
 	Peers         []verdict.Peer
 	Checkpoint    string // last verified tip, for the report
+	Accepted      *verdict.Accepted
+	SignedSince   string // from this first-parent commit on RequireSigned holds; empty: from the root
 }
 
 // CommitSignature is the verdict on one commit's signature: good, bad, unsigned, unknown key, expired key.
@@ -55,11 +58,12 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		}
 	}
 	rep := NewReport("audit", src, cfg.Config)
-	rep.Head, rep.Strict, rep.RequireSigned = head, cfg.Strict, cfg.RequireSigned
+	rep.Head, rep.Strict, rep.RequireSigned, rep.Accepted = head, cfg.Strict, cfg.RequireSigned, cfg.Accepted
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
-	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep)}
+	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep),
+		used: map[int]bool{}}
 	if err := a.walk(); err != nil {
 		return nil, err
 	}
@@ -128,6 +132,64 @@ type audit struct {
 	join   *join
 	ledger *checks.Ledger
 	cut    bool // the run's budget ended the walk through the history
+	unsure int  // steps of the walk before RequireSigned holds
+	used   map[int]bool
+
+	unsigned bool // a signature that RequireSigned demands is missing
+}
+
+// ErrSignedSince: --signed-since names a commit that is not on the chain.
+var ErrSignedSince = errors.New("not on the first-parent chain of the head")
+
+// signedSince is how many of the steps that are walked come before the commit from which on signatures are demanded.
+func (a *audit) signedSince(walked int) (int, error) {
+	if a.cfg.SignedSince == "" {
+		return 0, nil
+	}
+	after, err := a.repo.FirstParents(a.git, a.cfg.SignedSince, a.head)
+	if err != nil {
+		return 0, fmt.Errorf("--signed-since %s: %w: %w", a.cfg.SignedSince, ErrSignedSince, err)
+	}
+	return max(0, walked-len(after)-1), nil
+}
+
+// accept makes a warning of a finding that was accepted.
+func (a *audit) accept(check string, f *verdict.Finding) bool {
+	if a.cfg.Accepted == nil {
+		return false
+	}
+	for i, l := range a.cfg.Accepted.Lines {
+		if l.Check == check && l.Code == f.Code && l.Commit == f.Commit {
+			l.Accept(f)
+			a.used[i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// unused are the warnings of lines of a check that are of no finding, in this run or before the commit from which on it
+// walks.
+func (a *audit) unused(check string) ([]verdict.Finding, error) {
+	if a.cfg.Accepted == nil || a.cut || a.ctx.Err() != nil {
+		return nil, nil
+	}
+	var out []verdict.Finding
+	for i, l := range a.cfg.Accepted.Lines {
+		if l.Check != check || a.used[i] {
+			continue
+		}
+		if a.cfg.Verified != "" {
+			switch _, err := a.repo.FirstParents(a.git, l.Commit, a.cfg.Verified); {
+			case err == nil:
+				continue
+			case !errors.Is(err, registry.ErrNotAncestor) && !errors.Is(err, gitstore.ErrNotFound):
+				return nil, err
+			}
+		}
+		out = append(out, l.Unused())
+	}
+	return out, nil
 }
 
 // walk judges the history and the signatures of its commits.
@@ -145,6 +207,9 @@ func (a *audit) walk() error {
 		return err
 	}
 	h.Commits = a.cfg.VerifiedSize + len(since)
+	if a.unsure, err = a.signedSince(len(since)); err != nil {
+		return err
+	}
 	tip, err := a.repo.Commit(a.git, a.head)
 	if err != nil {
 		return err
@@ -192,7 +257,9 @@ func (a *audit) walk() error {
 				governance, governed = governance+1, s
 				continue
 			}
-			found(s, f.Path, historical(f))
+			finding := historical(f)
+			a.accept(checks.History.ID, &finding)
+			found(s, f.Path, finding)
 		}
 		if s.Commit.When.Before(before.Add(-checks.Skew)) {
 			found(s, checks.RegistrySubject, backdated(s, before))
@@ -221,6 +288,11 @@ func (a *audit) walk() error {
 		if bySubject[checks.RegistrySubject] == nil {
 			bySubject[checks.RegistrySubject] = &verdict.Outcome{}
 		}
+		unused, err := a.unused(checks.History.ID)
+		if err != nil {
+			return err
+		}
+		bySubject[checks.RegistrySubject].Findings = append(bySubject[checks.RegistrySubject].Findings, unused...)
 		bySubject[checks.RegistrySubject].Verified = fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits) + first
 		for _, path := range slices.Sorted(maps.Keys(bySubject)) {
 			a.join.add(checks.History, path, *bySubject[path])
@@ -234,6 +306,11 @@ func (a *audit) walk() error {
 		signatures = verdict.Outcome{Skipped: "no --keyring and no --allowed-signers: " + counted}
 	default:
 		signatures.Verified = counted
+		unused, err := a.unused(checks.CommitSignatures.ID)
+		if err != nil {
+			return err
+		}
+		signatures.Findings = append(signatures.Findings, unused...)
 	}
 	a.join.add(checks.CommitSignatures, checks.RegistrySubject, signatures)
 	return nil
@@ -281,7 +358,7 @@ func (a *audit) signature(s *registry.Step, out *verdict.Outcome, n *verdict.Sig
 		return err
 	}
 	severity := verdict.Warning
-	if a.cfg.RequireSigned {
+	if a.cfg.RequireSigned && a.rep.History.Walked > a.unsure {
 		severity = verdict.Error
 	}
 	switch sig.Verdict {
@@ -299,7 +376,7 @@ func (a *audit) signature(s *registry.Step, out *verdict.Outcome, n *verdict.Sig
 	default:
 		return fmt.Errorf("verifying commit %s: unexpected verdict %q", s.Commit.ID, sig.Verdict)
 	}
-	if a.cfg.Keys && len(out.Findings) < maxSignatureFindings {
+	if a.cfg.Keys {
 		message := "the commit's signature is " + sig.Verdict
 		switch sig.Verdict {
 		case "unsigned":
@@ -313,8 +390,14 @@ func (a *audit) signature(s *registry.Step, out *verdict.Outcome, n *verdict.Sig
 		if sig.Detail != "" {
 			message += ": " + sig.Detail
 		}
-		out.Findings = append(out.Findings, verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(sig.Verdict, " ", "-"),
-			Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID})
+		f := verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(sig.Verdict, " ", "-"),
+			Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID}
+		// The first failure is told in any case: those that are warnings must not take its place.
+		fails := !a.accept(checks.CommitSignatures.ID, &f) && severity == verdict.Error
+		if len(out.Findings) < maxSignatureFindings || fails && !a.unsigned {
+			out.Findings = append(out.Findings, f)
+		}
+		a.unsigned = a.unsigned || fails
 	}
 	return nil
 }

@@ -88,6 +88,9 @@ func (r *Repository) RemoteURL() string { return r.store.RemoteURL() }
 // HasRemote reports whether the clone's configuration gives a remote of that name a URL.
 func (r *Repository) HasRemote(name string) bool { return r.store.HasRemote(name) }
 
+// ObjectDir is the folder of the clone's own objects, which another clone may name as an alternate.
+func (r *Repository) ObjectDir() string { return r.store.ObjectDir() }
+
 // Worktree is the root of the work tree, empty for a bare clone.
 func (r *Repository) Worktree() string { return r.store.Worktree() }
 

@@ -119,6 +119,9 @@ func sweepOpen(folder *os.File, of func(name string) bool, now time.Time, remove
 	}
 }
 
+// IsTemporary reports whether a file of that name is one that a writer is filling, or has left.
+func IsTemporary(name string) bool { return nameOf(name) != "" }
+
 // nameOf is the name of the file that a temporary file was to replace, empty where create makes no such name.
 func nameOf(temporary string) string {
 	rest, hidden := strings.CutPrefix(temporary, ".")

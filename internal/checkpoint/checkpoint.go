@@ -40,6 +40,11 @@ type Checkpoint struct {
 	Policy  int    // number of the rules by which history was judged, 0 or more
 	Signers string // 64 hexadecimal digits: the keys by which commits were judged
 	Tip     string // id of the commit, 40 or 64 hexadecimal digits
+	// SHA-256 in hexadecimal digits of the file of accepted findings, and the commit from which on signatures were
+	// demanded;
+	// empty: none. Each is one more line, accepted or since, where it is not empty.
+	Accepted string
+	Since    string
 }
 
 // Errors of Parse and Read; a file that is not there is fs.ErrNotExist.
@@ -64,7 +69,8 @@ func Root(tip string, trees [4]string) [sha256.Size]byte {
 func New(origin string, size int, tip string, trees [4]string, policy int, signers string) (*Checkpoint, error) {
 	for _, id := range trees {
 		if id != Absent && (!isHex(id) || len(id) != len(tip)) {
-			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id, len(tip), Absent)
+			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id, len(tip),
+				Absent)
 		}
 	}
 	c := &Checkpoint{Origin: origin, Size: size, Root: Root(tip, trees), Policy: policy, Signers: signers, Tip: tip}
@@ -92,6 +98,10 @@ func (c *Checkpoint) check() error {
 		return wrong("the signers %q, want %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
 	case len(c.Tip) != 40 && len(c.Tip) != 64 || !isHex(c.Tip):
 		return wrong("the tip %q, want 40 or 64 hexadecimal digits in lower case", c.Tip)
+	case c.Accepted != "" && (len(c.Accepted) != 2*sha256.Size || !isHex(c.Accepted)):
+		return wrong("accepted %q, want %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
+	case c.Since != "" && (len(c.Since) != len(c.Tip) || !isHex(c.Since)):
+		return wrong("since %q, want an id of %d hexadecimal digits", c.Since, len(c.Tip))
 	}
 	return nil
 }
@@ -100,15 +110,23 @@ const maxOrigin = 1024
 
 func isOrigin(s string) bool {
 	return s != "" && len(s) <= maxOrigin && utf8.ValidString(s) &&
-		!strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError })
+		!strings.ContainsFunc(s,
+			func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" && s != "" }
 
 // Body is the checkpoint's text, without signatures.
 func (c *Checkpoint) Body() []byte {
-	return fmt.Appendf(nil, "%s\n%d\n%s\npolicy %d\nsigners %s\ntip %s\n", c.Origin, c.Size,
+	body := fmt.Appendf(nil, "%s\n%d\n%s\npolicy %d\nsigners %s\ntip %s\n", c.Origin, c.Size,
 		base64.StdEncoding.EncodeToString(c.Root[:]), c.Policy, c.Signers, c.Tip)
+	if c.Accepted != "" {
+		body = fmt.Appendf(body, "accepted %s\n", c.Accepted)
+	}
+	if c.Since != "" {
+		body = fmt.Appendf(body, "since %s\n", c.Since)
+	}
+	return body
 }
 
 // Encode is the file's content: the body alone, or a note if there is a signer. Ed25519 being deterministic, the
@@ -184,10 +202,18 @@ func open(data []byte, verifier note.Verifier) (string, error) {
 
 func parseBody(text string) (*Checkpoint, error) {
 	lines := strings.Split(text, "\n")
-	if len(lines) != 7 || lines[6] != "" {
-		return nil, fmt.Errorf("%w: %d lines, want 6", ErrMalformed, strings.Count(text, "\n"))
+	if len(lines) < 7 || len(lines) > 9 || lines[len(lines)-1] != "" {
+		return nil, fmt.Errorf("%w: %d lines, want 6 to 8", ErrMalformed, strings.Count(text, "\n"))
 	}
 	c := &Checkpoint{Origin: lines[0]}
+	for _, more := range lines[6 : len(lines)-1] {
+		if value, ok := strings.CutPrefix(more, "accepted "); ok {
+			c.Accepted = value
+		} else if c.Since, ok = strings.CutPrefix(more, "since "); !ok {
+			return nil, fmt.Errorf("%w: the line %.80q, want one that begins with \"accepted \" or \"since \"",
+				ErrMalformed, more)
+		}
+	}
 	size, err := strconv.Atoi(lines[1])
 	if err != nil {
 		return nil, fmt.Errorf("%w: the size %.80q, want a number", ErrMalformed, lines[1])

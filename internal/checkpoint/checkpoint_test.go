@@ -73,6 +73,24 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// TestMore holds that what was accepted, and from when on signatures were demanded, are lines of their own.
+func TestMore(t *testing.T) {
+	for _, tt := range []struct{ accepted, since, more string }{
+		{testSigners, "", "accepted " + testSigners + "\n"},
+		{"", testTip, "since " + testTip + "\n"},
+		{testSigners, testTip, "accepted " + testSigners + "\nsince " + testTip + "\n"},
+	} {
+		c := sample(t)
+		c.Accepted, c.Since = tt.accepted, tt.since
+		if got := string(c.Body()); got != testBody+tt.more {
+			t.Errorf("body\n%swant\n%s", got, testBody+tt.more)
+		}
+		if got, err := Parse(c.Body(), nil); err != nil || *got != *c {
+			t.Errorf("read %+v, %v", got, err)
+		}
+	}
+}
+
 func TestNew(t *testing.T) {
 	sha256Tip := strings.Repeat("ab", 32)
 	tests := []struct {
@@ -154,6 +172,11 @@ func TestParse(t *testing.T) {
 		{"no policy", change(testBody, "policy 3", "policy"), 0, ErrMalformed},
 		{"other order", change(change(testBody, "policy 3\n", ""), "tip ", "policy 3\ntip "), 0, ErrMalformed},
 		{"one line more", testBody + "x\n", 0, ErrMalformed},
+		{"accepted of another length", testBody + "accepted 0f\n", 0, ErrMalformed},
+		{"since of another length", testBody + "since 0f\n", 0, ErrMalformed},
+		{"accepted twice", testBody + strings.Repeat("accepted "+testSigners+"\n", 2), 0, ErrMalformed},
+		{"since before accepted", testBody + "since " + testTip + "\naccepted " + testSigners + "\n", 0, ErrMalformed},
+		{"accepted of nothing", testBody + "accepted \n", 0, ErrMalformed},
 		{"short tip", change(testBody, "tip ab", "tip "), 0, ErrMalformed},
 		{"upper case", change(testBody, "tip ab", "tip AB"), 0, ErrMalformed},
 		{"too large", strings.Repeat("a", maxBytes+1), 0, ErrMalformed},

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -28,8 +31,12 @@ type auditOptions struct {
 	requireSigned           bool
 	keyring, allowedSigners string
 	keys                    struct{ keyring, signers []byte } // what these files hold; nil where they are not named
+	accepted, signedSince   string
+	past                    []byte // what the file of --accepted holds; nil where none is named
 	checkpoint, origin      string
 	signKey, verifyKey      string
+	temp                    string // folder for copies of peers; empty: the system's
+	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
 	maxAge                  time.Duration
 }
@@ -71,11 +78,16 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.keyring, "keyring", "", "OpenPGP public keys that may sign commits")
 	f.StringVar(&o.allowedSigners, "allowed-signers", "", "SSH keys that may sign commits, as ssh-keygen(1) has them")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "the last verified tip: demanded where it is, written where history and consistency hold")
-	f.StringVar(&o.origin, "origin", "", "name of the registry in the checkpoint (default: the remote's URL without scheme)")
+	f.StringVar(&o.origin, "origin", "",
+		"name of the registry in the checkpoint (default: the remote's URL without scheme)")
 	f.StringVar(&o.signKey, "sign-key", "", "file with the Ed25519 note key that signs the checkpoint")
 	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note key whose signature the checkpoint must carry")
 	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
 	durationVar(f, &o.maxAge, "max-age", "0", "an older head is a failure: a frozen copy shows nothing new; 0: any age")
+	f.StringVar(&o.accepted, "accepted", "",
+		"findings of the history that are warnings: lines `COMMIT CHECK/CODE reason` in this file")
+	f.StringVar(&o.signedSince, "signed-since", "",
+		"full id of the first-parent commit from which on --require-signed holds")
 	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the origin is gone")
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
@@ -109,6 +121,18 @@ func (o *auditOptions) check() error {
 			return nil
 		},
 		func() (err error) { o.part, err = parseShard(o.shard); return err },
+		func() error {
+			if o.signedSince == "" {
+				return nil
+			}
+			if _, err := gitstore.ParseID(o.signedSince); err != nil {
+				return usagef("give the full id of a commit", "--signed-since: %v", err)
+			}
+			if !o.requireSigned {
+				return usagef("give --require-signed with it", "--signed-since says from when on --require-signed holds")
+			}
+			return nil
+		},
 		func() error {
 			if o.checkpoint == "" && (o.signKey != "" || o.verifyKey != "") {
 				return usagef("name the checkpoint with --checkpoint FILE",
@@ -152,36 +176,82 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	state, err := o.checkpointed(ctx, repo, head, keys)
+	taken, err := o.readAccepted()
 	if err != nil {
 		return nil, err
 	}
-	old, err := o.age(ctx, repo, head)
+	state, err := o.asked(keys, taken).Read(ctx, repo, head)
 	if err != nil {
 		return nil, err
 	}
-	peers, apart := o.comparePeers(ctx, repo, head)
+	old, err := mirror.Age(ctx, repo, head, o.now(), o.maxAge)
+	if err != nil {
+		return nil, err
+	}
+	way, err := o.liveOptions(nil)
+	if err != nil {
+		return nil, err
+	}
+	copies := mirror.Peers{Names: o.peers, Temp: o.temp, Offline: o.offline, Live: way, Budget: o.budget}
+	peers, apart := copies.Compare(ctx, repo, head)
+	found, err := state.Consistency(ctx, repo, head, slices.Concat(old, apart)...)
+	if err != nil {
+		return nil, err
+	}
 	cfg := gate.AuditConfig{
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
 			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
 			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
 		Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, src.Now()),
-		Peers: peers, Verified: state.tip, VerifiedSize: state.size,
-		Consistency: slices.Concat(state.findings, old, apart),
+		Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
+		Consistency: found, Accepted: taken, SignedSince: o.signedSince,
 	}
-	if state.last != nil {
-		cfg.Checkpoint = state.last.Tip
+	if state.Last != nil {
+		cfg.Checkpoint = state.Last.Tip
 	}
 	rep, err := gate.Audit(ctx, repo, head, src, cfg)
 	if err != nil {
 		return nil, err
 	}
+	next, file, err := state.Next(ctx, repo, rep)
+	if err != nil {
+		return nil, err
+	}
+	rep.History.CheckpointFile = file
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		if err := o.auditBundle(cfg, head, src).WriteFile(o.record); err != nil {
+		if err := o.auditBundle(cfg, head, src, file).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}
 	}
-	return rep, o.move(ctx, repo, state, rep)
+	return rep, state.Write(next)
+}
+
+// readAccepted reads the findings of the history that are accepted; nil where no file is named.
+func (o *auditOptions) readAccepted() (*verdict.Accepted, error) {
+	if o.accepted == "" {
+		return nil, nil
+	}
+	var err error
+	if o.past, err = readCapped(o.accepted, mirror.MaxAccepted); err != nil {
+		return nil, usagef("name a file of lines COMMIT CHECK/CODE reason", "reading --accepted: %v", err)
+	}
+	return mirror.ParseAccepted(o.past)
+}
+
+// asked is the checkpoint that the flags name.
+func (o *auditOptions) asked(keys *commitsig.Verifier, taken *verdict.Accepted) mirror.Checkpoint {
+	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey,
+		Moves: o.moves(),
+		Known: o.known, Accepted: taken, SignedSince: o.signedSince}
+	if o.requireSigned {
+		c.Keys = keys
+	}
+	return c
+}
+
+// moves tells whether this run may move the checkpoint.
+func (o *auditOptions) moves() bool {
+	return o.checkpoint != "" && len(o.only) == 0 && len(o.skip) == 0 && o.shard == "" && o.replay == ""
 }

@@ -22,7 +22,7 @@ var coded = []string{
 	"checks", "gate", "registry", "internal/cli",
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
 	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
-	"internal/receipt", "internal/report", "internal/schema", "internal/spec",
+	"internal/mirror", "internal/receipt", "internal/report", "internal/schema", "internal/spec",
 	"internal/strict", "internal/verify",
 	vocabulary,
 }

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -51,33 +52,11 @@ func System() IO {
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
-// fixedError is an error with the command or the value that would do.
-type fixedError struct {
-	error
-	fix string
-}
-
-func (e *fixedError) Unwrap() error { return e.error }
-func (e *fixedError) Fix() string   { return e.fix }
-
 // usagef is a mistake in the arguments.
-func usagef(fix, format string, args ...any) error {
-	return &fixedError{fmt.Errorf(format, args...), fix}
-}
+func usagef(fix, format string, args ...any) error { return remedy.Errorf(fix, format, args...) }
 
 // withFix says what mends err, unless err itself does; nil stays nil.
-func withFix(err error, fix string) error {
-	if _, ok := errors.AsType[fixer](err); ok || err == nil {
-		return err
-	}
-	return &fixedError{err, fix}
-}
-
-// fixer is an error that says what would do.
-type fixer interface {
-	error
-	Fix() string
-}
+func withFix(err error, fix string) error { return remedy.With(err, fix) }
 
 // status is the exit status of a run that has a verdict already told.
 type status int
@@ -126,7 +105,7 @@ var errInterrupted = errors.New("interrupted")
 
 // crashed is a bug, told in one line: there is nothing that would mend it here.
 func crashed(value any) error {
-	return &fixedError{fmt.Errorf("oap-gate %s crashed, which is a bug: %v", version().Version, value), ""}
+	return remedy.Errorf("", "oap-gate %s crashed, which is a bug: %v", version().Version, value)
 }
 
 // complain tells an error on stderr.
@@ -140,7 +119,7 @@ func complain(sys IO, err error) {
 
 // describe splits an error into what happened and what would mend it, which only a bug leaves empty.
 func describe(err error) (message, fix string) {
-	e, ok := errors.AsType[fixer](err)
+	e, ok := errors.AsType[remedy.Fixer](err)
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal: nothing else ends the context of a run
 		return errInterrupted.Error() + ", before there was a verdict", "run it again"
@@ -185,7 +164,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys), newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newMirror(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys), newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
 	for _, c := range root.Commands() {
@@ -196,8 +175,8 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 
 func flagError(c *cobra.Command, err error) error {
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if e, ok := errors.AsType[*fixedError](err); ok {
-			return usagef(e.fix, "--%s %v", value.GetFlag().Name, e)
+		if e, ok := errors.AsType[*remedy.Error](err); ok {
+			return usagef(e.Fix(), "--%s %v", value.GetFlag().Name, e)
 		}
 	}
 	fix := "see: " + c.CommandPath() + " --help"

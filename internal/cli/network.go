@@ -213,21 +213,29 @@ func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, 
 
 // live is the source that asks the world.
 func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, error) {
-	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
-		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
-		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal, UserAgent: "oap-gate/" + version().Version, Progress: progress}
-	for _, c := range n.connectTo {
-		to, err := evidence.ParseConnectTo(c)
-		if err != nil {
-			return nil, err
-		}
-		live.ConnectTo = append(live.ConnectTo, to)
-	}
-	var err error
-	if live.CACert, err = n.authorities(); err != nil {
+	live, err := n.liveOptions(progress)
+	if err != nil {
 		return nil, err
 	}
 	source, err := evidence.NewLive(live)
 	return source, withFix(err,
 		"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+}
+
+// liveOptions say how the world is asked.
+func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.LiveOptions, error) {
+	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
+		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
+		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal,
+		UserAgent: "oap-gate/" + version().Version, Progress: progress}
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err != nil {
+			return live, err
+		}
+		live.ConnectTo = append(live.ConnectTo, to)
+	}
+	var err error
+	live.CACert, err = n.authorities()
+	return live, err
 }

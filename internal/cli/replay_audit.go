@@ -7,16 +7,19 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
-func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src evidence.Source) *evidence.Bundle {
+func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src evidence.Source,
+	file *verdict.CheckpointFile) *evidence.Bundle {
 	b := o.bundle("audit", chosen{head: head, how: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
-	b.Compared = &evidence.Compared{Verified: cfg.Verified, Size: cfg.VerifiedSize, Checkpoint: cfg.Checkpoint,
+	b.Flags.Accepted, b.Flags.SignedSince = o.past, o.signedSince
+	b.Compared = &evidence.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize, Checkpoint: cfg.Checkpoint,
 		Findings: cfg.Consistency, Peers: cfg.Peers}
 	return b
 }
@@ -40,9 +43,20 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 	if _, err := repo.Commit(ctx, b.Head); err != nil {
 		return nil, err
 	}
-	return gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), gate.AuditConfig{Config: told,
+	var taken *verdict.Accepted
+	if b.Flags.Accepted != nil {
+		if taken, err = mirror.ParseAccepted(b.Flags.Accepted); err != nil {
+			return nil, err
+		}
+	}
+	rep, err := gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), gate.AuditConfig{Config: told,
 		Strict: b.Flags.Strict, Archive: b.Flags.Archive, Shard: part[0], Of: part[1],
 		RequireSigned: b.Flags.RequireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, b.Now),
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
-		Consistency: b.Compared.Findings, Peers: b.Compared.Peers})
+		Consistency: b.Compared.Findings, Peers: b.Compared.Peers,
+		Accepted: taken, SignedSince: b.Flags.SignedSince})
+	if err == nil {
+		rep.History.CheckpointFile = b.Compared.File
+	}
+	return rep, err
 }

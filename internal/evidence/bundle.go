@@ -70,6 +70,9 @@ type Flags struct {
 	// What the files of keys that may sign commits hold; nil where none was named, which an empty file is not.
 	Keyring        []byte `json:"keyring,omitzero"`
 	AllowedSigners []byte `json:"allowed_signers,omitzero"`
+	// What the file of accepted findings holds, likewise, and from which commit on signatures were demanded.
+	Accepted    []byte `json:"accepted,omitzero"`
+	SignedSince string `json:"signed_since,omitempty"`
 }
 
 // VerifyFlags are what a run of verify was told.
@@ -94,6 +97,8 @@ type Compared struct {
 	Checkpoint string            `json:"checkpoint"` // the last verified tip
 	Findings   []verdict.Finding `json:"findings,omitempty"`
 	Peers      []verdict.Peer    `json:"peers,omitempty"`
+
+	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty"` // what became of it
 }
 
 // bundleJSON and observationJSON spell a bundle. Members stand in this order.

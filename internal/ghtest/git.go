@@ -23,5 +23,5 @@ func ServeGit(root string) (*httptest.Server, error) {
 		return nil, err
 	}
 	return httptest.NewServer(&cgi.Handler{Path: backend, Dir: root, Stderr: io.Discard, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1",
-		"HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PROTOCOL=version=2"}}), nil
+		"HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull}}), nil
 }

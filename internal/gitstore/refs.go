@@ -133,6 +133,14 @@ func findPacked(text []byte, name string, idSize int) (ID, error) {
 	return ID{}, ErrNotFound
 }
 
+// CheckRefName is nil for a ref name that git accepts; else the error is ErrName.
+func CheckRefName(name string) error {
+	if err := checkRefName(name); err != nil {
+		return wrap(err, "reading ref name", name, "")
+	}
+	return nil
+}
+
 // checkRefName accepts what git does, git-check-ref-format(1): below refs/, and names such as HEAD and FETCH_HEAD.
 func checkRefName(name string) error {
 	refuse := func(why string) error {

@@ -101,6 +101,14 @@ func (s *Store) Close() error {
 // directory where .git is.
 func (s *Store) Worktree() string { return s.worktree }
 
+// ObjectDir is the folder of the clone's own objects; empty where it is not there.
+func (s *Store) ObjectDir() string {
+	if len(s.dirs) == 0 {
+		return ""
+	}
+	return s.dirs[0]
+}
+
 // RemoteURL is the URL of the remote origin as the configuration spells it, credentials and all; "" where none is
 // set.
 func (s *Store) RemoteURL() string { return s.remotes["origin"] }

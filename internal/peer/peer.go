@@ -1,58 +1,80 @@
-// Package peer fetches another copy of a registry into a temporary folder, by the git command. What is in the copy
-// is judged by package registry; here it is only transported.
+// Package peer fetches the branch of another copy of a registry by Git's HTTP protocol. What it holds is judged by
+// package
+// registry; here it is only transported.
 //
-// Git runs without any configuration of the user or the machine, without credentials, hooks and prompts, and may
-// use one protocol: https, or http where the host is a loopback address.
+// The other copy is hostile: what it names and sends is capped, a pack goes to a file and is indexed by package
+// gitstore,
+// and nothing of it is run. No program, credential or configuration of the machine is used.
 package peer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"net"
+	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// Errors of Fetch and Dir.
+// Errors of Fetch and URL.
 var (
 	// ErrURL: a peer that is neither a folder nor a URL that may be fetched.
 	ErrURL = errors.New("not a peer")
-	// ErrNoGit: the git command is missing.
-	ErrNoGit = errors.New("the git command is missing")
-	// ErrTooLarge: the copy took more than MaxBytes on the disk.
-	ErrTooLarge = errors.New("the copy is too large")
-	// ErrFetch: git could not fetch it; the text holds what git said.
-	ErrFetch = errors.New("git fetch ended with an error")
+	// ErrTooLarge: what it named or sent is over a cap.
+	ErrTooLarge = errors.New("too large")
+	// ErrFetch: it could not be reached, or did not speak the protocol to its end.
+	ErrFetch = errors.New("could not be fetched")
+	// ErrSHA256: its ids are SHA-256, which the protocol here does not speak.
+	ErrSHA256 = errors.New("a SHA-256 repository")
+	// ErrBranch: it has no branch of that name.
+	ErrBranch = errors.New("no such branch")
 )
 
-// Source says what to fetch. Clone and Tip spare traffic and may be empty: the copy then borrows the clone's
-// objects, and its maker only sends what Tip does not reach. The clone is not written to.
+// The caps on a fetch.
+const (
+	MaxPack          = 4 << 30
+	MaxTime          = 30 * time.Minute
+	maxAdvertisement = 16 << 20
+	maxAnswer        = 1 << 20 // before the pack, and of an error
+	maxStall         = time.Minute
+)
+
+// Source says what to fetch.
 type Source struct {
-	URL      string
-	Clone    string // folder of one's own clone, which must outlive the copy
-	Tip      string // commit of the clone whose history is complete there
-	Proxy    string // URL of an HTTP proxy; empty: none, whatever the environment says
-	MaxBytes int64  // on the disk; 0: DefaultMaxBytes. It is looked at every 200 ms, so more may come before it counts
+	URL       string
+	Branch    string            // empty: the one that HEAD names
+	Transport http.RoundTripper // see evidence.NewTransport
+	// Has reports whether the commit of an id is at hand with its history; nil: none is.
+	Has     func(id string) bool
+	Haves   []string      // commits at hand with their history, at most 256 of which are named
+	MaxPack int64         // bytes of the pack; 0: MaxPack
+	Stall   time.Duration // without a byte; 0: a minute
 }
 
-// DefaultMaxBytes is far above what 100,000 listings and 50,000 commits take.
-const DefaultMaxBytes = 4 << 30
-
-// Copy is a bare repository in a temporary folder whose HEAD is the peer's.
-type Copy struct{ Dir string }
-
-// Close removes the copy.
-func (c *Copy) Close() error { return os.RemoveAll(c.Dir) }
+// Fetched is what a fetch brought.
+type Fetched struct {
+	Tip  string // id of the commit
+	Pack string // path without its end of the pack and its index, named by their checksum; empty: Tip was at hand
+}
 
 // Dir is the folder that a peer names, by a path or a file: URL without host; false for other URLs.
 func Dir(peer string) (string, bool) {
@@ -66,193 +88,227 @@ func Dir(peer string) (string, bool) {
 	return filepath.FromSlash(u.Path), true
 }
 
-// protocol is the one by which a URL may be fetched.
-func protocol(text string) (string, error) {
+// URL reads one that may be fetched: https, or http on loopback, without user, query and fragment.
+func URL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("%w: %.200q is no URL", ErrURL, text)
+		return nil, fmt.Errorf("%w: %.200q is no URL", ErrURL, text)
 	}
 	switch {
 	case u.User != nil:
-		return "", fmt.Errorf("%w: a URL of %q with a user or password, want one without", ErrURL, u.Host)
+		return nil, fmt.Errorf("%w: a URL of %q with a user or password, want one without", ErrURL, u.Host)
 	case u.Hostname() == "" || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%w: %.200q, want https://host/path", ErrURL, text)
-	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
-		return u.Scheme, nil
+		return nil, fmt.Errorf("%w: %.200q, want https://host/path", ErrURL, text)
+	case u.Scheme == "https", u.Scheme == "http" && evidence.IsLoopback(u.Hostname()):
+		return u, nil
 	}
-	return "", fmt.Errorf("%w: %.200q, want a folder or https://host/path (http:// on loopback only)", ErrURL, text)
+	return nil, fmt.Errorf("%w: %.200q, want a folder or https://host/path (http:// on loopback only)", ErrURL, text)
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Fetch copies the branch that the peer's HEAD names. It ends with the context, whose deadline is the only limit
-// on time; the copy is removed on any error.
-func Fetch(ctx context.Context, s Source) (_ *Copy, err error) {
-	allowed, err := protocol(s.URL)
+// Fetch brings a branch into files of a folder, which is empty. It ends with the context, at the latest after MaxTime.
+// Nothing of the folder counts after an error.
+func Fetch(ctx context.Context, s Source, dir string) (*Fetched, error) {
+	u, err := URL(s.URL)
 	if err != nil {
 		return nil, err
 	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, fmt.Errorf("%w: it took more than %s", ErrFetch, MaxTime))
+	defer cancel()
+	if s.MaxPack == 0 {
+		s.MaxPack = MaxPack
 	}
-	dir, err := os.MkdirTemp("", "oap-gate-peer-")
-	if err != nil {
-		return nil, err
+	if s.Stall == 0 {
+		s.Stall = maxStall
 	}
-	c := &Copy{Dir: dir}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("fetching peer %q: %w", s.URL, errors.Join(err, c.Close()))
+	f, err := s.fetch(ctx, u, dir)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
 		}
-	}()
-	r := runner{git: git, dir: dir, protocol: allowed}
-	if err := r.prepare(ctx, s); err != nil {
-		return nil, err
+		err = fmt.Errorf("fetching %q: %w", s.URL, err)
 	}
-	if err := r.fetch(ctx, s); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return f, err
 }
 
-type runner struct{ git, dir, protocol string }
-
-// have is a ref of one's own commit, so that git names it to the peer.
-const have = "refs/own/tip"
-
-// prepare makes an empty repository that borrows the objects of one's own clone.
-func (r *runner) prepare(ctx context.Context, s Source) error {
-	format := "sha1"
-	if len(s.Tip) == 64 {
-		format = "sha256"
-	}
-	if _, err := r.run(ctx, "init", "-q", "--bare", "--template=", "--object-format="+format, "--initial-branch=peer", r.dir); err != nil {
-		return err
-	}
-	if s.Clone == "" || s.Tip == "" {
-		return nil
-	}
-	clone, err := filepath.Abs(s.Clone) // git runs in the copy's folder
+func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, error) {
+	endpoint, err := transport.NewEndpoint(u.String())
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	objects, err := r.run(ctx, "-C", clone, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	wire := &wire{inner: s.Transport, stall: s.Stall}
+	session, err := githttp.NewClient(&http.Client{Transport: wire}).NewUploadPackSession(endpoint, nil)
 	if err != nil {
-		return err
+		return nil, failed(err)
 	}
-	objects = strings.TrimSuffix(objects, "\n")
-	if strings.ContainsAny(objects, "\n\r") || objects == "" || objects[0] == '"' || objects[0] == '#' {
-		return nil // no such path can be written into alternates; the fetch is larger without
+	wire.left.Store(maxAdvertisement)
+	refs, err := session.AdvertisedReferencesContext(ctx)
+	if bytes.Contains(wire.begun, []byte("object-format=sha256")) {
+		return nil, remedy.Errorf("name a folder that git fetched", "it is %w", ErrSHA256)
 	}
-	file := filepath.Join(r.dir, "objects", "info", "alternates")
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
+	if err != nil {
+		return nil, failed(err)
 	}
-	if err := os.WriteFile(file, []byte(objects+"\n"), 0o666); err != nil {
-		return err
+	tip, err := s.tip(refs)
+	if err != nil {
+		return nil, err
 	}
-	_, err = r.run(ctx, "--git-dir="+r.dir, "update-ref", "--no-deref", have, s.Tip)
-	return err
+	f := &Fetched{Tip: tip.String()}
+	if s.Has != nil && s.Has(f.Tip) {
+		return f, nil
+	}
+	wire.left.Store(maxAnswer)
+	answer, err := session.UploadPack(ctx, s.request(refs, tip))
+	if wire.left.Load() <= 0 {
+		err = fmt.Errorf("%w: more than %d bytes came before the pack", ErrTooLarge, maxAnswer)
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer answer.Close()
+	wire.left.Store(s.MaxPack + s.MaxPack/64 + maxAnswer) // with what frames it
+	var pack io.Reader = answer
+	switch {
+	case refs.Capabilities.Supports(capability.Sideband64k):
+		pack = sideband.NewDemuxer(sideband.Sideband64k, answer)
+	case refs.Capabilities.Supports(capability.Sideband):
+		pack = sideband.NewDemuxer(sideband.Sideband, answer)
+	}
+	f.Pack, err = s.keep(ctx, pack, dir)
+	return f, err
 }
 
-func (r *runner) fetch(ctx context.Context, s Source) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	limit := cmp.Or(s.MaxBytes, DefaultMaxBytes)
-	watched := make(chan struct{})
-	var crashed crash.Carrier
-	go func() {
-		defer close(watched)
-		defer crashed.Catch(func() { cancel(nil) })
-		watch(ctx, r.dir, limit, func() { cancel(ErrTooLarge) })
-	}()
-	follow := "initial" // to https alone, see GIT_ALLOW_PROTOCOL
-	if r.protocol == "http" {
-		follow = "false"
+// tip is the id that the branch has there.
+func (s *Source) tip(refs *packp.AdvRefs) (plumbing.Hash, error) {
+	if s.Branch == "" {
+		if refs.Head == nil {
+			return plumbing.ZeroHash, fmt.Errorf("%w: HEAD names none", ErrBranch)
+		}
+		return *refs.Head, nil
 	}
-	args := []string{"--git-dir=" + r.dir, "-c", "http.followRedirects=" + follow, "-c", "http.proxy=" + s.Proxy,
-		"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates"}
-	if _, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(have))); err == nil {
-		args = append(args, "--negotiation-tip="+have)
+	if id, ok := refs.References["refs/heads/"+s.Branch]; ok && !id.IsZero() {
+		return id, nil
 	}
-	_, err := r.run(ctx, append(args, "--", s.URL, "+HEAD:refs/heads/peer")...)
-	if cause := context.Cause(ctx); cause != nil {
+	var names []string
+	for name := range refs.References {
+		if name, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+			names = append(names, fmt.Sprintf("%.80q", name))
+		}
+	}
+	slices.Sort(names)
+	return plumbing.ZeroHash, remedy.Errorf("name one with --branch; there are "+
+		strings.Join(names[:min(len(names), 10)], ", "), "%w: %q", ErrBranch, s.Branch)
+}
+
+func (s *Source) request(refs *packp.AdvRefs, tip plumbing.Hash) *packp.UploadPackRequest {
+	r := packp.NewUploadPackRequestFromCapabilities(refs.Capabilities)
+	if refs.Capabilities.Supports(capability.NoProgress) {
+		_ = r.Capabilities.Set(capability.NoProgress) // what it cannot be told costs bytes alone
+	}
+	r.Wants = append(r.Wants, tip)
+	for _, id := range s.Haves[:min(len(s.Haves), 256)] {
+		if h := plumbing.NewHash(id); h != tip {
+			r.Haves = append(r.Haves, h)
+		}
+	}
+	return r
+}
+
+// keep writes a pack into a file and indexes it.
+func (s *Source) keep(ctx context.Context, pack io.Reader, dir string) (string, error) {
+	path := filepath.Join(dir, "incoming")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return "", err
+	}
+	n, err := io.CopyBuffer(struct{ io.Writer }{f}, io.LimitReader(pack, s.MaxPack+1), make([]byte, 128<<10))
+	if err != nil && !errors.Is(err, fs.ErrClosed) {
+		var disk *fs.PathError
+		if !errors.As(err, &disk) {
+			err = failed(err)
+		}
+	}
+	if err == nil && n > s.MaxPack {
+		err = fmt.Errorf("%w: a pack of more than %d bytes", ErrTooLarge, s.MaxPack)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	sum, err := gitstore.IndexPack(ctx, path, path+".idx")
+	if err != nil {
+		return "", err
+	}
+	named := filepath.Join(dir, "pack-"+sum)
+	return named, errors.Join(os.Rename(path, named+".pack"), os.Rename(path+".idx", named+".idx"))
+}
+
+// failed is what the protocol says as an error of this package, in a line of bounded length.
+func failed(err error) error {
+	for _, known := range []error{ErrTooLarge, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %.500q", ErrFetch, err.Error())
+}
+
+// wire caps what comes back, and ends what stalls.
+type wire struct {
+	inner http.RoundTripper
+	stall time.Duration
+	left  atomic.Int64 // bytes that may still come
+	begun []byte       // of the first reply
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	timer := time.AfterFunc(w.stall, func() {
+		cancel(fmt.Errorf("%w: nothing came for %s", ErrFetch, w.stall))
+	})
+	resp, err := w.inner.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		timer.Stop()
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		return nil, err
+	}
+	resp.Body = &body{ReadCloser: resp.Body, wire: w, ctx: ctx, cancel: cancel, timer: timer}
+	return resp, nil
+}
+
+type body struct {
+	io.ReadCloser
+	wire   *wire
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	left := b.wire.left.Load()
+	if left <= 0 {
+		return 0, fmt.Errorf("%w: more came than is read", ErrTooLarge)
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), left)])
+	b.wire.left.Add(-int64(n))
+	if n > 0 {
+		b.timer.Reset(b.wire.stall)
+		if room := 4096 - len(b.wire.begun); room > 0 {
+			b.wire.begun = append(b.wire.begun, p[:min(n, room)]...)
+		}
+	}
+	if cause := context.Cause(b.ctx); err != nil && err != io.EOF && cause != nil {
 		err = cause
 	}
-	cancel(nil)
-	<-watched
-	crashed.Rethrow()
-	if err == nil && size(r.dir) > limit {
-		err = ErrTooLarge
-	}
-	return err
+	return n, err
 }
 
-// watch calls over once a folder holds more than limit bytes, and ends with the context.
-func watch(ctx context.Context, dir string, limit int64, over func()) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if size(dir) > limit {
-				over()
-				return
-			}
-		}
-	}
-}
-
-// size is what the files of a folder that is being written to hold, as far as they are there.
-func size(dir string) int64 {
-	var total int64
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				total += info.Size()
-			}
-		}
-		return nil
-	})
-	return total
-}
-
-// run runs git and gives what it prints.
-func (r *runner) run(ctx context.Context, args ...string) (string, error) {
-	fixed := []string{"--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
-		"-c", "core.alternateRefsCommand=true", // a program that lists none: what is in the clone is said by refs/own
-		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.unpackLimit=1",
-		"-c", "core.bigFileThreshold=1m", "-c", "http.sslVerify=true", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=30",
-		"-c", "credential.helper=", "-c", "safe.directory=*"}
-	cmd := exec.CommandContext(ctx, r.git, append(fixed, args...)...)
-	cmd.Dir = r.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=" + r.dir, "LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + r.protocol, "GIT_NO_LAZY_FETCH=1"}
-	killWithChildren(cmd)
-	limitMemory(cmd)
-	cmd.WaitDelay = 2 * time.Second
-	var stdout, stderr capped
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return "", fmt.Errorf("%w: %w: %q", ErrFetch, err, bytes.TrimSpace(stderr.text))
-	}
-	return string(stdout.text), nil
-}
-
-// capped keeps the beginning of what is written to it: git passes on what the peer says.
-type capped struct{ text []byte }
-
-func (c *capped) Write(p []byte) (int, error) {
-	c.text = append(c.text, p[:min(len(p), 4096-len(c.text))]...)
-	return len(p), nil
+func (b *body) Close() error {
+	b.timer.Stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
 }

@@ -1,20 +1,26 @@
 package peer
 
 import (
-	"context"
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
 func git(t *testing.T, dir string, args ...string) string {
@@ -55,77 +61,48 @@ func serve(t *testing.T, root string) *httptest.Server {
 	return server
 }
 
-// TestFetch fetches copies by smart HTTP and compares them with the clone.
+// way is the transport to a URL that was named.
+func way(t *testing.T, text string) http.RoundTripper {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := evidence.NewTransport(evidence.LiveOptions{}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt
+}
+
+// TestFetch fetches a branch from git's own server: whole, then what is new, then nothing.
 func TestFetch(t *testing.T) {
-	for _, format := range []string{"sha1", "sha256"} {
-		t.Run(format, func(t *testing.T) {
-			root := t.TempDir()
-			server := serve(t, root)
-			own, theirs := filepath.Join(root, "own"), filepath.Join(root, "theirs")
-			git(t, root, "init", "-q", "-b", "main", "--object-format="+format, own)
-			commit(t, own, "implementations/a.json", "a")
-			common := commit(t, own, "implementations/b.json", strings.Repeat("b", 100_000))
-			git(t, root, "clone", "-q", own, theirs)
-			git(t, theirs, "branch", "-m", "trunk")
-			url := server.URL + "/theirs/.git"
-			compare := func(tip string, s Source, want string) *Copy {
-				t.Helper()
-				c, err := Fetch(context.Background(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := registry.Open(own)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer r.Close()
-				got, err := r.ComparePeer(context.Background(), url, c.Dir, tip)
-				if err != nil {
-					t.Fatal(err)
-				}
-				paths := ""
-				for _, d := range got.Differ {
-					paths += " " + d.Path
-				}
-				if text := fmt.Sprintf("%s %d %d%s", got.Relation, got.OwnOnly, got.PeerOnly, paths); text != want {
-					t.Errorf("%s, want %s", text, want)
-				}
-				return c
-			}
-			end := func(c *Copy) {
-				t.Helper()
-				if err := c.Close(); err != nil {
-					t.Error(err)
-				}
-				if _, err := os.Stat(c.Dir); !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("the copy is still there: %v", err)
-				}
-			}
-			before := git(t, own, "for-each-ref") + git(t, own, "count-objects", "-v")
-			borrowing := Source{URL: url, Clone: own, Tip: common}
-			end(compare("main", borrowing, "same 0 0"))
-			tip := commit(t, theirs, "implementations/c.json", "c")
-			c := compare("main", borrowing, "ahead 0 1")
-			if got := git(t, c.Dir, "rev-parse", "HEAD"); got != tip {
-				t.Errorf("HEAD is %s, want %s", got, tip)
-			}
-			if n := size(filepath.Join(c.Dir, "objects", "pack")); n > 5_000 {
-				t.Errorf("the packs have %d bytes, although the clone has all but one commit", n)
-			}
-			end(c)
-			if after := git(t, own, "for-each-ref") + git(t, own, "count-objects", "-v"); after != before {
-				t.Errorf("the clone has changed from %s to %s", before, after)
-			}
-			if format == "sha1" {
-				end(compare("main", Source{URL: url}, "ahead 0 1"))
-			}
-			t.Chdir(filepath.Join(own, "implementations"))
-			for _, clone := range []string{".", "..", "../.git"} {
-				end(compare("main", Source{URL: url, Clone: clone, Tip: common}, "ahead 0 1"))
-			}
-			mine := commit(t, own, "implementations/c.json", "mine")
-			end(compare("main", Source{URL: url, Clone: own, Tip: mine}, "split 1 1 implementations/c.json"))
-		})
+	root := t.TempDir()
+	server := serve(t, root)
+	theirs := filepath.Join(root, "theirs")
+	git(t, root, "init", "-q", "-b", "trunk", theirs)
+	commit(t, theirs, "implementations/a.json", "a")
+	first := commit(t, theirs, "implementations/b.json", strings.Repeat("b\n", 100_000))
+	at := server.URL + "/theirs/.git"
+	whole := t.TempDir()
+	got, err := Fetch(t.Context(), Source{URL: at, Transport: way(t, at)}, whole)
+	if err != nil || got.Tip != first {
+		t.Fatalf("%+v, %v, want %s", got, err, first)
+	}
+	git(t, root, "verify-pack", got.Pack+".idx")
+	second := commit(t, theirs, "implementations/c.json", "c")
+	more := t.TempDir()
+	got, err = Fetch(t.Context(), Source{URL: at, Branch: "trunk", Transport: way(t, at), Haves: []string{first}}, more)
+	if err != nil || got.Tip != second {
+		t.Fatalf("%+v, %v, want %s", got, err, second)
+	}
+	if info, err := os.Stat(got.Pack + ".pack"); err != nil || info.Size() > 5000 {
+		t.Errorf("the pack: %v, %v, although all but one commit is at hand", info.Size(), err)
+	}
+	has := func(id string) bool { return id == second }
+	if got, err = Fetch(t.Context(), Source{URL: at, Transport: way(t, at), Has: has},
+		more); err != nil || got.Pack != "" {
+		t.Errorf("%+v, %v, want nothing new", got, err)
 	}
 }
 
@@ -134,83 +111,150 @@ func TestFetchErrors(t *testing.T) {
 	server := serve(t, root)
 	git(t, root, "init", "-q", "-b", "main", "r")
 	commit(t, filepath.Join(root, "r"), "x", "x")
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	moved := httptest.NewServer(http.RedirectHandler(server.URL+"/r/.git/info/refs?service=git-upload-pack", http.StatusFound))
+	git(t, root, "init", "-q", "-b", "main", "--object-format=sha256", "wide")
+	commit(t, filepath.Join(root, "wide"), "x", "x")
+	git(t, root, "init", "-q", "-b", "main", "empty")
+	moved := httptest.NewServer(http.RedirectHandler(server.URL+"/r/.git/info/refs?service=git-upload-pack",
+		http.StatusFound))
 	t.Cleanup(moved.Close)
-	marker := filepath.Join(temp, "ran")
-	tests := []struct {
+	for _, tt := range []struct {
 		source Source
 		want   error
 	}{
 		{Source{URL: server.URL + "/missing"}, ErrFetch},
-		{Source{URL: server.URL + "/r/.git", MaxBytes: 10}, ErrTooLarge},
-		{Source{URL: server.URL + "/r/.git", Clone: root + "/nowhere", Tip: strings.Repeat("a", 40)}, ErrFetch},
+		{Source{URL: server.URL + "/empty/.git"}, ErrFetch},
+		{Source{URL: server.URL + "/r/.git", MaxPack: 10}, ErrTooLarge},
+		{Source{URL: server.URL + "/r/.git", Branch: "trunk"}, ErrBranch},
+		{Source{URL: server.URL + "/wide/.git"}, ErrSHA256},
 		{Source{URL: moved.URL + "/r"}, ErrFetch},
 		{Source{URL: "http://example.org/r"}, ErrURL},
 		{Source{URL: "ssh://127.0.0.1/r"}, ErrURL},
-		{Source{URL: "ext::sh -c 'touch " + marker + "'"}, ErrURL},
-		{Source{URL: "--upload-pack=touch " + marker}, ErrURL},
+		{Source{URL: "ext::sh -c 'touch marker'"}, ErrURL},
+		{Source{URL: "--upload-pack=touch marker"}, ErrURL},
 		{Source{URL: "https://user:secret@example.org/r"}, ErrURL},
 		{Source{URL: "https://example.org/r?x"}, ErrURL},
 		{Source{URL: "https://"}, ErrURL},
 		{Source{URL: root}, ErrURL},
 		{Source{URL: "https://a b/"}, ErrURL},
-	}
-	for _, tt := range tests {
-		_, err := Fetch(context.Background(), tt.source)
+	} {
+		if u, err := url.Parse(tt.source.URL); err == nil && u.Host != "" {
+			tt.source.Transport = way(t, tt.source.URL)
+		}
+		_, err := Fetch(t.Context(), tt.source, t.TempDir())
 		if !errors.Is(err, tt.want) || strings.Contains(fmt.Sprint(err), "secret") {
 			t.Errorf("fetching %q: error %v, want %v", tt.source.URL, err, tt.want)
 		}
 	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
 }
 
-// TestFetchRefsWithoutEnd holds that refs without end, which git keeps in memory, end the fetch and not the machine.
-func TestFetchRefsWithoutEnd(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS != "linux" {
-		t.Skip("NOT TESTED: it takes Linux and the git command")
-	}
-	sent := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		id := strings.Repeat("a", 40)
-		fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s HEAD\x00\n", 4+40+6+1, id)
-		name := strings.Repeat("n", 60_000)
-		for ; sent < 40_000; sent++ {
-			line := fmt.Sprintf("%s refs/heads/%05d%s\n", id, sent, name)
-			if _, err := fmt.Fprintf(w, "%04x%s", 4+len(line), line); err != nil {
+func pkt(text string) string { return fmt.Sprintf("%04x%s", 4+len(text), text) }
+
+var zeroes = strings.Repeat("a", 40)
+
+// advertise is what a server says first.
+func advertise(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+	fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000", pkt(zeroes+" HEAD\x00ofs-delta\n"),
+		pkt(zeroes+" refs/heads/main\n"), "0000")
+}
+
+// TestFetchHostile holds that a server that means harm ends the fetch, in little memory.
+func TestFetchHostile(t *testing.T) {
+	endless := func(w http.ResponseWriter, piece string) {
+		for {
+			if _, err := io.WriteString(w, piece); err != nil {
 				return
 			}
 		}
-	}))
-	t.Cleanup(server.Close)
-	_, err := Fetch(t.Context(), Source{URL: server.URL + "/r"})
-	if !errors.Is(err, ErrFetch) || !strings.Contains(fmt.Sprint(err), "ut of memory") {
-		t.Errorf("after %d refs: %v", sent, err)
+	}
+	stalls := func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	bomb := zlibbed(t, make([]byte, 64<<20))
+	for _, tt := range []struct {
+		name   string
+		serves func(http.ResponseWriter, *http.Request)
+		want   error
+	}{
+		{"refs without end", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000", pkt(zeroes+" HEAD\x00ofs-delta\n"))
+			for i := 0; ; i++ {
+				if _, err := io.WriteString(w, pkt(fmt.Sprintf("%s refs/heads/%09d\n", zeroes, i))); err != nil {
+					return
+				}
+			}
+		}, ErrTooLarge},
+		{"an error without end", func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			endless(w, strings.Repeat("x", 1<<16))
+		}, ErrFetch},
+		{"silence", stalls, ErrFetch},
+		{"silence before the pack", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				advertise(w)
+				return
+			}
+			fmt.Fprint(w, pkt("NAK\n"), "PACK")
+			stalls(w, r)
+		}, ErrFetch},
+		{"acknowledgements without end", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				advertise(w)
+				return
+			}
+			endless(w, pkt("ACK "+zeroes+"\n"))
+		}, ErrTooLarge},
+		{"a pack without end", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				advertise(w)
+				return
+			}
+			fmt.Fprint(w, pkt("NAK\n"))
+			endless(w, "PACK"+strings.Repeat("x", 1<<16))
+		}, ErrTooLarge},
+		{"a pack that inflates beyond what it says", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				advertise(w)
+				return
+			}
+			pack := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01\x31"), bomb...)
+			sum := sha1.Sum(pack)
+			fmt.Fprint(w, pkt("NAK\n"))
+			w.Write(append(pack, sum[:]...))
+		}, gitstore.ErrCorrupt},
+		{"a web page", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, ErrFetch},
+		{"nothing", func(w http.ResponseWriter, r *http.Request) {}, ErrFetch},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(tt.serves))
+			defer server.Close()
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			_, err := Fetch(t.Context(), Source{URL: server.URL + "/r", Transport: way(t, server.URL), MaxPack: 32 << 20,
+				Stall: 300 * time.Millisecond}, t.TempDir())
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+			if took := after.HeapSys - before.HeapSys; after.HeapSys > before.HeapSys && took > 200<<20 {
+				t.Errorf("it took %d MiB", took>>20)
+			}
+		})
 	}
 }
 
-// TestFetchSilent holds that a peer that never answers is left when the context ends, with all its processes.
-func TestFetchSilent(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("NOT TESTED: the git command is missing")
+func zlibbed(t *testing.T, data []byte) []byte {
+	var out bytes.Buffer
+	z := zlib.NewWriter(&out)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	gone := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		cancel()
-		<-r.Context().Done() // once the connection is closed
-		close(gone)
-	}))
-	defer server.Close()
-	if _, err := Fetch(ctx, Source{URL: server.URL + "/r"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
 	}
-	<-gone
+	return out.Bytes()
 }
 
 func TestDir(t *testing.T) {

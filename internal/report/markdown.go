@@ -129,6 +129,7 @@ func (p *page) facts(r *verdict.Report) {
 		{"head", r.Head},
 		{"merge base", r.MergeBase},
 		{"evaluated at", r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")},
+		{"checkpoint", strings.TrimPrefix(checkpointFile(r), "checkpoint ")},
 		{"oap-gate", r.Tool.Version},
 		{"build", r.Tool.Commit},
 		{"evidence", r.EvidenceSHA256},

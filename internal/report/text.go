@@ -20,6 +20,9 @@ func writeText(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		writeTable(b, r, o.Rules, ink)
 		b.WriteByte('\n')
 	}
+	if text := checkpointFile(r); text != "" {
+		fmt.Fprintf(b, "%s\n", text)
+	}
 	writeVerdict(b, r, ink)
 	return nil
 }
@@ -135,6 +138,14 @@ func writeVerdict(b *bytes.Buffer, r *verdict.Report, ink ink) {
 	if r.Verdict == verdict.Errored && r.Remedy != "" {
 		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))
 	}
+}
+
+// checkpointFile says what became of the checkpoint of an audit.
+func checkpointFile(r *verdict.Report) string {
+	if r.History == nil || r.History.CheckpointFile == nil {
+		return ""
+	}
+	return line(r.History.CheckpointFile.String())
 }
 
 // headAge says how old the head of an audit is: a copy that is frozen looks well.

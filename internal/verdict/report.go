@@ -66,6 +66,8 @@ type Report struct {
 	Strict         bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
 	RequireSigned  bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
 	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
+	Accepted       *Accepted  `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
+	Refused        []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
 	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
 	Results        []Result   `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
@@ -147,6 +149,50 @@ type History struct {
 	Signatures Signatures `json:"signatures"`
 	Checkpoint string     `json:"checkpoint,omitempty" jsonschema:"description=last verified tip"`
 	Peers      []Peer     `json:"peers,omitempty"`
+
+	CheckpointFile *CheckpointFile `json:"checkpoint_file,omitempty"`
+}
+
+// CheckpointFile says what became of the file of --checkpoint.
+type CheckpointFile struct {
+	Written bool   `json:"written"`
+	Reason  string `json:"reason,omitempty" jsonschema:"description=why it was not written"`
+}
+
+func (c CheckpointFile) String() string {
+	if c.Written {
+		return "checkpoint written"
+	}
+	return "checkpoint not written, because " + c.Reason
+}
+
+// Accepted is the past that cannot be mended, as the operator listed it.
+type Accepted struct {
+	SHA256 string         `json:"sha256" jsonschema:"description=of the file"`
+	Lines  []AcceptedLine `json:"lines"`
+}
+
+// AcceptedLine takes the findings of a code that a check has of a commit.
+type AcceptedLine struct {
+	Commit string `json:"commit"`
+	Check  string `json:"check"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
+
+// Accept makes a warning of a finding that would be a failure.
+func (l AcceptedLine) Accept(f *Finding) {
+	if f.Severity == Error {
+		f.Severity, f.Fix = Warning, ""
+		f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
+	}
+}
+
+// Unused is the warning that a line is of no finding.
+func (l AcceptedLine) Unused() Finding {
+	return Finding{Severity: Warning, Code: "accepted-unused", Commit: l.Commit,
+		Message: fmt.Sprintf("--accepted lists %s/%s of %s, and there is no such finding", l.Check, l.Code, l.Commit),
+		Fix:     "look whether the id is right, or take the line out"}
 }
 
 // Signatures counts the judged commits by their signature's verdict.

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+)
+
+// TestAuditOverlap holds that an audit that began before another moved the checkpoint does not move it back.
+func TestAuditOverlap(t *testing.T) {
+	w := build(t, twoSteps)
+	state := filepath.Join(t.TempDir(), "state")
+	audit := func(more ...string) (int, string) {
+		var out bytes.Buffer
+		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin", "r.example"}, more)
+		code := Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
+			IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+		return code, out.String()
+	}
+	git, err := ghtest.ServeGit(filepath.Dir(w.Repo.Dir))
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	defer git.Close()
+	var once sync.Once
+	peer := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		once.Do(func() {
+			if code, out := audit("--rev", "main"); code != 0 {
+				t.Errorf("exit status %d: %s", code, out)
+			}
+		})
+		git.Config.Handler.ServeHTTP(rw, r)
+	}))
+	defer peer.Close()
+	code, out := audit("--rev", "main^", "--peer", peer.URL+"/"+filepath.Base(w.Repo.Dir)+"/.git")
+	if code != 2 || !strings.Contains(out, "another audit moved the checkpoint") || !strings.Contains(string(read(t, state)), "\n2\n") {
+		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, read(t, state), out)
+	}
+}

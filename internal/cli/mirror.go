@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// mirrorOptions are the flags of mirror: those of audit that are not the folder's own, and how often and how much.
+type mirrorOptions struct {
+	auditOptions
+	url, dir, branch string
+	listen           string
+	every            time.Duration
+	maxDisk          int64 // GiB
+}
+
+// ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
+var ofFolder = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
+	"archive", "format"}
+
+func newMirror(sys IO) *cobra.Command {
+	var o mirrorOptions
+	c := &cobra.Command{
+		Use:   "mirror URL DIR",
+		Short: "keep a clone whose branch is only ever a history that was verified",
+		Long: strings.TrimSpace(`
+mirror fetches a registry into DIR, audits it, and moves the branch of DIR/registry.git on to what
+was verified, never back and never beside. What the origin serves besides is kept, and hidden from
+whoever clones the mirror. No git program is needed.
+
+exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
+		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap
+  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap --every 1h`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("see: oap-gate mirror --help", "oap-gate mirror takes a URL and a folder, %d arguments were given",
+					len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.url, o.dir = args[0], args[1]
+			return o.mirror(cmd.Context(), sys)
+		},
+	}
+	all := &cobra.Command{}
+	o.auditOptions.bind(all)
+	all.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(ofFolder, f.Name) {
+			c.Flags().AddFlag(f)
+		}
+	})
+	f := c.Flags()
+	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
+	durationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
+	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /metrics and /healthz on `host:port`")
+	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
+	o.tellUsage(c, sys)
+	return c
+}
+
+// mirror runs once, or until a signal.
+func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
+	defer o.crash(sys, &err)
+	if _, err := peer.URL(o.url); err != nil {
+		return o.failed(sys, withFix(err, "name the registry by https://HOST/PATH"))
+	}
+	switch {
+	case o.maxDisk < 1 || o.maxDisk > 1<<20:
+		return o.failed(sys, usagef("give a number of GiB", "--max-disk %d is out of range", o.maxDisk))
+	case o.every > 0 && o.at != "":
+		return o.failed(sys, usagef("leave one of them out", "--at with --every would judge by one time for ever"))
+	case o.listen != "" && o.every == 0:
+		return o.failed(sys, usagef("give --every 1h, too", "--listen without --every would serve one run"))
+	case o.every > 0 && o.every < time.Second:
+		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
+	}
+	dir, err := mirror.OpenDir(o.dir, o.url, o.branch)
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
+	o.archive, o.cache = dir.File("archive"), dir.File("cache")
+	if o.origin == "" {
+		o.origin = checkpoint.Origin(o.url)
+	}
+	if err := o.check(); err != nil {
+		return o.failed(sys, err)
+	}
+	if o.every == 0 {
+		rep, err := o.once(ctx, sys, dir)
+		if err != nil {
+			return o.unverified(sys, err)
+		}
+		return o.verdict(sys, rep)
+	}
+	return o.goOn(ctx, sys, dir)
+}
+
+// goOn runs again and again, one line a run.
+func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error {
+	site, err := o.serve(ctx, sys, dir)
+	if err != nil {
+		return err
+	}
+	for {
+		begun := time.Now()
+		rep, err := o.once(ctx, sys, dir)
+		line := ""
+		if err != nil {
+			message, _ := describe(err)
+			line = report.Line(message)
+		} else {
+			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
+			err = o.write(sys, rep)
+		}
+		fault := ""
+		if rep == nil {
+			fault = line
+		}
+		site.Ended(time.Now(), fault)
+		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.UTC().Format(time.RFC3339), line)
+		if err != nil && rep != nil {
+			complain(sys, err)
+		}
+		tenth := o.every / 10
+		wait := time.NewTimer(o.every - tenth/2 + rand.N(tenth+1))
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return nil
+		case <-wait.C:
+		}
+	}
+}
+
+// serve has the reports served until the context ends, where --listen says so.
+func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mirror.Site, error) {
+	site := mirror.NewSite(dir, o.every)
+	if o.listen == "" {
+		return site, nil
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return nil, o.failed(sys, usagef("give host:port, such as 127.0.0.1:8080", "--listen: %v", err))
+	}
+	fmt.Fprintf(sys.Stderr, "serving on http://%s/\n", l.Addr())
+	go func() {
+		if err := site.Serve(ctx, l); err != nil {
+			complain(sys, fmt.Errorf("serving on %s: %w", l.Addr(), err))
+		}
+	}()
+	return site, nil
+}
+
+// unverified tells a run that came to no verdict: an origin that is down is inconclusive, one that served what is not
+// admitted fails.
+func (o *mirrorOptions) unverified(sys IO, err error) error {
+	if ended := withoutVerdict(err); ended != verdict.Errored {
+		complain(sys, err)
+		return status(ended.ExitStatus())
+	}
+	return o.failed(sys, err)
+}
+
+func withoutVerdict(err error) verdict.Verdict {
+	_, store := errors.AsType[*gitstore.Error](err)
+	switch {
+	case errors.Is(err, peer.ErrSHA256), errors.Is(err, peer.ErrURL), errors.Is(err, peer.ErrBranch):
+		return verdict.Errored
+	case errors.Is(err, mirror.ErrFull), errors.Is(err, mirror.ErrRefused), errors.Is(err, peer.ErrTooLarge),
+		errors.Is(err, errFetching) && store:
+		return verdict.Failed
+	case errors.Is(err, errFetching):
+		return verdict.Inconclusive
+	}
+	return verdict.Errored
+}
+
+// errFetching marks an error of the fetch.
+var errFetching = errors.New("fetching the origin")
+
+// once fetches, audits, moves the branch, and writes the folder's reports, in this order.
+func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*verdict.Report, error) {
+	if err := dir.Recover(); err != nil {
+		return nil, err
+	}
+	rep, err := o.judged(ctx, sys, dir, false)
+	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) {
+		// The origin once left out or broke what the clone is relied on to have.
+		rep, err = o.judged(ctx, sys, dir, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if last, err := checkpoint.Read(o.checkpoint, nil); err == nil && last.Tip == rep.Head {
+		if err := dir.SetVerified(rep.Head); err != nil {
+			return nil, err
+		}
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	opts := o.reportOptions(sys)
+	opts.Color = false
+	for _, f := range [][2]string{{"json", "report.json"}, {"html", "report.html"}, {"prometheus", "metrics.prom"}} {
+		if err := report.WriteFile(dir.File(f[1]), f[0], rep, opts); err != nil {
+			return nil, withFix(err, writable)
+		}
+	}
+	return rep, nil
+}
+
+// judged is the audit of what the origin serves now; whole has all of it fetched anew.
+func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, whole bool) (*verdict.Report, error) {
+	way, err := o.liveOptions(nil)
+	if err != nil {
+		return nil, err
+	}
+	if o.known, err = dir.Verified(); err != nil {
+		return nil, err
+	}
+	o.rev, err = dir.Fetch(ctx, mirror.Origin{URL: o.url, Live: way, MaxDisk: o.maxDisk << 30}, whole)
+	if err != nil {
+		return nil, withFix(fmt.Errorf("%w: %w", errFetching, err), "try again later; the mirror is as it was")
+	}
+	rep, err := o.run(ctx, sys)
+	if err == nil {
+		rep.Refused = refused(rep)
+	}
+	return rep, err
+}
+
+// refused are the records of which a check of their own failed.
+func refused(rep *verdict.Report) []string {
+	var paths []string
+	for _, r := range rep.Results {
+		own := !slices.ContainsFunc(checks.Audit, func(c *checks.Check) bool { return c.ID == r.Check })
+		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" && !slices.Contains(paths, r.Subject) {
+			paths = append(paths, r.Subject)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

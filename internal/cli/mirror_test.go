@@ -1,0 +1,328 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// mirrored is an origin that git serves, and the folder of its mirror.
+type mirrored struct {
+	t      *testing.T
+	world  *fixture.World
+	server *httptest.Server
+	origin string // bare
+	work   string // a clone that pushes there
+	dir    string
+}
+
+func newMirrored(t *testing.T) *mirrored {
+	t.Helper()
+	root := t.TempDir()
+	server, err := ghtest.ServeGit(root)
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	t.Cleanup(server.Close)
+	m := &mirrored{t: t, world: build(t, twoSteps), server: server, origin: filepath.Join(root, "origin.git"),
+		work: filepath.Join(root, "work"), dir: filepath.Join(t.TempDir(), "mirror")}
+	m.git(root, "clone", "-q", "--bare", m.world.Repo.Dir, m.origin)
+	m.git(root, "clone", "-q", m.origin, m.work)
+	return m
+}
+
+func (m *mirrored) git(dir string, args ...string) string {
+	m.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=R", "-c", "user.email=r@example.org"},
+		args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		m.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// push commits a file as it is given, or its removal, and pushes it whatever was there.
+func (m *mirrored) push(path, text string, args ...string) string {
+	m.t.Helper()
+	file := filepath.Join(m.work, path)
+	if text == "" {
+		if err := os.Remove(file); err != nil {
+			m.t.Fatal(err)
+		}
+	} else if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		m.t.Fatal(err)
+	}
+	m.git(m.work, "add", "-A")
+	m.git(m.work, append([]string{"commit", "-q", "-m", "m"}, args...)...)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	return m.git(m.work, "rev-parse", "HEAD")
+}
+
+func (m *mirrored) args(more ...string) []string {
+	var flags []string
+	all := m.world.Args()
+	for i := 0; i < len(all); i++ {
+		if all[i] == "--repo" {
+			i++
+			continue
+		}
+		flags = append(flags, all[i])
+	}
+	return slices.Concat([]string{"mirror", m.server.URL + "/origin.git", m.dir, "--retry-wait", "1ms"}, flags, more)
+}
+
+// run mirrors and holds the exit status, and that the verified branch stands at a commit, in a clone, too.
+func (m *mirrored) run(want int, verified string, more ...string) string {
+	m.t.Helper()
+	var out bytes.Buffer
+	code := Main(m.args(more...), IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	if code != want {
+		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out.String())
+	}
+	m.shows(verified)
+	return out.String()
+}
+
+// shows holds what a clone of the mirror gets.
+func (m *mirrored) shows(verified string) {
+	m.t.Helper()
+	clone := filepath.Join(m.t.TempDir(), "clone")
+	m.git(".", "clone", "-q", "--mirror", "file://"+filepath.Join(m.dir, "registry.git"), clone)
+	refs := m.git(clone, "for-each-ref", "--format=%(objectname) %(refname)")
+	if want := verified + " refs/heads/main"; refs != want {
+		m.t.Errorf("a clone of the mirror has %q, want %q", refs, want)
+	}
+	m.git(clone, "fsck", "--strict")
+}
+
+func (m *mirrored) report() (rep verdict.Report) {
+	m.t.Helper()
+	if err := json.Unmarshal(read(m.t, filepath.Join(m.dir, "report.json")), &rep); err != nil {
+		m.t.Fatal(err)
+	}
+	return rep
+}
+
+// TestMirror follows an origin, which then tampers with its records, rewrites its history, and goes down.
+func TestMirror(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	for _, name := range []string{"checkpoint", "archive", "cache", "report.json", "report.html", "metrics.prom", "lock"} {
+		if _, err := os.Stat(filepath.Join(m.dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	m.run(0, first)
+	second := m.push("README.md", "# changed\n")
+	m.run(0, second)
+	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-list", "--count", "--all"); got != m.git(m.work,
+		"rev-list", "--count", "HEAD") {
+		t.Errorf("the mirror has %s commits", got)
+	}
+
+	bad := m.push("implementations/eve.json", "{}\n")
+	m.run(1, second)
+	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-parse", "refs/remotes/origin/main"); got != bad {
+		t.Errorf("the origin is shown at %s, want %s", got, bad)
+	}
+	if rep := m.report(); rep.Head != bad || !slices.Equal(rep.Refused, []string{"implementations/eve.json"}) {
+		t.Errorf("the report is of %s and refuses %q", rep.Head, rep.Refused)
+	}
+
+	m.git(m.work, "reset", "-q", "--hard", first)
+	m.push("README.md", "# another past\n")
+	if out := m.run(1, second); !strings.Contains(out, "history-rewritten") {
+		t.Errorf("no word of the rewrite:\n%s", out)
+	}
+	if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-parse", "refs/rewritten/"+bad); got != bad {
+		t.Errorf("the tip before the rewrite is %s", got)
+	}
+	// A merge has the verified tip as its second parent: no way forward.
+	m.git(m.work, "merge", "-q", "--no-ff", "-s", "ours", "-m", "merge", second)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.run(1, second)
+	// An ancestor is none either.
+	m.git(m.work, "reset", "-q", "--hard", first)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.run(1, second)
+
+	m.git(m.work, "reset", "-q", "--hard", second)
+	third := m.push("README.md", "# on\n")
+	m.run(0, third)
+
+	// One rewrite is taken, and no other that comes after, nor the way back to where it led.
+	m.git(m.work, "reset", "-q", "--hard", first)
+	taken := m.push("README.md", "# a pull made the tip a second parent\n")
+	m.run(1, third)
+	file := filepath.Join(t.TempDir(), "accepted")
+	line := taken + " consistency/history-rewritten the maintainers said so\n"
+	if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, taken, "--accepted", file)
+	if rep := m.report(); rep.Accepted == nil || rep.Accepted.Lines[0].Commit != taken {
+		t.Errorf("the report accepts %+v", rep.Accepted)
+	}
+	fourth := m.push("README.md", "# after it\n")
+	m.run(0, fourth, "--accepted", file)
+	m.git(m.work, "reset", "-q", "--hard", taken)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.run(1, fourth, "--accepted", file)
+	if err := os.WriteFile(file, []byte(line+"# a file that no verification knows\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.run(1, fourth, "--accepted", file)
+	m.push("README.md", "# beside it\n")
+	m.run(1, fourth, "--accepted", file)
+	m.git(m.work, "reset", "-q", "--hard", fourth)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	third = fourth
+	m.run(0, third, "--accepted", file)
+
+	report := read(t, filepath.Join(m.dir, "report.json"))
+	m.server.Close()
+	if out := m.run(3, third, "--accepted", file); !strings.Contains(out, "try again later") {
+		t.Errorf("it says %s", out)
+	}
+	if !bytes.Equal(report, read(t, filepath.Join(m.dir, "report.json"))) {
+		t.Error("an origin that is down changed the report")
+	}
+}
+
+// TestMirrorRefuses holds what a mirror ends at before it touches anything, and what it is told of its folder.
+func TestMirrorRefuses(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	fails := func(want int, text string, args ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		code := Main(args, IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+		if code != want || !strings.Contains(out.String(), text) {
+			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out.String())
+		}
+	}
+	at := m.server.URL + "/origin.git"
+	fails(2, "is the mirror of", "mirror", m.server.URL+"/other.git", m.dir)
+	fails(2, "mirror of another branch", "mirror", at, m.dir, "--branch", "trunk")
+	fails(2, "no such branch", "mirror", at, t.TempDir(), "--branch", "trunk")
+	fails(2, "want a folder or https", "mirror", "http://registry.example/r", m.dir)
+	fails(2, "takes a URL and a folder", "mirror", at)
+	fails(2, "--at with --every", "mirror", at, m.dir, "--at", "2026-05-04T12:00:00Z", "--every", "1h")
+	for _, flag := range ofFolder {
+		fails(2, "unknown flag: --"+flag, "mirror", at, m.dir, "--"+flag)
+	}
+	wide := filepath.Join(filepath.Dir(m.origin), "wide.git")
+	m.git(".", "init", "-q", "--object-format=sha256", "-b", "main", wide)
+	m.git(wide, "commit", "-q", "--allow-empty", "-m", "m")
+	fails(2, "name a folder that git fetched", "mirror", m.server.URL+"/wide.git/.git", t.TempDir())
+	// What a killed mirror leaves beside its files goes.
+	for _, name := range []string{"quarantine/objects/pack/incoming",
+		".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
+		file := filepath.Join(m.dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.run(0, first)
+	for _, name := range []string{"quarantine", ".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
+		if _, err := os.Lstat(filepath.Join(m.dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	// The branch follows the checkpoint, which is written first.
+	ref := filepath.Join(m.dir, "registry.git", "refs", "heads", "main")
+	if err := os.Remove(ref); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, first)
+	// Without a checkpoint the branch says what was verified.
+	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	m.push("README.md", "# another root\n", "--amend")
+	m.run(1, first)
+}
+
+// TestMirrorLocked holds that a second mirror of one folder says which process holds it.
+func TestMirrorLocked(t *testing.T) {
+	m := newMirrored(t)
+	args := m.args("--every", "1h")
+	at := slices.Index(args, "--at")
+	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 200)
+	n, err := out.Read(line) // a line a run
+	if err != nil || !strings.Contains(string(line[:n]), " "+m.git(m.work, "rev-parse", "HEAD")+"\n") {
+		t.Errorf("it says %q, %v", line[:n], err)
+	}
+	code, text := program(t, m.args()...)
+	if code != 2 || !strings.Contains(text, "is held by process ") {
+		t.Errorf("exit status %d: %s", code, text)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestMirrorKilled kills mirrors at many moments while the origin moves on: whatever is there is whole, and the
+// branch is
+// never beyond what was verified.
+func TestMirrorKilled(t *testing.T) {
+	m := newMirrored(t)
+	good := map[string]bool{m.git(m.work, "rev-parse", "HEAD"): true}
+	rounds := 20
+	if os.Getenv("OAP_GATE_KILLS") != "" {
+		rounds = 100
+	}
+	for i := range rounds {
+		good[m.push("README.md", strings.Repeat("# on\n", i+1))] = true
+		cmd := exec.Command("oap-gate", m.args()...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(10+i*23%400)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // killed, or not
+		timer.Stop()
+		if data, err := os.ReadFile(filepath.Join(m.dir, "report.json")); err == nil && !json.Valid(data) {
+			t.Fatal("the report is torn")
+		}
+		ref, err := os.ReadFile(filepath.Join(m.dir, "registry.git", "refs", "heads", "main"))
+		if err == nil && !good[strings.TrimSpace(string(ref))] {
+			t.Fatalf("the branch is %q", ref)
+		}
+		if err == nil && !bytes.Contains(read(t, filepath.Join(m.dir, "checkpoint")), []byte("\ntip ")) {
+			t.Fatal("the checkpoint is torn")
+		}
+	}
+	last := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, last)
+}

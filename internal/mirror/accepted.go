@@ -1,0 +1,145 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// MaxAccepted is the size of the largest file of accepted findings that is read.
+const MaxAccepted = 1 << 20
+
+const leastWords = 3
+
+// ParseAccepted reads the past that cannot be mended: lines COMMIT CHECK/CODE reason…, with full ids, a check of the
+// history and a reason of three words or more. Empty lines and those that begin with # say nothing.
+func ParseAccepted(text []byte) (*verdict.Accepted, error) {
+	a := &verdict.Accepted{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Lines: []verdict.AcceptedLine{}}
+	n := 0
+	for row := range strings.Lines(string(text)) {
+		n++
+		words := strings.Fields(row)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		line, err := acceptedLine(words)
+		if err != nil {
+			return nil, remedy.Errorf("write COMMIT CHECK/CODE and a reason of three words, as "+
+				"`6f0c… consistency/history-rewritten a pull made the tip a second parent`", "line %d of --accepted: %w", n, err)
+		}
+		a.Lines = append(a.Lines, line)
+	}
+	return a, nil
+}
+
+func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
+	if _, err := gitstore.ParseID(words[0]); err != nil {
+		return l, fmt.Errorf("the commit %.80q is no full id", words[0])
+	}
+	if len(words) < 2+leastWords {
+		return l, fmt.Errorf("%d words, want a commit, CHECK/CODE and a reason of at least %d", len(words), leastWords)
+	}
+	check, code, _ := strings.Cut(words[1], "/")
+	for _, c := range checks.Audit {
+		for _, known := range c.Codes {
+			if c.ID == check && known.ID == code {
+				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code, Reason: strings.Join(words[2:], " ")}, nil
+			}
+		}
+	}
+	// The history is judged by the rules of a pull request, whose codes its findings have.
+	for _, c := range checks.All {
+		for _, known := range c.Codes {
+			if check == checks.History.ID && known.ID == code {
+				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code, Reason: strings.Join(words[2:], " ")}, nil
+			}
+		}
+	}
+	return l, fmt.Errorf("%.80q is no check of the history and one of its codes", words[1])
+}
+
+// accept makes warnings of the findings of consistency that were accepted, and a warning of each such line that is of
+// none.
+func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head string, a *verdict.Accepted,
+	findings []verdict.Finding) ([]verdict.Finding, error) {
+	if a == nil {
+		return findings, nil
+	}
+	for _, l := range a.Lines {
+		if l.Check != checks.Consistency.ID {
+			continue
+		}
+		used := false
+		for i := range findings {
+			f := &findings[i]
+			if f.Code != l.Code || f.Commit == "" {
+				continue
+			}
+			is := f.Commit == l.Commit
+			if l.Code == rewritten {
+				var err error
+				if is, err = v.takes(ctx, repo, head, l.Commit, a.SHA256); err != nil {
+					return nil, err
+				}
+			}
+			if is {
+				used = true
+				l.Accept(f)
+			}
+		}
+		past, err := reached(ctx, repo, l.Commit, v.lastTip())
+		if err != nil {
+			return nil, err
+		}
+		if !used && !past {
+			findings = append(findings, l.Unused())
+		}
+	}
+	return findings, nil
+}
+
+const rewritten = "history-rewritten"
+
+func (v *Verified) lastTip() string {
+	if v.Last != nil {
+		return v.Last.Tip
+	}
+	return v.known
+}
+
+// takes tells whether a line takes this rewrite: its commit is one that came with it, and the file one that no
+// verification has known. So a line takes one rewrite, and none that comes after, nor the way back to its commit.
+func (v *Verified) takes(ctx context.Context, repo *registry.Repository, head, commit, file string) (bool, error) {
+	if v.Last != nil && v.Last.Accepted == file {
+		return false, nil
+	}
+	came, err := reached(ctx, repo, commit, head)
+	if err != nil || !came {
+		return false, err
+	}
+	if _, err := repo.Commit(ctx, v.lastTip()); errors.Is(err, gitstore.ErrNotFound) { // git threw it away
+		return commit == head, nil
+	}
+	was, err := reached(ctx, repo, commit, v.lastTip())
+	return !was, err
+}
+
+// reached tells whether a commit is on the first-parent chain of a tip; of none, it is not.
+func reached(ctx context.Context, repo *registry.Repository, commit, tip string) (bool, error) {
+	if tip == "" {
+		return false, nil
+	}
+	_, err := repo.FirstParents(ctx, commit, tip)
+	if errors.Is(err, registry.ErrNotAncestor) || errors.Is(err, gitstore.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

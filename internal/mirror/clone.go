@@ -1,0 +1,252 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// maxRewritten is how many tips before a rewrite are kept.
+const maxRewritten = 100
+
+// Dir is the folder of a mirror:
+//
+//	registry.git   bare clone, whose HEAD names the branch that was verified
+//	checkpoint     the last verified tip
+//	archive/ cache/ report.json report.html metrics.prom lock
+type Dir struct {
+	Path   string
+	Branch string
+	lock   *os.File
+}
+
+// OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
+// left.
+func OpenDir(path, url, branch string) (_ *Dir, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err), "name a folder that can be written")
+	}
+	d := &Dir{Path: path, Branch: branch}
+	if d.lock, err = lock(d.File("lock")); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if err := d.sweep(); err != nil {
+		return nil, err
+	}
+	return d, d.make(url)
+}
+
+// Close lets another process have the folder.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// File is the path of a file of the mirror.
+func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
+
+// Clone is the folder of the bare clone.
+func (d *Dir) Clone() string { return d.File("registry.git") }
+
+func (d *Dir) quarantine() string { return d.File("quarantine") }
+
+// sweep removes what a killed mirror left. Whoever holds the lock is the only one who writes there.
+func (d *Dir) sweep() error {
+	left, err := filepath.Glob(d.File(peerPrefix + "*"))
+	if err != nil {
+		return fmt.Errorf("sweeping the mirror: %w", err)
+	}
+	for _, name := range append(left, d.quarantine(), d.File("registry.git.new")) {
+		if err := os.RemoveAll(name); err != nil {
+			return fmt.Errorf("sweeping the mirror: %w", err)
+		}
+	}
+	for _, dir := range []string{d.Path, filepath.Join(d.Clone(), "refs")} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case e.IsDir() && dir == d.Path && path != dir:
+				return fs.SkipDir
+			case !e.IsDir() && atomicfile.IsTemporary(e.Name()):
+				return os.Remove(path)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("sweeping the mirror: %w", err)
+		}
+	}
+	return nil
+}
+
+// configuration is that of the clone. What was not verified is hidden from whoever fetches from it.
+const configuration = `[core]
+	repositoryformatversion = 0
+	bare = true
+[remote "origin"]
+	url = "%s"
+[transfer]
+	hideRefs = refs/remotes
+	hideRefs = refs/rewritten
+[gc]
+	auto = 0
+	pruneExpire = never
+`
+
+// make makes the bare clone, whole or not at all; one that is there must be of the same URL and branch.
+func (d *Dir) make(url string) error {
+	head := "ref: refs/heads/" + d.Branch + "\n"
+	if err := gitstore.CheckRefName("refs/heads/" + d.Branch); err != nil {
+		return remedy.With(err, "name a branch with --branch")
+	}
+	config := fmt.Appendf(nil, configuration, url)
+	switch got, err := os.ReadFile(filepath.Join(d.Clone(), "config")); {
+	case err == nil:
+		s, err := gitstore.Open(d.Clone())
+		if err != nil {
+			return err
+		}
+		is := s.RemoteURL()
+		if err := s.Close(); err != nil {
+			return err
+		}
+		if is != url {
+			return remedy.Errorf("name another folder", "%q is the mirror of %q", d.Path, is)
+		}
+		if text, err := os.ReadFile(filepath.Join(d.Clone(), "HEAD")); err != nil || string(text) != head {
+			return remedy.Errorf("name another folder, or the same --branch",
+				"%q is the mirror of another branch: its HEAD is %q", d.Path, text)
+		}
+		if string(got) == string(config) {
+			return nil
+		}
+		return atomicfile.Write(filepath.Join(d.Clone(), "config"), config, 0o666)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if _, err := os.Lstat(d.Clone()); err == nil {
+		return remedy.Errorf("name another folder", "%q holds a registry.git that is no mirror's", d.Path)
+	}
+	fresh := d.File("registry.git.new")
+	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/remotes/origin", "refs/rewritten"} {
+		if err := os.MkdirAll(filepath.Join(fresh, sub), 0o777); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{"HEAD": head, "config": string(config)} {
+		if err := atomicfile.Write(filepath.Join(fresh, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(fresh, d.Clone()); err != nil {
+		return err
+	}
+	return syncDir(d.Path)
+}
+
+// syncDir makes what was renamed in a folder durable.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" { // which cannot
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (d *Dir) verifiedRef() string { return "refs/heads/" + d.Branch }
+func (d *Dir) servedRef() string   { return "refs/remotes/origin/" + d.Branch }
+
+// ref is the commit that a ref of the clone names; empty where it is not there.
+func (d *Dir) ref(name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(d.Clone(), filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := gitstore.ParseID(strings.TrimSuffix(string(text), "\n"))
+	if err != nil {
+		return "", fmt.Errorf("reading %s of the mirror: %w", name, err)
+	}
+	return id.String(), nil
+}
+
+// setRef has a ref name a commit.
+func (d *Dir) setRef(name, id string) error {
+	if now, err := d.ref(name); err == nil && now == id {
+		return nil
+	}
+	path := filepath.Join(d.Clone(), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path, []byte(id+"\n"), 0o666); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// admit moves a pack from the quarantine into the clone, which finds it by its index.
+func (d *Dir) admit(pack string) error {
+	into := filepath.Join(d.Clone(), "objects", "pack")
+	for _, end := range []string{".pack", ".idx"} {
+		if err := os.Rename(pack+end, filepath.Join(into, filepath.Base(pack)+end)); err != nil {
+			return err
+		}
+		if err := syncDir(into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepRewritten keeps the tip before a rewrite for ever.
+func (d *Dir) keepRewritten(id string) error {
+	dir := filepath.Join(d.Clone(), "refs", "rewritten")
+	if _, err := os.Lstat(filepath.Join(dir, id)); err == nil {
+		return nil
+	}
+	kept, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(kept) >= maxRewritten {
+		return fmt.Errorf("%w: the history was rewritten more than %d times", ErrFull, maxRewritten)
+	}
+	return d.setRef("refs/rewritten/"+id, id)
+}
+
+// size is what the files of the mirror hold.
+func (d *Dir) size() (total int64, err error) {
+	err = filepath.WalkDir(d.Path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}

@@ -1,0 +1,178 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// ErrFull: the mirror holds as much as it may, and nothing more is fetched.
+var ErrFull = errors.New("the mirror is full")
+
+// Origin is the registry that is mirrored.
+type Origin struct {
+	URL     string
+	Live    evidence.LiveOptions // how it is reached
+	MaxDisk int64                // bytes of the mirror's folder
+}
+
+// Recover sets the verified ref to the checkpoint's tip, which stands for it: the checkpoint is written first.
+func (d *Dir) Recover() error {
+	last, err := checkpoint.Read(d.File("checkpoint"), nil)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return remedy.With(err, keep)
+	}
+	return d.setRef(d.verifiedRef(), last.Tip)
+}
+
+// Verified is the commit that was verified last; empty where none was.
+func (d *Dir) Verified() (string, error) { return d.ref(d.verifiedRef()) }
+
+// SetVerified has the clone show a commit. What the checkpoint holds is written before.
+func (d *Dir) SetVerified(id string) error { return d.setRef(d.verifiedRef(), id) }
+
+// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone
+// has is
+// relied on. Errors: ErrFull, those of package peer, and of a tip that is no commit.
+func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
+	before, err := d.ref(d.servedRef())
+	if err != nil {
+		return "", err
+	}
+	source, err := d.source(ctx, o, before, whole)
+	if err != nil {
+		return "", err
+	}
+	if err := d.isolate(); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(d.quarantine())
+	f, err := peer.Fetch(ctx, source, filepath.Join(d.quarantine(), "objects", "pack"))
+	if errors.Is(err, peer.ErrTooLarge) && source.MaxPack < peer.MaxPack {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.Tip, d.serve(ctx, f, before)
+}
+
+// isolate makes the quarantine: an empty bare repository that borrows the clone's objects.
+func (d *Dir) isolate() error {
+	if err := os.RemoveAll(d.quarantine()); err != nil {
+		return err
+	}
+	for _, sub := range []string{"objects/pack", "objects/info", "refs"} {
+		if err := os.MkdirAll(filepath.Join(d.quarantine(), sub), 0o777); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n",
+		"objects/info/alternates": filepath.Join("..", "..", "registry.git", "objects") + "\n"} {
+		if err := os.WriteFile(filepath.Join(d.quarantine(), name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source says what to ask the origin for.
+func (d *Dir) source(ctx context.Context, o Origin, before string, whole bool) (peer.Source, error) {
+	s := peer.Source{URL: o.URL, Branch: d.Branch}
+	u, err := peer.URL(o.URL)
+	if err != nil {
+		return s, err
+	}
+	if s.Transport, err = evidence.NewTransport(o.Live, u); err != nil {
+		return s, err
+	}
+	size, err := d.size()
+	if err != nil {
+		return s, err
+	}
+	if size >= o.MaxDisk {
+		return s, remedy.With(fmt.Errorf("%w: %d bytes, and --max-disk allows %d", ErrFull, size, o.MaxDisk),
+			"look at what the origin served, then give a larger --max-disk")
+	}
+	s.MaxPack = min(peer.MaxPack, o.MaxDisk-size)
+	if whole {
+		return s, nil
+	}
+	s.Has = func(id string) bool { return id == before }
+	repo, err := registry.Open(d.Clone())
+	if err != nil {
+		return s, err
+	}
+	defer repo.Close()
+	for _, name := range []string{d.verifiedRef(), d.servedRef()} {
+		tip, err := d.ref(name)
+		if err != nil {
+			return s, err
+		}
+		if tip == "" {
+			continue
+		}
+		more, err := haves(ctx, repo, tip)
+		if err != nil {
+			return peer.Source{URL: s.URL, Branch: s.Branch, Transport: s.Transport, MaxPack: s.MaxPack}, nil // all of it, anew
+		}
+		s.Haves = append(s.Haves, more...)
+	}
+	return s, nil
+}
+
+// ErrRefused: the origin served what no clone may hold.
+var ErrRefused = errors.New("the origin serves what is not admitted")
+
+// serve admits what was fetched once its tip was read as a commit, and names it as what the origin serves.
+func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string) error {
+	rewritten, err := d.look(ctx, f.Tip, before)
+	if err != nil {
+		return err
+	}
+	if f.Pack != "" {
+		if err := d.admit(f.Pack); err != nil {
+			return err
+		}
+	}
+	if rewritten {
+		if err := d.keepRewritten(before); err != nil {
+			return err
+		}
+	}
+	return d.setRef(d.servedRef(), f.Tip)
+}
+
+// look reads a tip in the quarantine and tells whether it leaves the history of the one before.
+func (d *Dir) look(ctx context.Context, tip, before string) (rewritten bool, err error) {
+	repo, err := registry.Open(d.quarantine())
+	if err != nil {
+		return false, err
+	}
+	defer repo.Close()
+	if _, err := repo.Commit(ctx, tip); err != nil {
+		return false, fmt.Errorf("%w: its tip: %w", ErrRefused, err)
+	}
+	if before == "" || before == tip {
+		return false, nil
+	}
+	_, err = repo.FirstParents(ctx, before, tip)
+	if errors.Is(err, registry.ErrNotAncestor) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: its history: %w", ErrRefused, err)
+	}
+	return false, nil
+}

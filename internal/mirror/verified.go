@@ -1,0 +1,290 @@
+// Package mirror is what an audit knows beside the clone: what was verified before and what other copies show, and
+// where the state of this run is left.
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// policy is the number of the rules by which history is judged. It is raised when they change, so that every
+// mirror judges its whole history anew.
+const policy = 1
+
+// Checkpoint says where the last verified tip stands, and what is asked of it.
+type Checkpoint struct {
+	File      string // empty: none
+	Origin    string // name of the registry in it; empty: the URL of the clone's remote without scheme
+	SignKey   string // file of the note key that signs it; empty: unsigned
+	VerifyKey string // note key whose signature it must carry; empty: none
+	Moves     bool   // the run may move it
+	// Keys judge the commits; nil where none were given, or where a commit without a good signature is no failure: what no
+	// signature was demanded of must not count as judged once one is.
+	Keys *commitsig.Verifier
+	// Known is a commit that was verified where no checkpoint says so; empty: none.
+	Known string
+	// What is accepted of the past, and from which commit on signatures are demanded; a change of either judges the
+	// history
+	// anew.
+	Accepted    *verdict.Accepted
+	SignedSince string
+}
+
+// Verified is what an audit knows of earlier ones, and where it leaves what it verified itself.
+type Verified struct {
+	Last     *checkpoint.Checkpoint // nil where there is none yet
+	Tip      string                 // from which history needs judging; empty: from its root
+	Size     int                    // first-parent commits up to Tip
+	Findings []verdict.Finding      // of comparing the history with Last
+
+	file    string
+	origin  string
+	signers string
+	signer  note.Signer
+	moves   bool
+	known   string
+
+	accepted *verdict.Accepted
+	since    string
+}
+
+// keep mends a checkpoint that cannot be read: whoever simply removes it forgets what was verified.
+const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from " +
+	"the root"
+
+const writable = "name a file in a folder that can be written"
+
+// Read reads the checkpoint and finds its tip in the history of head.
+func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head string) (*Verified, error) {
+	v := &Verified{file: c.File, origin: c.Origin, moves: c.Moves && c.File != "", known: c.Known, accepted: c.Accepted,
+		since: c.SignedSince}
+	if v.file == "" {
+		return v, nil
+	}
+	if v.origin == "" {
+		if v.origin = checkpoint.Origin(repo.RemoteURL()); v.origin == "" {
+			return nil, remedy.Errorf("name the registry with --origin",
+				"the checkpoint needs an origin, and the clone has no remote")
+		}
+	}
+	keys := c.Keys
+	if keys == nil {
+		var err error
+		if keys, err = commitsig.New(nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	v.signers = keys.SignersSHA256()
+	if err := c.open(v); err != nil {
+		return nil, err
+	}
+	if v.Last == nil {
+		return v, v.compareKnown(ctx, repo, c.Known, head)
+	}
+	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers && v.Last.Accepted == v.acceptedSHA256() &&
+		v.Last.Since == v.since
+	found, err := onChain(ctx, repo, v.Last, head, goOn)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		trees, err := treesOf(ctx, repo, v.Last.Tip)
+		if err != nil {
+			return nil, err
+		}
+		found = v.Last.Is(v.Last.Tip, trees)
+	}
+	if !found {
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
+			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the "+
+				"first-parent history of %s", v.Last.Tip, v.Last.Size, head),
+			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the checkpoint"})
+		return v, nil
+	}
+	if goOn {
+		v.Tip, v.Size = v.Last.Tip, v.Last.Size
+	}
+	return v, nil
+}
+
+func (v *Verified) acceptedSHA256() string {
+	if v.accepted == nil {
+		return ""
+	}
+	return v.accepted.SHA256
+}
+
+// Consistency is what comparing with earlier verifications, with the clock and with other copies found, less what is
+// accepted of it.
+func (v *Verified) Consistency(ctx context.Context, repo *registry.Repository, head string,
+	more ...verdict.Finding) ([]verdict.Finding, error) {
+	return v.accept(ctx, repo, head, v.accepted, slices.Concat(v.Findings, more))
+}
+
+// compareKnown finds a commit that was verified in the history of head, which is judged anew all the same.
+func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, known, head string) error {
+	if known == "" {
+		return nil
+	}
+	_, err := repo.FirstParents(ctx, known, head)
+	if errors.Is(err, registry.ErrNotAncestor) {
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
+			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent history of %s",
+				known, head),
+			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the verified branch"})
+		return nil
+	}
+	return err
+}
+
+// open reads the file, and the keys of its signature.
+func (c Checkpoint) open(v *Verified) error {
+	var verifier note.Verifier
+	var err error
+	if c.VerifyKey != "" {
+		if verifier, err = checkpoint.Verifier(c.VerifyKey); err != nil {
+			return remedy.With(err, "give the line of the public key with --verify-key")
+		}
+	}
+	if c.SignKey != "" {
+		if v.signer, err = checkpoint.Signer(c.SignKey); err != nil {
+			return remedy.With(err, "name the file of the private key with --sign-key")
+		}
+	}
+	v.Last, err = checkpoint.Read(v.file, verifier)
+	read := err == nil || errors.Is(err, fs.ErrNotExist)
+	if read && verifier != nil && v.moves &&
+		(v.signer == nil || v.signer.Name() != verifier.Name() || v.signer.KeyHash() != verifier.KeyHash()) {
+		return remedy.Errorf("give --sign-key FILE of the same pair; or --only consistency, which compares and writes "+
+			"nothing",
+			"the checkpoint would be written without the signature that --verify-key demands of it")
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return remedy.With(fmt.Errorf("reading --checkpoint: %w", err), keep)
+	}
+	if v.Last.Origin != v.origin {
+		return remedy.Errorf("give --origin "+v.Last.Origin+", or another file",
+			"the checkpoint is of the registry %q, this one is %q", v.Last.Origin, v.origin)
+	}
+	return nil
+}
+
+// onChain tells whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
+// on from it, only what is new is read, and its number is believed; else the chain is counted from its root.
+func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string,
+	goOn bool) (bool, error) {
+	if goOn {
+		if _, err := repo.FirstParents(ctx, last.Tip, head); err == nil {
+			return true, nil
+		}
+	}
+	chain, err := repo.FirstParents(ctx, "", head)
+	return err == nil && last.Size <= len(chain) && chain[last.Size-1] == last.Tip, err
+}
+
+// treesOf are the ids of the four data folders in a commit.
+func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]string, error) {
+	t, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return [4]string{}, err
+	}
+	return t.DataTrees()
+}
+
+// Next is the checkpoint that this run may write, and what becomes of the file: nil where it is not written, with the
+// reason.
+func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
+	rep *verdict.Report) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {
+	not := func(reason string) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {
+		return nil, &verdict.CheckpointFile{Reason: reason}, nil
+	}
+	switch {
+	case v.file == "":
+		return not("no --checkpoint names a file")
+	case !v.moves:
+		return not("--only, --skip, --shard or --replay was given")
+	}
+	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
+	for _, r := range rep.Results {
+		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Failed {
+			return not(r.Check + " failed")
+		}
+	}
+	for _, r := range rep.Results {
+		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Inconclusive {
+			return not(r.Check + " is inconclusive")
+		}
+	}
+	trees, err := treesOf(ctx, repo, rep.Head)
+	if err != nil {
+		return nil, nil, err
+	}
+	next, err := checkpoint.New(v.origin, rep.History.Commits, rep.Head, trees, policy, v.signers)
+	if err != nil {
+		return nil, nil, err
+	}
+	next.Accepted, next.Since = v.acceptedSHA256(), v.since
+	if v.Last != nil && *v.Last == *next && v.signer == nil {
+		return not("it is of this tip already")
+	}
+	return next, &verdict.CheckpointFile{Written: true}, nil
+}
+
+// Write writes what Next gave, unless another audit was faster.
+func (v *Verified) Write(next *checkpoint.Checkpoint) error {
+	if next == nil {
+		return nil
+	}
+	switch now, err := checkpoint.Read(v.file, nil); {
+	case errors.Is(err, fs.ErrNotExist) && v.Last == nil:
+	case err != nil:
+		return remedy.With(err, keep)
+	case *now != *next && (v.Last == nil || *now != *v.Last):
+		// Written now, it would forget what the other audit verified.
+		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile", v.file)
+	}
+	return remedy.With(next.WriteFile(v.file, v.signer), writable)
+}
+
+// Age makes a head that has not moved for longer than most a finding: a frozen copy shows nothing of what came after.
+// Where most is 0 any age will do.
+func Age(ctx context.Context, repo *registry.Repository, head string, now time.Time,
+	most time.Duration) ([]verdict.Finding, error) {
+	if most == 0 {
+		return nil, nil
+	}
+	c, err := repo.Commit(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	old, when := now.Sub(c.When), c.When.Format("2006-01-02T15:04:05Z")
+	if old < -checks.Skew {
+		return []verdict.Finding{{Severity: verdict.Error, Code: "head-in-future", Commit: head,
+			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", when,
+				span.Text(-old), span.Text(checks.Skew)),
+			Fix: "set the clock, or ask the maintainers who made commit " + head}}, nil
+	}
+	if old > most {
+		return []verdict.Finding{{Severity: verdict.Error, Code: "head-too-old", Commit: head,
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", when, span.Text(old), span.Text(most)),
+			Fix:     "fetch the registry again, from more than one place"}}, nil
+	}
+	return nil, nil
+}

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package peer
-
-import "os/exec"
-
-func killWithChildren(*exec.Cmd) {}
-
-func limitMemory(*exec.Cmd) {}
