@@ -44,7 +44,8 @@ func (b *bench) verifyMany() ([]figure, error) {
 	least := time.Duration(3*targets) * delay / jobs
 	ratio := median(used[0], wall) / least.Seconds()
 	return []figure{{name: fmt.Sprintf("verify %d targets, each on its own host, 50 ms a reply; peer: %d documents x 50 ms / %d jobs", targets, 3*targets, jobs),
-		gate: spread(used[0]), peer: seconds(least.Seconds()), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
+		gate: spread(used[0]), peer: seconds(least.Seconds()), ratio: fmt.Sprintf("%.2fx",
+			ratio), memory: mebibytes(used[0]),
 		must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick, commands: []string{c.String()}}}, nil
 }
 
@@ -61,7 +62,8 @@ func (b *bench) verifyCached() ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	for path, body := range map[string][]byte{".well-known/did.json": d.DIDDocument, ".well-known/oap-tool.json": d.Manifest,
+	for path, body := range map[string][]byte{".well-known/did.json": d.DIDDocument,
+		".well-known/oap-tool.json":    d.Manifest,
 		"oap-conformance-receipt.json": d.Receipt} {
 		w.Web.Set("https://nova.example/"+path, webtest.Behaviour{Body: body, ETag: `"1"`})
 	}
@@ -71,8 +73,10 @@ func (b *bench) verifyCached() ([]figure, error) {
 		return nil, err
 	}
 	took := median(used[0], wall)
-	return []figure{{name: "verify one target whose documents are cached, and confirmed without delay", gate: spread(used[0]),
-		memory: mebibytes(used[0]), must: "< 60 ms", holds: took < 0.06, unjudged: b.quick, commands: []string{c.String()}}}, nil
+	return []figure{{name: "verify one target whose documents are cached, and confirmed without delay",
+		gate:   spread(used[0]),
+		memory: mebibytes(used[0]), must: "< 60 ms", holds: took < 0.06, unjudged: b.quick,
+		commands: []string{c.String()}}}, nil
 }
 
 func (b *bench) verify(w *fixture.World, more ...string) command {

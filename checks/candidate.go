@@ -12,8 +12,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// NewCandidate is the subject of a record that stands in no tree, such as the draft of a listing, as its addition to what
-// the base of r holds.
+// NewCandidate is the subject of a record that stands in no tree, such as the draft of a listing, as its addition to
+// what the base of r holds.
 func NewCandidate(r *Run, rec *registry.Record) *Subject {
 	return newSubject(r, registry.Change{Path: rec.Path, Head: &rec.Entry}, registry.Sides{Head: rec})
 }
@@ -39,7 +39,8 @@ func (st *Standing) Refuse(paths []string) {
 }
 
 func builtinSchemas() *Schemas {
-	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{}, broken: map[string]error{}}
+	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
+		broken: map[string]error{}}
 	for _, f := range schemaFiles {
 		for _, k := range f.kinds {
 			out.byKind[k], out.source[k] = jsonschema.Builtin(f.name), "oap-gate schema "+f.name
@@ -79,9 +80,9 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 	}
 }
 
-// Withdrawn is the path of a revocation in force, under a listing, of a Receipt, or of one that the listing pins or ever
-// pinned and whose issued_at is not more than a second before notBefore, the Receipt's own: the same Receipt in other
-// bytes, or a later one than it. It is empty where there is none.
+// Withdrawn is the path of a revocation in force, under a listing, of a Receipt, or of one that the listing pins or
+// ever pinned and whose issued_at is not more than a second before notBefore, the Receipt's own: the same Receipt in
+// other bytes, or a later one than it. It is empty where there is none.
 func (r *Run) Withdrawn(l *Listed, sha256 string, notBefore time.Time) (string, error) {
 	slug := slugOf(l.Path)
 	if path := r.Base.revoked[pin{slug, sha256}]; path != "" {
@@ -107,8 +108,8 @@ func (r *Run) Withdrawn(l *Listed, sha256 string, notBefore time.Time) (string, 
 	return found, nil
 }
 
-// issues are the dates of issue of all Receipts that a listing pins or ever pinned, the latest of each; a date that cannot
-// be read is that of the commit that brought it.
+// issues are the dates of issue of all Receipts that a listing pins or ever pinned, the latest of each; a date that
+// cannot be read is that of the commit that brought it.
 func (r *Run) issues(l *Listed) (map[string]time.Time, error) {
 	history, err := r.History(l.Path)
 	if err != nil {

@@ -38,7 +38,8 @@ func run(t *testing.T, status int, args ...string) []byte {
 // TestPolicies asks the questions of verify.md of real reports.
 func TestPolicies(t *testing.T) {
 	policies := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)<!-- policy: (\\S+) -->\n```jq\n(.*?)```").FindAllStringSubmatch(page(t, "verify.md"), -1) {
+	for _, m := range regexp.MustCompile("(?s)<!-- policy: (\\S+) -->\n```jq\n(.*?)```").FindAllStringSubmatch(page(t,
+		"verify.md"), -1) {
 		policies[m[1]] = m[2]
 	}
 	if len(policies) != 3 {
@@ -54,7 +55,8 @@ func TestPolicies(t *testing.T) {
 	}
 	defer w.Close()
 	verify := func(status int, args ...string) []byte {
-		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at", fixture.Clock.Format("2006-01-02T15:04:05Z")}, args, w.WebArgs())...)
+		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at",
+			fixture.Clock.Format("2006-01-02T15:04:05Z")}, args, w.WebArgs())...)
 	}
 	clone := []string{"--registry", w.Repo.Dir, "--rev", "main"}
 	listed := verify(0, slices.Concat([]string{"https://nova.example"}, clone)...)
@@ -93,7 +95,8 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for to, from := range map[string]string{"caller": source, "oap-gate": "../cmd/oap-gate"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, to), from).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, to), from).
+			CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -106,7 +109,8 @@ func TestProgram(t *testing.T) {
 	call := exec.CommandContext(t.Context(), filepath.Join(dir, "caller"), "https://127.0.0.1", w.Repo.Dir)
 	call.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
 	out, err := call.CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), "fail [] [manifest: ") || !strings.HasSuffix(string(out), "<nil>\n") {
+	if err != nil || !strings.HasPrefix(string(out), "fail [] [manifest: ") || !strings.HasSuffix(string(out),
+		"<nil>\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -120,7 +124,8 @@ func TestMembersOfTheReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := page(t, "verify.md")
-	for _, m := range regexp.MustCompile("(?m)^\\| ((?:`[a-z_.\\[\\]0-9]+`(?:, )?)+) \\|").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| ((?:`[a-z_.\\[\\]0-9]+`(?:, )?)+) \\|").FindAllStringSubmatch(text,
+		-1) {
 		for name := range strings.SplitSeq(strings.ReplaceAll(m[1], "`", ""), ", ") {
 			name, _, below := strings.Cut(strings.ReplaceAll(name, "[]", ""), ".")
 			if _, known := schema.Properties[name]; !known && !below && name != "findings" {

@@ -56,6 +56,9 @@ func newExplain(sys IO) *cobra.Command {
 			for _, s := range subjects {
 				for _, rule := range s.rules {
 					if rule.ID == args[0] {
+						if known {
+							fmt.Fprintln(sys.Stdout)
+						}
 						explainRule(sys.Stdout, rule, s.judges, s.network(rule))
 						known = true
 					}

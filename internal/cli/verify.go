@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -41,10 +42,12 @@ func (o *verifyOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.receipt, "receipt", "", "judge this Receipt; nothing is fetched")
 	f.StringVar(&o.didDocument, "did-document", "", "the DID Document that goes with --receipt")
 	f.StringVar(&o.manifest, "manifest", "", "the Manifest that goes with --receipt")
-	f.StringVar(&o.registry, "registry", "", "a clone of the registry, or a mirror's folder: listings, revocations, witnesses")
+	f.StringVar(&o.registry, "registry", "",
+		"a clone of the registry, or a mirror's folder: listings, revocations, witnesses")
 	f.StringVar(&o.rev, "rev", "", "the clone's commit (default: the remote's main, never a checked-out branch)")
 	f.StringVar(&o.level, "level", "", "the exit status is about this one level, in that spelling")
-	f.StringVar(&o.suites, "trusted-suites", "", "versions of the suite and N.x, joined by commas (default "+verify.TrustedSuites.String()+")")
+	f.StringVar(&o.suites, "trusted-suites", "",
+		"versions of the suite and N.x, joined by commas (default "+verify.TrustedSuites.String()+")")
 	durationVar(f, &o.maxAge, "max-age", "0", "a clone older than this decides nothing; 0: a warning from 14 days on")
 	f.BoolVar(&o.require, "require-registry", false, "without a clone, revocation and anchor are inconclusive")
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
@@ -112,7 +115,8 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 	}
 	o.bind(c)
 	o.unmade = func() *verdict.Report {
-		return verify.Common([]*verify.Report{verify.Unmade("", evidence.Offline(o.now(), 0), &verify.Config{Tool: version(), Assumed: o.assumed()}, "", "")})
+		return verify.Common([]*verify.Report{verify.Unmade("", evidence.Offline(o.now(), 0),
+			&verify.Config{Tool: version(), Assumed: o.assumed()}, "", "")})
 	}
 	o.tellUsage(c, sys)
 	return c
@@ -147,8 +151,10 @@ const (
 func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []string) (err error) {
 	v.jobs, v.budget, v.retain = o.jobs, o.budget, o.record != ""
 	if o.replay != "" {
-		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.maxAge != 0 || o.require || o.canonical || o.rev != "" || o.at != "" {
-			return usagef("leave them out; the clone alone is named anew, with --registry DIR", "--replay takes targets, time and all that bears on the verdict from the bundle")
+		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.maxAge != 0 ||
+			o.require || o.canonical || o.rev != "" || o.at != "" {
+			return usagef("leave them out; the clone alone is named anew, with --registry DIR",
+				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
 		b, err := evidence.ReadBundle(o.replay)
 		if err != nil {
@@ -156,7 +162,8 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		}
 		return v.again(ctx, b, o.registry)
 	}
-	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level, MaxAge: int64(o.maxAge / time.Second), Require: o.require, Canonical: o.canonical}
+	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level, MaxAge: int64(o.maxAge / time.Second),
+		Require: o.require, Canonical: o.canonical}
 	if flags.Targets, err = o.targets(v.sys, args); err != nil {
 		return err
 	}
@@ -170,7 +177,8 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		return err
 	}
 	if o.record != "" && len(v.targets) > maxRecorded {
-		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given", maxRecorded, len(v.targets))
+		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given", maxRecorded,
+			len(v.targets))
 	}
 	v.record = o.record
 	switch {
@@ -194,7 +202,8 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 	if o.receipt != "" {
 		if len(args) > 0 || o.list != "" {
-			return nil, usagef("give either a target or --receipt FILE", "documents at hand are the target; %q was given too", cmp.Or(slices.Concat(args, []string{o.list})...))
+			return nil, usagef("give either a target or --receipt FILE",
+				"documents at hand are the target; %q was given too", cmp.Or(slices.Concat(args, []string{o.list})...))
 		}
 		return nil, nil
 	}
@@ -203,7 +212,7 @@ func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 		var list []byte
 		var err error
 		if o.list == "-" {
-			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
+			list, err = capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), maxVerifiedList)
 		} else {
 			list, err = readCapped(o.list, maxVerifiedList)
 		}
@@ -220,7 +229,8 @@ func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 	case len(out) == 0:
 		return nil, usagef(verify.Forms, "no target was given")
 	case len(out) > verify.MaxTargets:
-		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run", len(out), verify.MaxTargets)
+		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run", len(out),
+			verify.MaxTargets)
 	}
 	return out, nil
 }
@@ -360,7 +370,8 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 	}
 	if b.Head != "" {
 		if dir == "" {
-			return usagef("name the clone with --registry DIR", "the bundle was recorded with commit %s of a registry's clone", b.Head)
+			return usagef("name the clone with --registry DIR",
+				"the bundle was recorded with commit %s of a registry's clone", b.Head)
 		}
 		at, _, err := verify.OpenMirror(dir)
 		if err != nil {
@@ -384,7 +395,10 @@ func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bund
 	v := &verification{sys: sys, out: out, jobs: maxTargetsInWork}
 	defer v.crash(&err)
 	defer v.close()
-	if err := inOrder(out.check, func() error { return out.place(nil, nil) }, func() error { return v.again(ctx, b, dir) }); err != nil {
+	if err := inOrder(out.check, func() error { return out.place(nil, nil) }, func() error {
+		return v.again(ctx, b,
+			dir)
+	}); err != nil {
 		return v.failed(err)
 	}
 	return v.run(ctx)
@@ -392,8 +406,9 @@ func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bund
 
 // bundle is all that the run learned and was told.
 func (v *verification) bundle(notReached map[string][]string) *evidence.Bundle {
-	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(), NotReached: notReached,
-		Flags: evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
+	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(),
+		NotReached: notReached,
+		Flags:      evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
 	if v.cfg.Clone != nil {
 		b.Head, b.Flags.Chosen = v.cfg.Clone.Commit, v.cfg.Clone.Chosen
 	}
@@ -486,7 +501,8 @@ func (v *verification) one(ctx context.Context, shares *evidence.Shares, t verif
 	defer share.Close()
 	r, err := verify.Verify(ctx, share, t, &v.cfg)
 	if errors.Is(err, verify.ErrNotListed) {
-		return verify.Unmade(t.Text, share, &v.cfg, err.Error(), "oap-gate list shows the slugs; or fetch the registry again"), nil
+		return verify.Unmade(t.Text, share, &v.cfg, err.Error(),
+			"oap-gate list shows the slugs; or fetch the registry again"), nil
 	}
 	if err != nil {
 		return nil, err
@@ -502,7 +518,8 @@ func hasRecords(c *verify.Clone, ctx context.Context) error {
 	}
 	_, found, err := tree.Entry(registry.KindListing.Folder())
 	if err == nil && !found {
-		err = usagef("name the clone of a registry with --registry", "no OAP registry here: commit %.12s has no folder %s/", c.Commit, registry.KindListing.Folder())
+		err = usagef("name the clone of a registry with --registry",
+			"no OAP registry here: commit %.12s has no folder %s/", c.Commit, registry.KindListing.Folder())
 	}
 	return err
 }

@@ -18,12 +18,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
-// TestHostileTargetsInMemory verifies sixty-four targets side by side whose sites serve what costs most. Each ends in a step
-// that says what is wrong.
+// TestHostileTargetsInMemory verifies sixty-four targets side by side whose sites serve what costs most. Each ends in
+// a step that says what is wrong.
 func TestHostileTargetsInMemory(t *testing.T) {
 	page := func(body string) *webtest.Behaviour { return &webtest.Behaviour{Body: []byte(body)} }
 	receipt := `{"implementation":{"did":"did:web:%s.example"},"claimed_levels":["L1"],"signatures":[` +
-		strings.TrimSuffix(strings.Repeat(`{"by":"did:web:%[1]s.example#k","alg":"EdDSA","value":"`+strings.Repeat("A", 86)+`"},`, 20), ",") +
+		strings.TrimSuffix(strings.Repeat(`{"by":"did:web:%[1]s.example#k","alg":"EdDSA","value":"`+strings.Repeat("A",
+			86)+`"},`, 20), ",") +
 		`],"a":"` + strings.Repeat("a", 1000<<10) + `"}`
 	var keys strings.Builder
 	for i := range 4000 {
@@ -41,16 +42,23 @@ func TestHostileTargetsInMemory(t *testing.T) {
 		status                      int
 		flags                       []string
 	}{
-		"endless":  {manifest: func(string) *webtest.Behaviour { return &webtest.Behaviour{Endless: true} }, step: "manifest", code: "body-too-large", status: 1},
+		"endless": {manifest: func(string) *webtest.Behaviour { return &webtest.Behaviour{Endless: true} },
+			step: "manifest", code: "body-too-large", status: 1},
 		"loopback": {manifest: func(string) *webtest.Behaviour { return &webtest.Behaviour{Redirect: "https://127.0.0.1/"} }, step: "manifest", code: "url-not-usable", status: 1},
 		"drip": {manifest: func(string) *webtest.Behaviour {
 			return &webtest.Behaviour{Body: bytes.Repeat([]byte(" "), 1<<20), Drip: 1, Interval: webtest.Duration(50_000_000)}
 		}, step: "manifest", code: "timeout", status: 3, flags: []string{"--timeout", "1s"}},
-		"gzip": {receipt: func(string) *webtest.Behaviour { return &webtest.Behaviour{Bomb: 30 << 20} }, step: "receipt-fetch", code: "body-too-large", status: 1},
+		"gzip": {receipt: func(string) *webtest.Behaviour { return &webtest.Behaviour{Bomb: 30 << 20} },
+			step: "receipt-fetch", code: "body-too-large", status: 1},
 		"keys": {receipt: func(host string) *webtest.Behaviour { return page(fmt.Sprintf(receipt, host)) },
-			document: func(host string) *webtest.Behaviour { return page(manyKeys(host)) }, step: "schema", code: "receipt-schema", status: 1},
-		"deep":    {receipt: func(string) *webtest.Behaviour { return page(strings.Repeat(`{"a":`, 200<<10)) }, step: "schema", code: "nesting-too-deep", status: 1},
-		"objects": {receipt: func(string) *webtest.Behaviour { return page(`{"a":[` + strings.Repeat(`{"a":0},`, 30<<10) + `0]}`) }, step: "schema", code: "receipt-schema", status: 1},
+			document: func(host string) *webtest.Behaviour { return page(manyKeys(host)) }, step: "schema",
+			code: "receipt-schema", status: 1},
+		"deep": {receipt: func(string) *webtest.Behaviour { return page(strings.Repeat(`{"a":`, 200<<10)) },
+			step: "schema", code: "nesting-too-deep", status: 1},
+		"objects": {receipt: func(string) *webtest.Behaviour {
+			return page(`{"a":[` + strings.Repeat(`{"a":0},`,
+				30<<10) + `0]}`)
+		}, step: "schema", code: "receipt-schema", status: 1},
 		"texts": {receipt: func(host string) *webtest.Behaviour {
 			long := `"` + strings.Repeat("x", 120<<10) + `"`
 			return page(`{"receipt_id":` + long + `,"implementation":{"did":` + long + `,"name":` + long + `},"suite":{"version":` + long +
@@ -83,7 +91,8 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			var usage bytes.Buffer
-			args := slices.Concat([]string{"oap-gate", "verify", "--targets", targets, "--jobs", "64", "--retry-wait", "1ms", "--format", "text",
+			args := slices.Concat([]string{"oap-gate", "verify", "--targets", targets, "--jobs", "64", "--retry-wait", "1ms",
+				"--format", "text",
 				"--report", "json=" + report}, c.flags, w.WebArgs())
 			run := exec.CommandContext(t.Context(), "peak", args...)
 			run.Stderr = &usage

@@ -31,8 +31,8 @@ global.fetch = (url) => new Promise((done, failed) => {
 require(verifier).verifyConformance(target, {trustedSuiteVersions: ['1.0.0'], reverify: false}).then((r) => console.log(JSON.stringify(r)));
 `
 
-// TestReferenceVerifier compares what the reference verifier says of honest Receipts at L1 to L3, and of a target without
-// one, and holds that code written for its report reads ours. OAP_SPEC names a clone of the specification.
+// TestReferenceVerifier compares what the reference verifier says of honest Receipts at L1 to L3, and of a target
+// without one, and holds that code written for its report reads ours. OAP_SPEC names a clone of the specification.
 func TestReferenceVerifier(t *testing.T) {
 	verifier, err := filepath.Abs(filepath.Join(os.Getenv("OAP_SPEC"), "reference", "agent", "conformance-verifier.js"))
 	if err == nil {
@@ -45,7 +45,8 @@ func TestReferenceVerifier(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed: THE REFERENCE VERIFIER WAS NOT COMPARED WITH")
 	}
-	w, err := fixture.New(t.TempDir(), time.Now().UTC().Truncate(time.Second), webtest.Options{}) // it knows no other clock
+	w, err := fixture.New(t.TempDir(), time.Now().UTC().Truncate(time.Second),
+		webtest.Options{}) // it knows no other clock
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +55,10 @@ func TestReferenceVerifier(t *testing.T) {
 	if err := os.WriteFile(script, []byte(caller), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.Add(fixture.Implementation{Slug: "one"}, fixture.Implementation{Slug: "two", Level: "L2"}, fixture.Implementation{Slug: "three", Level: "L3"},
-		fixture.Implementation{Slug: "sparing", Level: "L1-NC"}, fixture.Implementation{Slug: "over", Issued: "-60d", NotAfter: "-1d"})
+	w.Add(fixture.Implementation{Slug: "one"}, fixture.Implementation{Slug: "two", Level: "L2"},
+		fixture.Implementation{Slug: "three", Level: "L3"},
+		fixture.Implementation{Slug: "sparing", Level: "L1-NC"}, fixture.Implementation{Slug: "over", Issued: "-60d",
+			NotAfter: "-1d"})
 	for _, slug := range []string{"one", "two", "three", "sparing", "over"} {
 		if _, err := w.Publish(slug); err != nil {
 			t.Fatal(err)
@@ -63,7 +66,8 @@ func TestReferenceVerifier(t *testing.T) {
 	}
 	for _, slug := range []string{"one", "two", "three", "sparing", "over", "none"} {
 		target := "https://" + slug + ".example"
-		theirs, err := exec.CommandContext(t.Context(), node, script, verifier, target, w.Web.Addr(), filepath.Join(w.Dir, "ca.pem")).Output()
+		theirs, err := exec.CommandContext(t.Context(), node, script, verifier, target, w.Web.Addr(), filepath.Join(w.Dir,
+			"ca.pem")).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", slug, err)
 		}
@@ -75,7 +79,8 @@ func TestReferenceVerifier(t *testing.T) {
 			t.Fatalf("%s: %s%s", slug, theirs, &ours)
 		}
 		if a["accepted"] != b["accepted"] || !reflect.DeepEqual(a["accepted_levels"], b["accepted_levels"]) {
-			t.Errorf("%s: it says %v %v, here %v %v: %v", slug, a["accepted"], a["accepted_levels"], b["accepted"], b["accepted_levels"], b["reasons"])
+			t.Errorf("%s: it says %v %v, here %v %v: %v", slug, a["accepted"], a["accepted_levels"], b["accepted"],
+				b["accepted_levels"], b["reasons"])
 		}
 		for name, value := range a {
 			if reflect.TypeOf(value) != reflect.TypeOf(b[name]) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations of
-// its own. What no subject asks for any more is let go, so that a run may have many subjects.
+// Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations
+// of its own. What no subject asks for any more is let go, so that a run may have many subjects.
 type Shares struct {
 	src  Source
 	keep bool

@@ -75,7 +75,8 @@ func TestShareBudget(t *testing.T) {
 	src := &counting{asked: map[Request]int{}}
 	shares := NewShares(src, true)
 	spent, fresh := shares.Share(time.Nanosecond), shares.Share(time.Hour)
-	if o := spent.Observe(t.Context(), Request{HTTPS, "https://a.example/", 10}); o.State != Unavailable || o.Code != CodeBudget {
+	if o := spent.Observe(t.Context(), Request{HTTPS, "https://a.example/", 10}); o.State != Unavailable ||
+		o.Code != CodeBudget {
 		t.Errorf("with its budget spent a share observes %+v", o)
 	}
 	if spent.Reaches("schema", "a") || !fresh.Reaches("schema", "b") {
@@ -101,7 +102,8 @@ func TestFiles(t *testing.T) {
 		{Request{HTTPS, "https://a.example/", 5}, Unavailable, CodeNotGiven},
 	} {
 		o := src.Observe(t.Context(), c.r)
-		if o.State != c.want || o.Code != c.code || (o.Body != nil) != (c.want == Obtained) || (o.SHA256 != "") != (c.want == Obtained) {
+		if o.State != c.want || o.Code != c.code || (o.Body != nil) != (c.want == Obtained) ||
+			(o.SHA256 != "") != (c.want == Obtained) {
 			t.Errorf("%s: %+v", c.r, o)
 		}
 	}

@@ -25,7 +25,8 @@ type Target struct {
 // once and in this goroutine. It gives the DID whose document is sought, empty for none, whether the witnesses'
 // Manifests matter, and what decides whose documents are sought: of its Kinds, Witnesses alone counts. A Receipt that
 // nothing names stays Unsought.
-func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (id string, independence bool, w Wanted)) *Facts {
+func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (id string, independence bool,
+	w Wanted)) *Facts {
 	f := &Facts{}
 	c := &collector{ctx: ctx, s: s, memo: t.Memo}
 	f.Manifest = c.manifestOf(t.Manifest)
@@ -97,7 +98,8 @@ func (f *files) answer(r Request) Observation {
 	body, given := f.given[r.Target]
 	switch {
 	case r.Protocol != File:
-		return refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).observation(r)
+		return refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).
+			observation(r)
 	case !given:
 		return refuse(Unavailable, CodeNotGiven, "no file was given with --%s", r.Target).observation(r)
 	case int64(len(body)) > r.MaxBytes:

@@ -16,7 +16,8 @@ func TestCollectTargetBounded(t *testing.T) {
 		fmt.Fprintf(&peers, `{"witness_did":"did:web:w%d.example:a"},`, i)
 	}
 	receipt := `{"claimed_levels":["L5"],"peer_witnesses":[` + strings.TrimSuffix(peers.String(), ",") + `]}`
-	b := &Bundle{Now: time.Unix(0, 0), Observations: []Observation{{Request: Request{File, FileReceipt, MaxReceipt}, State: Obtained, Body: []byte(receipt)}}}
+	b := &Bundle{Now: time.Unix(0, 0), Observations: []Observation{{Request: Request{File, FileReceipt, MaxReceipt},
+		State: Obtained, Body: []byte(receipt)}}}
 	var maintainers []string
 	for i := range 40 {
 		maintainers = append(maintainers, fmt.Sprintf("did:web:m%d.example", i))
@@ -26,17 +27,21 @@ func TestCollectTargetBounded(t *testing.T) {
 		maintainers  []string
 	}{{true, nil}, {false, nil}, {true, maintainers}} {
 		src := NewRecorded(b)
-		facts := CollectTarget(t.Context(), src, Target{Manifest: Request{File, FileManifest, MaxManifest}, Receipt: Request{File, FileReceipt, MaxReceipt}},
+		facts := CollectTarget(t.Context(), src, Target{Manifest: Request{File, FileManifest, MaxManifest},
+			Receipt: Request{File, FileReceipt, MaxReceipt}},
 			func(*Facts) (string, bool, Wanted) {
 				var kinds Set
-				return "did:web:tool.example:a", c.independence, Wanted{Kinds: kinds.With(Witnesses), MaxDocuments: 50, Maintainers: c.maintainers,
+				return "did:web:tool.example:a", c.independence, Wanted{Kinds: kinds.With(Witnesses), MaxDocuments: 50,
+					Maintainers: c.maintainers,
 					Listed: func(did string) *registry.Listing {
-						return &registry.Listing{ToolDID: did, ManifestURI: "https://" + did[8:11] + ".example/m", ReceiptURI: "https://" + did[8:11] + ".example/r"}
+						return &registry.Listing{ToolDID: did, ManifestURI: "https://" + did[8:11] + ".example/m",
+							ReceiptURI: "https://" + did[8:11] + ".example/r"}
 					},
 					ReferenceServer: func(string) bool { return true }}
 			})
 		if n := len(src.Observations()); n > 50 || n < 25 {
-			t.Errorf("independence %v, %d maintainers: %d documents, want some and at most 50", c.independence, len(c.maintainers), n)
+			t.Errorf("independence %v, %d maintainers: %d documents, want some and at most 50", c.independence,
+				len(c.maintainers), n)
 		}
 		if len(facts.Witnesses) == 0 && c.maintainers == nil {
 			t.Error("no witness was looked for")
@@ -45,7 +50,8 @@ func TestCollectTargetBounded(t *testing.T) {
 }
 
 func TestIsHTTPS(t *testing.T) {
-	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false, "": false,
+	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false,
+		"":                                       false,
 		"https://" + strings.Repeat("a", maxURL): false} {
 		if got := IsHTTPS(text); got != want {
 			t.Errorf("%.20q: %v", text, got)

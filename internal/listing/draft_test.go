@@ -20,8 +20,9 @@ func from(t *testing.T, text string) From {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return From{Slug: "tool", ToolDID: "did:web:tool.example", ManifestURI: "https://tool.example/.well-known/oap-tool.json",
-		ReceiptURI: "https://tool.example/receipt.json", Receipt: r,
+	return From{Slug: "tool", ToolDID: "did:web:tool.example",
+		ManifestURI: "https://tool.example/.well-known/oap-tool.json",
+		ReceiptURI:  "https://tool.example/receipt.json", Receipt: r,
 		ReceiptSHA256: "5bd9000000000000000000000000000000000000000000000000000000000000"}
 }
 
@@ -56,7 +57,8 @@ func TestDraftLayout(t *testing.T) {
 	if rec.Path != "implementations/tool.json" {
 		t.Errorf("the path is %q", rec.Path)
 	}
-	if doc, err := strict.Parse(rec.Path, rec.Document.Data, strict.RegistryFile); err != nil || !reflect.DeepEqual(doc.Root, rec.Document.Root) {
+	if doc, err := strict.Parse(rec.Path, rec.Document.Data, strict.RegistryFile); err != nil ||
+		!reflect.DeepEqual(doc.Root, rec.Document.Root) {
 		t.Errorf("the text reads as %v, %v", doc, err)
 	}
 	if v := schema.Builtin("listing").Validate(rec.Document.Root); len(v) > 0 {

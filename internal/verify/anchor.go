@@ -36,13 +36,15 @@ func (w *work) old() (verdict.Outcome, bool) {
 
 func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit string) {
 	c := w.cfg.Clone
-	f := o.Add(verdict.Unplaced{}, severity, "", "clone-old", "the clone is of %s, %s ago; %s: what was revoked since does not show in it",
+	f := o.Add(verdict.Unplaced{}, severity, "", "clone-old",
+		"the clone is of %s, %s ago; %s: what was revoked since does not show in it",
 		stamp(c.When), span.Text(w.src.Now().Sub(c.When)), limit)
 	f.Commit = c.Commit
 	f.WithFix("fetch the registry again")
 }
 
-// path is the file of the listing that anchors the Receipt, else of the first that lists the DID; empty where none does.
+// path is the file of the listing that anchors the Receipt, else of the first that lists the DID; empty where none
+// does.
 func (w *work) path() string {
 	listed := w.listed()
 	for _, l := range listed {
@@ -89,7 +91,8 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 			return out, err
 		}
 		if path != "" {
-			f := out.Errorf(receiptDocument, "", "revoked", "the Receipt, or a later one of the same implementation, is revoked by %s", path)
+			f := out.Errorf(receiptDocument, "", "revoked",
+				"the Receipt, or a later one of the same implementation, is revoked by %s", path)
 			f.WithFix("do not rely on it; the implementation must sign a new Receipt")
 			f.Commit = w.cfg.Clone.Commit
 		}
@@ -172,7 +175,8 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 			}
 			told[missing] = true
 		case anchor.Provisional && !told["provisional"]:
-			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age", anchor.Path).
+			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age",
+				anchor.Path).
 				WithFix("wait until the listing is issued anew without it")
 			told["provisional"] = true
 		}
@@ -230,12 +234,14 @@ func (w *work) claimedAnchor(o *verdict.Outcome) {
 		held = err == nil
 	}
 	if !held {
-		o.Warnf(receiptDocument, at+"/commit_sha", "anchor-claim", "registry_anchor names the commit %.80q, which the clone does not hold", r.AnchorCommit).
+		o.Warnf(receiptDocument, at+"/commit_sha", "anchor-claim",
+			"registry_anchor names the commit %.80q, which the clone does not hold", r.AnchorCommit).
 			WithFix("leave registry_anchor out: nothing depends on it")
 		return
 	}
 	if path := w.path(); path != "" && r.AnchorPath != path {
-		o.Warnf(receiptDocument, at+"/file_path", "anchor-claim", "registry_anchor names %.200q, the clone lists the DID in %s", r.AnchorPath, path).
+		o.Warnf(receiptDocument, at+"/file_path", "anchor-claim",
+			"registry_anchor names %.200q, the clone lists the DID in %s", r.AnchorPath, path).
 			WithFix("leave registry_anchor out: nothing depends on it")
 	}
 }

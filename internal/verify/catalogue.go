@@ -14,10 +14,11 @@ const section6 = "RFC 0019 section 6"
 // catalogue are the steps in the order of the report.
 var catalogue = []step{
 	{judge: judgeManifest, Rule: verdict.Rule{
-		ID: "manifest", Title: "the target serves a Manifest, which names the target's DID", Cite: section6, Method: verdict.Live,
-		Why:   "whoever serves no Manifest cannot be engaged or judged",
-		Fix:   "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with tool.did",
-		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
+		ID: "manifest", Title: "the target serves a Manifest, which names the target's DID", Cite: section6,
+		Method: verdict.Live,
+		Why:    "whoever serves no Manifest cannot be engaged or judged",
+		Fix:    "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with tool.did",
+		Codes:  slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
 	}},
 	{judge: judgeDiscovery, Rule: verdict.Rule{
 		ID: "receipt-discovery", Title: "the Manifest's conformance block names the Receipt", Cite: section6,
@@ -31,22 +32,26 @@ var catalogue = []step{
 		}, codesOf("manifest-did", "manifest-receipt-differs")),
 	}},
 	{judge: judgeFetch, Rule: verdict.Rule{
-		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes where a listing pins them", Cite: section6, Method: verdict.Live,
+		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes where a listing pins them",
+		Cite: section6, Method: verdict.Live,
 		Why:   "a claim whose evidence is not published is no claim",
 		Fix:   "serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds",
 		Codes: codesOf("receipt-fetch"),
 	}},
 	{judge: judgeSchema, costly: true, Rule: verdict.Rule{
 		ID: "schema", Title: "the Receipt is strict JSON and valid under the receipt schema", Cite: section6,
-		Why:   "what two readers read differently proves nothing to either",
-		Fix:   "attest again with a runner that follows the receipt schema",
-		Codes: slices.Concat(codesOf("receipt-claims", "receipt-schema", "rounded-number", receipt.CodeShape), strict.Codes),
+		Why: "what two readers read differently proves nothing to either",
+		Fix: "attest again with a runner that follows the receipt schema",
+		Codes: slices.Concat(codesOf("receipt-claims", "receipt-schema", "rounded-number", receipt.CodeShape),
+			strict.Codes),
 	}},
 	{judge: judgeSuite, Rule: verdict.Rule{
-		ID: "suite-trust", Title: "the Receipt is of a version of the conformance suite that the caller trusts", Cite: section6,
-		Why: "another suite may ask for less",
-		Fix: "attest with a trusted version of the suite, or name the version with --trusted-suites",
-		Codes: []strict.Code{{"suite-not-trusted", "the Receipt is of another suite, or of a version that the caller does not trust",
+		ID: "suite-trust", Title: "the Receipt is of a version of the conformance suite that the caller trusts",
+		Cite: section6,
+		Why:  "another suite may ask for less",
+		Fix:  "attest with a trusted version of the suite, or name the version with --trusted-suites",
+		Codes: []strict.Code{{"suite-not-trusted",
+			"the Receipt is of another suite, or of a version that the caller does not trust",
 			"attest with a trusted version of the suite, or name the version with --trusted-suites"}},
 	}},
 	{judge: judgeValidity, Rule: verdict.Rule{
@@ -61,60 +66,75 @@ var catalogue = []step{
 		}, codesOf("receipt-validity", "validity-missing")),
 	}},
 	{judge: judgeIdentity, Rule: verdict.Rule{
-		ID: "identity", Title: "the Receipt is that of this implementation, at this address", Cite: "RFC 0019 sections 6 and 10",
-		Why: "a Receipt can be shown by whoever has it",
-		Fix: "publish the Receipt that was issued for the Manifest's tool.did, and attest against the address that is engaged",
+		ID: "identity", Title: "the Receipt is that of this implementation, at this address",
+		Cite: "RFC 0019 sections 6 and 10",
+		Why:  "a Receipt can be shown by whoever has it",
+		Fix: "publish the Receipt that was issued for the Manifest's tool.did, " +
+			"and attest against the address that is engaged",
 		Codes: slices.Concat([]strict.Code{
 			{"target-differs", "the suite ran against a host that is not shown to be the implementation's",
 				"attest against the deployment that is engaged"},
 		}, codesOf("receipt-claims", "receipt-did-differs"), codesOf("manifest-did", "manifest-host")),
 	}},
 	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
-		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, and no signature of it is a placeholder",
+		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +
+			"and no signature of it is a placeholder",
 		Cite: "RFC 0019 sections 6 and 7.3", Method: verdict.Live,
-		Why:   "without the implementation's signature a Receipt is a rumour",
-		Fix:   "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 key of the DID Document",
-		Codes: slices.Concat(codesOf("did-resolution"), codesOf("receipt-signature"), codesOf("receipt-claims", "placeholder")),
+		Why: "without the implementation's signature a Receipt is a rumour",
+		Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, " +
+			"with an Ed25519 key of the DID Document",
+		Codes: slices.Concat(codesOf("did-resolution"), codesOf("receipt-signature"), codesOf("receipt-claims",
+			"placeholder")),
 	}},
 	{judge: judgeClaims, Rule: verdict.Rule{
-		ID: "claims", Title: "each claimed level exists and has what its profile needs, and no test failed", Cite: "RFC 0019 sections 6 and 7, RFC 0025",
-		Why: "a signature makes no level of what is none",
-		Fix: "attest again at levels that exist, with no failed test",
+		ID: "claims", Title: "each claimed level exists and has what its profile needs, and no test failed",
+		Cite: "RFC 0019 sections 6 and 7, RFC 0025",
+		Why:  "a signature makes no level of what is none",
+		Fix:  "attest again at levels that exist, with no failed test",
 		Codes: slices.Concat([]strict.Code{
-			{"no-such-level", "the Receipt claims a level that the standard does not know, or none", "attest at levels that exist"},
+			{"no-such-level", "the Receipt claims a level that the standard does not know, or none",
+				"attest at levels that exist"},
 		}, codesOf("receipt-claims", "tests-failed", "no-tests-passed", "profile", "revenue-source")),
 	}},
 	{judge: judgeRevocation, registry: true, costly: true, Rule: verdict.Rule{
-		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation", Cite: "RFC 0019 section 10, RFC 0026 section 5",
-		Why: "what was withdrawn can still be shown",
-		Fix: "name a clone of the registry that is up to date with --registry DIR",
+		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation",
+		Cite: "RFC 0019 section 10, RFC 0026 section 5",
+		Why:  "what was withdrawn can still be shown",
+		Fix:  "name a clone of the registry that is up to date with --registry DIR",
 		Codes: []strict.Code{
-			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one", "the implementation must sign a new Receipt"},
+			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one",
+				"the implementation must sign a new Receipt"},
 			noRegistryCode, cloneOld,
 		},
 	}},
 	{judge: judgeWitnesses, each: true, costly: true, Rule: verdict.Rule{
-		ID: "peer-witnesses", Title: "an L4 Receipt carries one, an L5 Receipt three independent peer witnesses' signatures", Cite: "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
+		ID: "peer-witnesses", Title: "an L4 Receipt carries one, " +
+			"an L5 Receipt three independent peer witnesses' signatures", Cite: "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
 		Method: verdict.Live,
 		Why:    "at L4 and above, others who have been through it must vouch",
 		Fix:    "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
 		Codes:  slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld}),
 	}},
 	{judge: judgeAudit, each: true, Rule: verdict.Rule{
-		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force", Cite: "RFC 0026 section 10",
+		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force",
+		Cite:  "RFC 0026 section 10",
 		Why:   "L5 needs somebody outside the circle of witnesses to have looked",
 		Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 		Codes: codesOf("external-audit"),
 	}},
 	{judge: judgeAnchor, each: true, registry: true, costly: true, Rule: verdict.Rule{
-		ID: "registry-anchor", Title: "a listing of the DID pins the served bytes, in date and at the claimed level", Cite: "RFC 0019 sections 7.1 and 12, RFC 0026 section 9",
-		Why: "what the registry pins cannot be changed unseen",
-		Fix: "list the Receipt in the registry, and name a clone of it with --registry DIR",
+		ID: "registry-anchor", Title: "a listing of the DID pins the served bytes, in date and at the claimed level",
+		Cite: "RFC 0019 sections 7.1 and 12, RFC 0026 section 9",
+		Why:  "what the registry pins cannot be changed unseen",
+		Fix:  "list the Receipt in the registry, and name a clone of it with --registry DIR",
 		Codes: []strict.Code{
-			{"not-anchored", "no listing of the DID in the clone pins these very bytes, in date, at that level", "have the registry list these very bytes"},
-			{"provisional", "the listing is provisional: the domain is young, or of unknown age", "wait until it is issued anew without it"},
+			{"not-anchored", "no listing of the DID in the clone pins these very bytes, in date, at that level",
+				"have the registry list these very bytes"},
+			{"provisional", "the listing is provisional: the domain is young, or of unknown age",
+				"wait until it is issued anew without it"},
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},
-			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show", "leave registry_anchor out: nothing depends on it"},
+			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show",
+				"leave registry_anchor out: nothing depends on it"},
 			noRegistryCode, cloneOld,
 		},
 	}},
@@ -126,8 +146,10 @@ var catalogue = []step{
 }
 
 var (
-	noRegistryCode = strict.Code{"no-registry", "what only a clone of the registry shows is not known", "name a clone with --registry DIR"}
-	cloneOld       = strict.Code{"clone-old", "the clone may be too old to show what was revoked since", "fetch the registry again"}
+	noRegistryCode = strict.Code{"no-registry", "what only a clone of the registry shows is not known",
+		"name a clone with --registry DIR"}
+	cloneOld = strict.Code{"clone-old", "the clone may be too old to show what was revoked since",
+		"fetch the registry again"}
 )
 
 // codesOf are the codes of a check as it explains them: those that are named, or all.

@@ -48,8 +48,8 @@ type Mirror struct {
 // maxMirrorReport caps a mirror's report in bytes.
 const maxMirrorReport = 256 << 20
 
-// OpenMirror finds the clone of a mirror's folder and reads the report beside it. The clone is dir itself, and the mirror
-// nil, where dir is no mirror's.
+// OpenMirror finds the clone of a mirror's folder and reads the report beside it. The clone is dir itself, and the
+// mirror nil, where dir is no mirror's.
 func OpenMirror(dir string) (clone string, m *Mirror, err error) {
 	clone = filepath.Join(dir, "registry.git")
 	if info, err := os.Stat(clone); err != nil || !info.IsDir() {

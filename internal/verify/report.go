@@ -7,8 +7,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Report is the Verification Report of RFC 0019 section 6 on one target, version 1: data only, and the same for the same
-// documents, clone and clock.
+// Report is the Verification Report of RFC 0019 section 6 on one target, version 1: data only, and the same for the
+// same documents, clone and clock.
 type Report struct {
 	Version int          `json:"version" jsonschema:"enum=1"`
 	Tool    verdict.Tool `json:"tool"`

@@ -53,7 +53,8 @@ func (w *work) needs(kinds ...evidence.Kind) (verdict.Outcome, bool) {
 		switch text := w.facts.ReceiptText.State; {
 		case k == evidence.Receipt && text != evidence.Obtained && text != evidence.Unsought:
 			reporter = "receipt-fetch"
-		case (k == evidence.Receipt || k == evidence.ReceiptText) && text == evidence.Unsought && w.facts.Manifest.State != evidence.Obtained:
+		case (k == evidence.Receipt || k == evidence.ReceiptText) && text == evidence.Unsought &&
+			w.facts.Manifest.State != evidence.Obtained:
 			reporter = "manifest"
 		case (k == evidence.Receipt || k == evidence.ReceiptText) && text == evidence.Unsought:
 			reporter = "receipt-discovery"
@@ -64,7 +65,8 @@ func (w *work) needs(kinds ...evidence.Kind) (verdict.Outcome, bool) {
 }
 
 // reporters are the steps that report what the registry's checks report.
-var reporters = map[string]string{"did-resolution": "signature", "manifest-reachability": "manifest", "manifest-did": "identity",
+var reporters = map[string]string{"did-resolution": "signature", "manifest-reachability": "manifest",
+	"manifest-did":  "identity",
 	"receipt-fetch": "receipt-fetch", "receipt-claims": "claims", "peer-witnesses": "peer-witnesses"}
 
 // members are the members of a listing, and the members of documents that findings on them are about.
@@ -106,10 +108,12 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 	_, unreadable := did.Parse(tool)
 	switch {
 	case unreadable != nil:
-		out.Errorf(manifestDocument, "/tool/did", evidence.CodeDIDSyntax, "the Manifest's tool.did is no DID: %v", unreadable).
+		out.Errorf(manifestDocument, "/tool/did", evidence.CodeDIDSyntax, "the Manifest's tool.did is no DID: %v",
+			unreadable).
 			WithFix("set tool.did in the Manifest to the implementation's DID")
 	case w.target.DID != "" && !did.Same(tool, w.target.DID):
-		out.Errorf(manifestDocument, "/tool/did", "manifest-did-differs", "the Manifest's tool.did is %.200q, the target is %.200q", tool, w.target.DID).
+		out.Errorf(manifestDocument, "/tool/did", "manifest-did-differs",
+			"the Manifest's tool.did is %.200q, the target is %.200q", tool, w.target.DID).
 			WithFix("set tool.did in the Manifest to %s", w.target.DID)
 	default:
 		out.Verified = "is of " + tool
@@ -129,16 +133,19 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 	switch {
 	case !m.Attested:
 		out.Errorf(manifestDocument, "/conformance", "unattested",
-			"the Manifest has no conformance block: the target is unattested, and whatever policy its principal has for such applies").
+			"the Manifest has no conformance block: the target is unattested, "+
+				"and whatever policy its principal has for such applies").
 			WithFix("add conformance with a receipt_uri to the Manifest, or treat the target by the policy for the unattested")
 		return out, nil
 	case !evidence.IsHTTPS(m.ReceiptURI):
-		out.Errorf(manifestDocument, "/conformance/receipt_uri", "no-receipt-uri", "conformance.receipt_uri is %.200q, an https URL is needed", m.ReceiptURI).
+		out.Errorf(manifestDocument, "/conformance/receipt_uri", "no-receipt-uri",
+			"conformance.receipt_uri is %.200q, an https URL is needed", m.ReceiptURI).
 			WithFix("set conformance.receipt_uri to the https URL of the signed Receipt")
 		return out, nil
 	}
 	if uri := w.receiptURI(); uri != "" && uri != m.ReceiptURI {
-		out.Warnf(manifestDocument, "/conformance/receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
+		out.Warnf(manifestDocument, "/conformance/receipt_uri", "manifest-receipt-differs",
+			"the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
 			WithFix("set conformance.receipt_uri in the Manifest to the Receipt that is listed")
 	}
 	out.Verified = "names " + cut(m.ReceiptURI, 200)
@@ -187,11 +194,13 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 		trusted = TrustedSuites
 	}
 	if r.SuiteName != SuiteName {
-		out.Errorf(receiptDocument, "/suite/name", "suite-not-trusted", "suite.name is %.100q, %q is needed", r.SuiteName, SuiteName).
+		out.Errorf(receiptDocument, "/suite/name", "suite-not-trusted", "suite.name is %.100q, %q is needed", r.SuiteName,
+			SuiteName).
 			WithFix("attest with the conformance suite of the specification")
 	}
 	if !trusted.trust(r.SuiteVersion) {
-		out.Errorf(receiptDocument, "/suite/version", "suite-not-trusted", "suite.version is %.100q, trusted are %s", r.SuiteVersion, trusted).
+		out.Errorf(receiptDocument, "/suite/version", "suite-not-trusted", "suite.version is %.100q, trusted are %s",
+			r.SuiteVersion, trusted).
 			WithFix("attest with a trusted version, or name this one with --trusted-suites")
 	}
 	if len(out.Findings) == 0 {
@@ -208,17 +217,20 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	r, now := w.receipt(), w.src.Now()
 	add(&out, receiptDocument, checks.ReceiptDates(r))
 	if from := r.NotBefore.Time; !from.IsZero() && now.Before(from.Add(-checks.Skew)) {
-		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid", "validity.not_before is %s, it is %s; at most %s ahead is allowed",
+		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
+			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
 			stamp(from), stamp(now), span.Text(checks.Skew)).WithFix("wait until %s", stamp(from.Add(-checks.Skew)))
 	}
 	until := r.NotAfter.Time
 	if !until.IsZero() && !now.Before(until) {
-		out.Errorf(receiptDocument, "/validity/not_after", "expired", "validity.not_after is %s, it is %s, %s later", stamp(until), stamp(now),
+		out.Errorf(receiptDocument, "/validity/not_after", "expired", "validity.not_after is %s, it is %s, %s later",
+			stamp(until), stamp(now),
 			span.Text(now.Sub(until))).WithFix("the implementation must attest again (RFC 0019 section 7.2)")
 	}
 	if !r.NotBefore.IsZero() && !until.IsZero() {
 		if d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond); d > checks.Window {
-			out.Warnf(receiptDocument, "/validity/not_after", "window-too-long", "validity.not_after is %s after not_before, %s is the default, and all that a listing may have",
+			out.Warnf(receiptDocument, "/validity/not_after", "window-too-long",
+				"validity.not_after is %s after not_before, %s is the default, and all that a listing may have",
 				span.Text(d), span.Text(checks.Window)).WithFix("attest at least every 90 days")
 		}
 	}
@@ -242,14 +254,22 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	asked := w.target.ManifestURI
 	hosts := asked == "" || checks.SameHost(asked, r.TargetURI)
 	if !hosts && !checks.InDomain(asked, r.ImplementationDID) {
-		out.Errorf(manifestDocument, "", "manifest-host", "the Manifest is on host %.200q, neither in the domain of %.200s nor the host %.200q of the Receipt's signed target.uri",
-			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
-	} else if base := w.target.base(); strings.Trim(pathOf(base), "/") != "" && !covers(base, r.TargetURI) && !isAt(r.ImplementationDID, base) {
-		out.Errorf(manifestDocument, "", "manifest-host", "the Manifest is that of %.200q, the Receipt's signed target.uri is %.200q, and %.200s is not the did:web of that path",
+		out.Errorf(manifestDocument, "", "manifest-host",
+			"the Manifest is on host %.200q, neither in the domain of %.200s "+
+				"nor the host %.200q of the Receipt's signed target.uri",
+			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).
+			WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
+	} else if base := w.target.base(); strings.Trim(pathOf(base), "/") != "" && !covers(base, r.TargetURI) &&
+		!isAt(r.ImplementationDID, base) {
+		out.Errorf(manifestDocument, "", "manifest-host",
+			"the Manifest is that of %.200q, the Receipt's signed target.uri is %.200q, "+
+				"and %.200s is not the did:web of that path",
 			base, r.TargetURI, r.ImplementationDID).WithFix("attest with a target.uri at or below that address")
 	}
-	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" && !checks.InDomain(r.TargetURI, r.ImplementationDID) && (asked == "" || !hosts) {
-		out.Warnf(receiptDocument, "/target/uri", "target-differs", "the suite ran against %.200q, which is outside the domain of %.200s", r.TargetURI, r.ImplementationDID).
+	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" && !checks.InDomain(r.TargetURI,
+		r.ImplementationDID) && (asked == "" || !hosts) {
+		out.Warnf(receiptDocument, "/target/uri", "target-differs",
+			"the suite ran against %.200q, which is outside the domain of %.200s", r.TargetURI, r.ImplementationDID).
 			WithFix("attest against the deployment that is engaged")
 	}
 	if !out.Has(verdict.Error) {
@@ -338,7 +358,8 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 	}
 	add(&out, receiptDocument, checks.ReceiptResults(r))
 	if len(w.claimed) == 0 {
-		out.Errorf(receiptDocument, "/claimed_levels", "no-such-level", "claimed_levels names no level").WithFix("attest at a level")
+		out.Errorf(receiptDocument, "/claimed_levels", "no-such-level", "claimed_levels names no level").
+			WithFix("attest at a level")
 	}
 	if !out.Has(verdict.Error) {
 		out.Verified = "claims " + levelList(w.claimed) + fmt.Sprintf(", %d tests passed", r.Passed)
@@ -361,7 +382,8 @@ func levelList(levels []level.Level) string {
 }
 
 func judgeWitnesses(w *work) (verdict.Outcome, error) {
-	return w.eachLevel("peer-witnesses", 4, "only L4 and L5 need peer witnesses", func(l level.Level, s *checks.Subject) (verdict.Outcome, error) {
+	return w.eachLevel("peer-witnesses", 4, "only L4 and L5 need peer witnesses", func(l level.Level,
+		s *checks.Subject) (verdict.Outcome, error) {
 		r := w.receipt()
 		var out verdict.Outcome
 		switch {
@@ -370,7 +392,8 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 			if l.Base() == 5 {
 				need = "three"
 			}
-			out.Errorf(receiptDocument, "/peer_witnesses", "too-few-witnesses", "the Receipt carries no peer witness, %s needs %s", l, need).
+			out.Errorf(receiptDocument, "/peer_witnesses", "too-few-witnesses",
+				"the Receipt carries no peer witness, %s needs %s", l, need).
 				WithFix("have listed L4 or L5 implementations sign the Receipt")
 			return out, nil
 		case w.cfg.Standing == nil:
@@ -386,19 +409,22 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 		if out, missing := w.needs(needs...); missing {
 			return out, nil
 		}
-		return w.check("peer-witnesses", s, members{"": {receiptDocument, "/peer_witnesses"}, "/manifest_uri": {manifestDocument, "/tool/publisher"},
-			"/tool_did": {manifestDocument, "/tool/did"}})
+		return w.check("peer-witnesses", s, members{"": {receiptDocument, "/peer_witnesses"},
+			"/manifest_uri": {manifestDocument, "/tool/publisher"},
+			"/tool_did":     {manifestDocument, "/tool/did"}})
 	})
 }
 
 func judgeAudit(w *work) (verdict.Outcome, error) {
-	return w.eachLevel("external-audit", 5, "only L5 needs an external audit", func(_ level.Level, s *checks.Subject) (verdict.Outcome, error) {
+	return w.eachLevel("external-audit", 5, "only L5 needs an external audit", func(_ level.Level,
+		s *checks.Subject) (verdict.Outcome, error) {
 		return w.check("external-audit", s, members{"": {receiptDocument, "/external_audit"}})
 	})
 }
 
 // eachLevel judges each claimed level from one on, and joins what was found.
-func (w *work) eachLevel(id string, from int, not string, judge func(level.Level, *checks.Subject) (verdict.Outcome, error)) (verdict.Outcome, error) {
+func (w *work) eachLevel(id string, from int, not string, judge func(level.Level, *checks.Subject) (verdict.Outcome,
+	error)) (verdict.Outcome, error) {
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
 		return out, nil
 	}

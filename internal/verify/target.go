@@ -95,8 +95,8 @@ func ParseTargets(list []byte) ([]string, error) {
 	return out, lines.Err()
 }
 
-// base is the address of an implementation whose Manifest is asked for at the well-known place below it, empty for another
-// place.
+// base is the address of an implementation whose Manifest is asked for at the well-known place below it, empty for
+// another place.
 func (t Target) base() string {
 	at, found := strings.CutSuffix(t.ManifestURI, wellKnown)
 	if !found {

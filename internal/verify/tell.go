@@ -14,12 +14,16 @@ import (
 
 // Unmade is the report on a target of which nothing could be judged.
 func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
-	return &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(), AcceptedLevels: []level.Level{},
-		ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{}, Verdict: verdict.Errored, Error: message, Remedy: fix,
-		Level: cfg.Level, Assumed: append([]string{}, cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil), Evidence: []verdict.Evidence{}}
+	return &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
+		AcceptedLevels: []level.Level{},
+		ClaimedLevels:  []level.Level{}, Reasons: []string{}, Steps: []Step{}, Verdict: verdict.Errored, Error: message,
+		Remedy: fix,
+		Level:  cfg.Level, Assumed: append([]string{},
+			cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil), Evidence: []verdict.Evidence{}}
 }
 
-// Worst is the verdict of a run of several targets: what could not be judged, then what failed, then what is inconclusive.
+// Worst is the verdict of a run of several targets: what could not be judged, then what failed, then what is
+// inconclusive.
 func Worst(a, b verdict.Verdict) verdict.Verdict {
 	order := []verdict.Verdict{verdict.Passed, verdict.Inconclusive, verdict.Failed, verdict.Errored}
 	if slices.Index(order, b) > slices.Index(order, a) {
@@ -132,7 +136,8 @@ func (r *Report) summary() string {
 // subject of its own.
 func Common(all []*Report) *verdict.Report {
 	first := all[0]
-	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp, Assumed: first.Assumed,
+	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
+		Assumed: first.Assumed,
 		Verdict: verdict.Passed, Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 	rep.Counts.Records = len(all)
 	var rows []evidence.Row
@@ -178,7 +183,8 @@ func (s Step) result(subject string) verdict.Result {
 		if f.Document != "" {
 			pointer = f.Document + "#" + pointer
 		}
-		out.Findings = append(out.Findings, verdict.Finding{Severity: f.Severity, Code: f.Code, Message: f.Message, Fix: f.Fix,
+		out.Findings = append(out.Findings, verdict.Finding{Severity: f.Severity, Code: f.Code, Message: f.Message,
+			Fix:  f.Fix,
 			Cite: f.Cite, Pointer: pointer, Commit: f.Commit})
 	}
 	return out

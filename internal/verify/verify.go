@@ -187,7 +187,8 @@ func (w *work) collect() error {
 
 func needsWitness(l level.Level) bool { return l.Base() >= 4 }
 
-// maxClaimed is how many levels are looked at: there are fewer, so that of more some do not exist, and none is accepted.
+// maxClaimed is how many levels are looked at: there are fewer, so that of more some do not exist, and none is
+// accepted.
 const maxClaimed = 64
 
 // claim finds the levels that the Receipt claims, each once.
@@ -325,7 +326,8 @@ func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 	if err != nil {
 		return Step{}, fmt.Errorf("step %s %w of %s", rule.ID, err, w.target.Text)
 	}
-	s := Step{Step: rule.ID, Verdict: v, Cite: rule.Cite, Reason: cmp.Or(out.Skipped, out.Doubtful, out.Verified), Findings: []Finding{}}
+	s := Step{Step: rule.ID, Verdict: v, Cite: rule.Cite, Reason: cmp.Or(out.Skipped, out.Doubtful, out.Verified),
+		Findings: []Finding{}}
 	slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 	for _, f := range out.Findings {
 		s.Findings = append(s.Findings, Finding{Severity: f.Severity, Code: f.Code, Message: f.Message, Fix: f.Fix,

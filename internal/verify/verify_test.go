@@ -16,11 +16,14 @@ func TestParseTarget(t *testing.T) {
 	}{
 		{"https://tool.example", false, Target{ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
 		{"https://tool.example/", false, Target{ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
-		{"https://tool.example:8443/a/b/", false, Target{ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
+		{"https://tool.example:8443/a/b/", false,
+			Target{ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
 		{"https://tool.example/x/m.json", false, Target{ManifestURI: "https://tool.example/x/m.json"}},
 		{"https://tool.example/m.json?v=2", false, Target{ManifestURI: "https://tool.example/m.json?v=2"}},
-		{"did:web:tool.example", true, Target{DID: "did:web:tool.example", ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
-		{"did:web:tool.example%3A8443:a:b", false, Target{DID: "did:web:tool.example%3A8443:a:b", ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
+		{"did:web:tool.example", true, Target{DID: "did:web:tool.example",
+			ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
+		{"did:web:tool.example%3A8443:a:b", false, Target{DID: "did:web:tool.example%3A8443:a:b",
+			ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
 		{"tool", true, Target{Slug: "tool"}},
 	} {
 		c.want.Text = c.text
@@ -28,9 +31,12 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want %+v", c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"", "tool", "http://tool.example", "https://", "https://tool.example?q", "https://tool.example?",
-		"https://tool.example#f", "https://u:p@tool.example", "did:web:", "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
-		"did:web:127.0.0.1", "did:web:tool.example#key-1", "did:ion:x", "ftp://tool.example", "tool.example", "Tool", "../tool", "https://[::1]:x"} {
+	for _, text := range []string{"", "tool", "http://tool.example", "https://", "https://tool.example?q",
+		"https://tool.example?",
+		"https://tool.example#f", "https://u:p@tool.example", "did:web:",
+		"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+		"did:web:127.0.0.1", "did:web:tool.example#key-1", "did:ion:x", "ftp://tool.example", "tool.example", "Tool",
+		"../tool", "https://[::1]:x"} {
 		if got, err := ParseTarget(text, false); !errors.Is(err, ErrForm) {
 			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
 		}
@@ -60,8 +66,10 @@ func TestSuites(t *testing.T) {
 		trusted, version string
 		want             bool
 	}{
-		{"1.x", "1.0.0", true}, {"1.x", "1.3", true}, {"1.x", "1", false}, {"1.x", "10.0.0", false}, {"1.x", "1.4.0-rc.1", false},
-		{"1.x", "1.x", false}, {"1.x", "1.0.0 ", false}, {"1.x", "", false}, {"1.x,2.1.0", "2.1.0", true}, {"2.1.0", "2.1", false},
+		{"1.x", "1.0.0", true}, {"1.x", "1.3", true}, {"1.x", "1", false}, {"1.x", "10.0.0", false}, {"1.x", "1.4.0-rc.1",
+			false},
+		{"1.x", "1.x", false}, {"1.x", "1.0.0 ", false}, {"1.x", "", false}, {"1.x,2.1.0", "2.1.0", true}, {"2.1.0",
+			"2.1", false},
 		{"1.4.0-rc.1", "1.4.0-rc.1", true},
 	} {
 		s, err := ParseSuites(c.trusted)
@@ -86,7 +94,8 @@ func TestCovers(t *testing.T) {
 	}{
 		{"https://a.example/x", "https://a.example/x", true}, {"https://a.example/x", "https://A.example:443/x/y?q", true},
 		{"https://a.example/x", "https://a.example/xy", false}, {"https://a.example/x", "https://a.example/", false},
-		{"https://a.example/x", "https://a.example/x/../y", false}, {"https://a.example/x", "https://a.example/x/%2e%2e/y", false},
+		{"https://a.example/x", "https://a.example/x/../y", false}, {"https://a.example/x",
+			"https://a.example/x/%2e%2e/y", false},
 		{"https://a.example/x", "http://a.example/x", false}, {"https://a.example/x", "https://a.example:8443/x", false},
 		{"https://a.example/x", "", false}, {"https://a.example", "https://a.example/anything", true},
 	} {
@@ -109,7 +118,8 @@ func TestWorst(t *testing.T) {
 
 // Each step has what explain tells of it, and no two have one name.
 func TestCatalogue(t *testing.T) {
-	want := []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "suite-trust", "validity", "identity", "signature",
+	want := []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "suite-trust", "validity", "identity",
+		"signature",
 		"claims", "revocation", "peer-witnesses", "external-audit", "registry-anchor", "reverify"}
 	var got []string
 	for _, s := range catalogue {
