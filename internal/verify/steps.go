@@ -228,7 +228,13 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 			span.Text(now.Sub(until))).WithFix("the implementation must attest again (RFC 0019 section 7.2)")
 	}
 	if !r.NotBefore.IsZero() && !until.IsZero() {
-		if d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond); d > checks.Window {
+		d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond)
+		switch {
+		case d <= 0 && !out.Has(verdict.Error): // within the few minutes that clocks may be apart
+			out.Errorf(receiptDocument, "/validity/not_after", "window-empty",
+				"validity.not_after %s is not later than not_before %s", stamp(until), stamp(r.NotBefore.Time)).
+				WithFix("attest again, with a not_after that is later")
+		case d > checks.Window:
 			out.Warnf(receiptDocument, "/validity/not_after", "window-too-long",
 				"validity.not_after is %s after not_before, %s is the default, and all that a listing may have",
 				span.Text(d), span.Text(checks.Window)).WithFix("attest at least every 90 days")
