@@ -87,14 +87,18 @@ func (r *Run) referenceServers() ([]string, error) {
 	return r.servers, r.serversErr
 }
 
-// saysNothing reports whether a policy has nothing but comments, as the one that a new registry begins with.
+// saysNothing reports whether a policy has comments and nothing else, as the one that a new registry begins with. An empty
+// one says nothing either, but nobody meant it so.
 func saysNothing(text []byte) bool {
+	comments := false
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' {
 			return false
 		}
+		comments = comments || len(line) > 0
 	}
-	return true
+	return comments
 }
 
 func parsePolicy(text []byte) (Policy, error) {

@@ -129,8 +129,9 @@ func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
 		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
 		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
 that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A
-scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject, none, forged, twice
-and late. What makes a producer ask is its own business; give it harmless tools, or a place where nothing can break.`,
+scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
+none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
+where nothing can break.`,
 		Example: "  oap-gate conformance aaep producer --url http://127.0.0.1:8080 --layout reference\n" +
 			"  oap-gate conformance aaep producer --url https://agent.example --level 2 \\\n" +
 			"    --scenario scenarios.yml --capture session.jsonl",

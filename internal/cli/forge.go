@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -217,12 +218,13 @@ of the default branch, and says what is wrong and how to mend it.`,
 
 func newProtect(sys IO) *cobra.Command {
 	var o installation
-	var dry, apply bool
+	var dry, apply, prune bool
 	c := &cobra.Command{
 		Use:   "protect",
 		Short: "show (--dry-run) or apply (--apply) the protections of .github/repo-config.yml",
 		Long: `protect holds the protections of the default branch against .github/repo-config.yml (RFC 0026
-section 7). It only ever adds protection: what stands and is stricter stays, and is shown.`,
+section 7). It only ever adds protection: what stands and is stricter stays, and is shown. A required check that no
+job of a workflow here reports is shown too; --prune takes it away.`,
 		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -249,13 +251,14 @@ section 7). It only ever adds protection: what stands and is stricter stays, and
 				if err != nil {
 					return nil, err
 				}
-				return doctor.Protect(cmd.Context(), client, file, apply)
+				return doctor.Protect(cmd.Context(), client, file, os.DirFS(dir), doctor.Changes{Apply: apply, Prune: prune})
 			})
 		},
 	}
 	o.bind("protect", c, sys)
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
+	c.Flags().BoolVar(&prune, "prune", false, "with --apply: take away required checks that no job of a workflow reports")
 	return c
 }
 

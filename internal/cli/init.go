@@ -124,7 +124,7 @@ func next(out *strings.Builder, paths []string, others, owners bool) {
 	step("oap-gate doctor, then open the pull request, see the check oap-gate green once, and merge it")
 	step("oap-gate protect --dry-run, then oap-gate protect --apply, with a token that may administer")
 	if others {
-		step("remove the workflows above whose checks the gate's replace, and their required contexts: oap-gate protect --prune --dry-run")
+		step("remove the workflows above whose checks the gate's replace, then take their names from what the branch requires: oap-gate protect --apply --prune")
 	}
 }
 

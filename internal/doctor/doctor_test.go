@@ -38,6 +38,8 @@ func documented(t *testing.T) tree {
 		".github/workflows/comment.yml": "workflows/comment.yml",
 		".github/workflows/audit.yml":   "workflows/audit.yml",
 		".github/workflows/protect.yml": "workflows/protect.yml",
+		".github/workflows/remind.yml":  "workflows/remind.yml",
+		".github/workflows/rerun.yml":   "workflows/rerun.yml",
 	} {
 		all[to] = filled.Replace(text(t, docs+from))
 	}
@@ -110,7 +112,7 @@ func TestDocumentedInstallationIsSound(t *testing.T) {
 	if got := short(f, r); got != "" || r.Verdict.ExitStatus() != 0 {
 		t.Errorf("verdict %s\n%s\n%+v", r.Verdict, got, found(r))
 	}
-	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml .github/workflows/comment.yml .github/workflows/protect.yml"; strings.Join(r.Installation.Files, " ") != want {
+	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml .github/workflows/comment.yml .github/workflows/protect.yml .github/workflows/remind.yml .github/workflows/rerun.yml"; strings.Join(r.Installation.Files, " ") != want {
 		t.Errorf("examined %q", r.Installation.Files)
 	}
 }

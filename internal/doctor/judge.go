@@ -45,6 +45,10 @@ func (v *visit) judge(w *workflow) {
 		case conformsRole:
 			v.judgeTarget(w, conformsRole)
 			v.judgePermissions(j, nil)
+		case remindRole:
+			v.judgePermissions(j, []string{"issues"})
+		case rerunRole:
+			v.judgePermissions(j, []string{"actions", "pull-requests"})
 		case otherRole:
 			v.judgePermissions(j, nil)
 		default:

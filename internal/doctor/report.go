@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
@@ -15,10 +18,18 @@ import (
 // subject of each result: an installation is judged as a whole.
 const subject = "registry"
 
-// Protect compares the protections at the forge with those of the file and, with apply, adds what is missing: see
-// [forge.Protect]. A forge that does not answer for now is a finding; any other error of it is returned.
-func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, apply bool) (*verdict.Report, error) {
-	v := &visit{branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
+// Changes are those that Protect may make at the forge.
+type Changes struct {
+	Apply bool // add what is missing
+	Prune bool // and take away required checks that no job of a workflow reports
+}
+
+// Protect compares the protections at the forge with those of the file and, if it may, adds what is missing: see
+// [forge.Protect]. tree is the clone, whose workflows say what is reported. A forge that does not answer for now is a
+// finding; any other error of it is returned.
+func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS, may Changes) (*verdict.Report, error) {
+	v := &visit{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
+	apply := may.Apply
 	done, err := forge.Protect(ctx, c, file.Config.Protection, apply)
 	switch {
 	case forge.Passing(err):
@@ -35,10 +46,64 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, apply 
 	v.differences(done.Differences, fix, func(d forge.Difference) string {
 		return fmt.Sprintf("%s: have %s; want %s", d.Path, d.Have, d.Want)
 	})
+	if err := v.prune(ctx, c, done, may); err != nil {
+		return nil, err
+	}
 	for _, kind := range done.NotChecked {
 		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "not checked: rules of type %s", kind)
 	}
 	return v.report("protect", "protections")
+}
+
+// prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them away
+// where it may.
+func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
+	look := &visit{tree: v.tree}
+	if err := look.readWorkflows(); err != nil {
+		return err
+	}
+	if look.unreadable {
+		return nil // a job of that file may report it
+	}
+	stale := func(r repoconfig.RequiredCheck) bool {
+		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks, func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
+		return !wanted && (r.AppID == 0 || r.AppID == actionsApp) && !look.reports(r.Context)
+	}
+	var names []string
+	for _, layer := range done.Layers {
+		for _, r := range layer.Protection.RequiredChecks {
+			if stale(r) && !slices.Contains(names, r.Context) {
+				names = append(names, r.Context)
+			}
+		}
+	}
+	if may.Apply && may.Prune && len(names) > 0 {
+		gone, err := c.Prune(ctx, done.Branch, stale)
+		v.applied = append(v.applied, gone...)
+		return err
+	}
+	for _, name := range names {
+		v.add(verdict.Warning, "stale-context", strict.Pos{}, "oap-gate protect --apply --prune takes it away",
+			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for it for ever", name)
+	}
+	return nil
+}
+
+// reports reports whether a job of a workflow may have that name: one that is computed, or of a matrix or a called
+// workflow, is only known in part.
+func (v *visit) reports(context string) bool {
+	for _, w := range v.workflows {
+		for _, j := range w.jobs {
+			var parts []string
+			for _, part := range computed.Split(j.context(), -1) {
+				parts = append(parts, regexp.QuoteMeta(part))
+			}
+			if regexp.MustCompile(`^` + strings.Join(parts, `.*`) + `(?: \(.*\)| / .*)?$`).MatchString(context) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // report gives each of the rules with these ids, all where none is named, its result.
@@ -88,10 +153,10 @@ func (v *visit) report(mode string, ids ...string) (*verdict.Report, error) {
 var judged = map[string][]role{
 	"gate-job":        {checkRole, governsRole},
 	"gate-checkout":   {checkRole, governsRole, auditRole},
-	"job-permissions": {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
+	"job-permissions": roles,
 	"comment-job":     {commentRole},
-	"action-step":     {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
-	"filled-in":       {checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole},
+	"action-step":     roles,
+	"filled-in":       roles,
 }
 
 // unblamed is the outcome of a rule that nothing speaks against.

@@ -146,6 +146,8 @@ var Rules = []verdict.Rule{
 				"give a token with administration: read"},
 			{"protection-stricter", "the forge protects the branch more than repo-config.yml asks for",
 				"put it into repo-config.yml, or loosen it at the forge by hand"},
+			{"stale-context", "the branch requires a check that no job of a workflow reports",
+				"run oap-gate protect --apply --prune with a token that may administer"},
 			{"rule-not-checked", "the forge has a rule of a kind that is not checked", "nothing to do"},
 		}},
 }

@@ -29,8 +29,13 @@ const (
 	governsRole role = "governance" // the specification's gates
 	// conformsRole holds a provider, an agent or a producer against its companion protocol.
 	conformsRole role = "conformance"
+	remindRole   role = "remind"
+	rerunRole    role = "rerun"
 	otherRole    role = "other" // another command of the gate
 )
+
+// roles are all but noRole, the weightiest first.
+var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole, otherRole}
 
 // field is one member of a mapping with its place. The zero field is not there.
 type field struct {
@@ -162,7 +167,7 @@ func (w *workflow) runsOn(events ...string) bool {
 
 // role is the weightiest role of the job's steps.
 func (j *job) role() role {
-	for _, r := range []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, otherRole} {
+	for _, r := range roles {
 		if j.first(r) != nil {
 			return r
 		}
@@ -245,7 +250,7 @@ func newWorkflow(root field, local bool) *workflow {
 var (
 	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
-	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|doctor|replay|merge|demo)\b`)
+	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
 )
 
 func (w *workflow) roleOf(s field, local bool) role {
@@ -320,8 +325,7 @@ func (w *workflow) actionRole(mode string) role {
 }
 
 func commandRole(command string) role {
-	switch r := role(command); r {
-	case checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole:
+	if r := role(command); slices.Contains(roles, r) {
 		return r
 	}
 	return otherRole

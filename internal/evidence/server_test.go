@@ -9,9 +9,12 @@ import (
 	"testing"
 )
 
-// The transport reaches a private server where the operator's URL names one, and a public name by public addresses alone.
+// The transport reaches a private server where the operator's URL names one, and a public name by public addresses
+// alone.
 func TestServerTransport(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("here")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = rw.Write([]byte("here"))
+	}))
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	resolver := startDNS(t, map[string][]string{"inward.example": {"127.0.0.1"}})
@@ -29,7 +32,8 @@ func TestServerTransport(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}
-	for base, want := range map[string]string{"": "there is none", "ftp://x.example": "expected scheme", "http://%": "invalid URL"} {
+	for base, want := range map[string]string{"": "there is none", "ftp://x.example": "expected scheme",
+		"http://%": "invalid URL"} {
 		if _, err := ServerTransport(LiveOptions{ServerURL: base}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", base, err, want)
 		}

@@ -26,6 +26,7 @@ type Protected struct {
 	Differences []Difference // after what was written
 	Unread      []string
 	NotChecked  []string // types of rules that are not judged
+	Layers      []Layer
 }
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
@@ -50,7 +51,7 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 	}
 	return &Protected{
 		Branch: standing.Branch, Applied: applied, Differences: differences,
-		Unread: standing.Unread, NotChecked: standing.NotChecked,
+		Unread: standing.Unread, NotChecked: standing.NotChecked, Layers: standing.Layers,
 	}, nil
 }
 

@@ -310,6 +310,10 @@ func (s *Server) route(r *request) {
 		s.rerun(r)
 	case r.is("GET", "branches", "*"):
 		s.branch(r)
+	case r.is("GET", "branches", "*", "protection", "required_status_checks"),
+		r.is("PATCH", "branches", "*", "protection", "required_status_checks"),
+		r.is("DELETE", "branches", "*", "protection", "required_status_checks"):
+		s.classicChecks(r)
 	case r.is("GET", "branches", "*", "protection"):
 		s.protection(r)
 	case r.is("GET", "rules", "branches", "*"):

@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,6 +17,37 @@ func (s *Server) protection(r *request) {
 		r.fail(http.StatusNotFound, "Branch not protected")
 	default:
 		r.send(http.StatusOK, text)
+	}
+}
+
+// classicChecks are the required checks of a branch's classic protection.
+func (s *Server) classicChecks(r *request) {
+	var all map[string]any
+	if text := s.classic[r.path[1]]; text != nil {
+		if err := json.Unmarshal(text, &all); err != nil {
+			panic(err)
+		}
+	}
+	switch {
+	case !r.access.Admin:
+		r.refuse()
+	case all["required_status_checks"] == nil:
+		r.fail(http.StatusNotFound, "Required status checks not enabled")
+	case r.Method == "DELETE":
+		delete(all, "required_status_checks")
+		r.w.WriteHeader(http.StatusNoContent)
+	case r.Method == "PATCH":
+		var sent map[string]any
+		if !r.decode(&sent) {
+			return
+		}
+		all["required_status_checks"] = sent
+		r.send(http.StatusOK, sent)
+	default:
+		r.send(http.StatusOK, all["required_status_checks"])
+	}
+	if text, err := json.Marshal(all); err == nil && all != nil {
+		s.classic[r.path[1]] = text
 	}
 }
 

@@ -64,6 +64,11 @@ func judgeEnvelope(m *message, say sayer) {
 	if v, there := m.members["urgency"]; there && !slices.Contains([]any{"background", "normal", "critical"}, v) {
 		wrong("urgency", "urgency-value", "background, normal or critical")
 	}
+	if v, there := m.members["sequence_number"]; there {
+		if n, ok := integer(v); !ok || n < 0 {
+			wrong("sequence_number", "sequence", "a whole number from 0")
+		}
+	}
 }
 
 func isContext(v any) bool {

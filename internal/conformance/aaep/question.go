@@ -16,6 +16,7 @@ type question struct {
 	fallback decision
 	reply    decision // of the reply that counts
 	confirms bool
+	unlinked bool // it has no token that a reply could name, which is reported as that
 	answered bool // by a reply that counts
 	released bool // its session went on, or asked for the action again
 }
@@ -27,6 +28,7 @@ const (
 	undecided decision = iota
 	accept
 	reject
+	unreadable // what would decide is not there, or none of these, which is reported as that
 )
 
 func decisionOf(text string) decision {
@@ -40,6 +42,8 @@ func (q *question) decided(at time.Time) decision {
 		return q.reply
 	case q.deadline != 0 && !at.IsZero() && at.UnixMilli() >= q.deadline:
 		return q.fallback
+	case q.unlinked:
+		return unreadable
 	}
 	return undecided
 }
@@ -76,7 +80,11 @@ func (s *Stream) open(of *session, m *message, say sayer) {
 	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 && !m.time.IsZero() {
 		q.deadline = m.time.UnixMilli() + seconds*1000
 	}
-	if token := m.text("reply_token"); token != "" {
+	if q.fallback == undecided {
+		q.fallback = unreadable
+	}
+	token := m.text("reply_token")
+	if q.unlinked = token == ""; !q.unlinked {
 		if s.questions[token] != nil {
 			say(confirmation, verdict.Error, "/reply_token", "token-twice", "reply_token %s was used before", show(token))
 		}
@@ -146,7 +154,7 @@ func (s *Stream) act(of *session, m *message, say sayer) {
 	of.questions = slices.Delete(of.questions, used, used+1)
 	of.held++
 	switch q.decided(m.time) {
-	case accept:
+	case accept, unreadable:
 	case undecided:
 		of.doubts = &doubt{at: m.at, before: of.doubts}
 	default:

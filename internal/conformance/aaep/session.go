@@ -57,9 +57,7 @@ func (o *session) count(m *message, say sayer) {
 		return
 	}
 	number, ok := integer(v)
-	if !ok || number < 0 {
-		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %s, a whole number from 0 is needed", show(v))
+	if !ok || number < 0 { // judged by its envelope
 		n.since++
 		return
 	}
@@ -248,7 +246,7 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 				what = "tool_call_id " + show(id)
 			}
 			say(tools, verdict.Error, "", "not-invoked", "no open tool.invoked of %s comes before the tool.completed", what)
-		case one.tool != tool:
+		case one.tool != tool && one.tool != "" && tool != "": // a name that is missing is reported as that
 			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool), show(id),
 				show(one.tool))
 		}
@@ -264,6 +262,8 @@ type chunks struct {
 	n        int
 	lastAt   place
 	complete bool
+	untold   bool // the last chunk does not say whether it is complete, which is reported as that
+	unread   bool // the chunk before has no text, which is reported as that
 	position int64
 	known    bool // position is that of a chunk
 	// length is what came before by each of the units that a position may count: from the output's start, and from the
@@ -292,12 +292,13 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 	if c.complete {
 		say(output, verdict.Error, "", "after-complete", "the chunk follows the complete one of its output")
 	}
-	c.complete = c.complete || m.isTrue("complete")
-	text := m.text("chunk")
+	_, told := m.members["complete"].(bool)
+	c.complete, c.untold = c.complete || m.isTrue("complete"), !told
+	text, readable := m.members["chunk"].(string)
 	size := [3]int64{int64(utf8.RuneCountInString(text)), int64(utf16Length(text)), int64(len(text))}
 	position, ok := integer(m.members["position"])
 	if ok && position >= 0 {
-		if c.n == 1 && !o.started { // what came before the capture is not known
+		if c.n == 1 && !o.started || c.unread { // what came before is not known
 			c.length = [3]int64{position, position, position}
 			c.rebased = c.length
 		}
@@ -313,6 +314,7 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 		}
 		c.position, c.known = position, true
 	}
+	c.unread = !readable
 	for i, n := range size {
 		c.length[i] += n
 		c.rebased[i] += n
@@ -354,7 +356,7 @@ func (o *session) end(say placer, broken bool) {
 		}
 	}
 	for c := o.outputs; c != nil; c = c.before {
-		if o.terminal != "" && !c.complete {
+		if o.terminal != "" && !c.complete && !c.untold {
 			say(c.lastAt, output, verdict.Error, "not-complete",
 				"the session ends, and this last chunk of its output is not complete")
 		}

@@ -189,8 +189,12 @@ var cases = []struct {
 	}}, nil},
 
 	// Schema.
-	{"no tool", 1, []edit{set(5, `"tool":"read",`, "")}, []string{"5 schema missing-member error",
-		"5 tools other-tool error"}},
+	{"no tool", 1, []edit{set(5, `"tool":"read",`, "")}, []string{"5 schema missing-member error"}},
+	{"no tool on the invocation", 1, []edit{set(4, `"tool":"read",`, "")}, []string{"4 schema missing-member error"}},
+	{"no chunk", 1, []edit{set(13, `"chunk":"Dóne. ",`, "")}, []string{"13 schema missing-member error"}},
+	{"no position", 1, []edit{set(14, `"position":6,`, "")}, []string{"14 schema missing-member error"}},
+	{"no complete on the last chunk", 1, []edit{set(15, `"complete":true,`, "")},
+		[]string{"15 schema missing-member error"}},
 	{"tool's name with a blank", 1, []edit{all(`"read"`, `"re ad"`)}, []string{"4 schema member-value error"}},
 	{"tool's name begins with a digit", 1, []edit{all(`"read"`, `"1read"`)}, []string{"4 schema member-value error"}},
 	{"tool's name of 257", 1, []edit{all(`"read"`, `"`+strings.Repeat("a", 257)+`"`)},
@@ -226,6 +230,10 @@ var cases = []struct {
 	{"output_id's form", 1, []edit{drop(13, 14), set(13, `"out_1"`, `"1"`), set(13, `:11`, `:0`), renumber},
 		[]string{"13 schema member-value error"}},
 	{"no consequence", 2, []edit{set(7, `"consequence":"It is paid.",`, "")}, []string{"7 schema missing-member error"}},
+	{"no reply_token", 2, []edit{set(7, `"reply_token":"rpl_1",`, "")}, []string{"7 schema missing-member error"}},
+	{"no default_decision, and no reply", 2, []edit{drop(8, 8), set(7, ":30,", ":2,"),
+		set(7, `"default_decision":"reject",`, "")},
+		[]string{"7 schema missing-member error"}},
 	{"timeout of 0", 2, []edit{set(7, `:30,`, ":0,")}, []string{"7 schema member-value error"}},
 	{"timeout of 86,401", 2, []edit{set(7, `:30,`, ":86401,")}, []string{"7 schema member-value error"}},
 	{"timeout of 1.5", 2, []edit{set(7, `:30,`, ":1.5,")}, []string{"7 schema member-value error"}},
@@ -518,7 +526,10 @@ func TestSingle(t *testing.T) {
 		`{"type":"subscription.request"}`: "pass []",
 		strings.Replace(lines[6], `n":"reject"`, `n":"accept"`, 1): "fail [1 default-decision default-accept error]",
 		lines[0] + "\n" + lines[0]:                                 "pass []",
-		`{"type":"x"}`:                                             "fail",
+		strings.Replace(lines[2], `_number":2`, `_number":9`, 1):   "pass []",
+		strings.Replace(lines[2], `_number":2`, `_number":-1`, 1):  "fail [1 envelope sequence error]",
+		strings.Replace(lines[2], `_number":2`, `_number":"2"`, 1): "fail [1 envelope sequence error]",
+		`{"type":"x"}`: "fail",
 	} {
 		v, got := judged(t, text, Options{Level: 1, Single: true})
 		if told := fmt.Sprint(v, " ", got); !strings.HasPrefix(told, want) {

@@ -31,7 +31,7 @@ var rules04 = []verdict.Rule{
 		Why:   "everything else of an agent is declared in it; two readers of a key that stands twice take different ones",
 		Fix:   "add agent.yaml, each key once, without anchors and tags",
 		Codes: []strict.Code{noManifest, unreadable}},
-	{ID: "gap-version", Title: "opengap is text of the form MAJOR.MINOR", Cite: required, Role: "agent",
+	{ID: "gap-version", Title: "the field opengap is text of the form MAJOR.MINOR", Cite: required, Role: "agent",
 		Why: "a runtime refuses what it does not support by that text; YAML reads 0.10 without quotes as the number 0.1",
 		Fix: `write opengap: "0.4", with the quotes`,
 		Codes: []strict.Code{
@@ -133,7 +133,7 @@ var runtime = []verdict.Rule{
 }
 
 var rules01 = []verdict.Rule{
-	{ID: "gap01-manifest", Title: "agent.yaml has name, version and description, and no unknown member", Cite: first,
+	{ID: "gap01-manifest", Title: "its agent.yaml has name, version and description, and no unknown member", Cite: first,
 		Role: "agent", Why: "the command that reads this dialect refuses an agent.yaml that has anything else",
 		Fix: "correct agent.yaml; what has no member of its own goes below metadata",
 		Codes: []strict.Code{noManifest, unreadable,

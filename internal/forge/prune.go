@@ -1,0 +1,133 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+)
+
+// Prune takes required checks from the repository's own rulesets and from the classic protection of a branch, and nothing
+// else. A ruleset of an organisation or an enterprise is left as it is. The result is what was changed, one line each. An
+// error wraps an *Error and says what was changed before it.
+func (c *Client) Prune(ctx context.Context, branch string, stale func(repoconfig.RequiredCheck) bool) (done []string, err error) {
+	var ids []int64
+	err = Pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(branch), func(list []branchRule) bool {
+		for _, r := range list {
+			if r.Type == "required_status_checks" && r.SourceType == "Repository" && !slices.Contains(ids, r.ID) {
+				ids = append(ids, r.ID)
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		changed, err := c.pruneRuleset(ctx, id, stale)
+		if err != nil {
+			return done, after(done, err)
+		}
+		if changed != "" {
+			done = append(done, changed)
+		}
+	}
+	changed, err := c.pruneClassic(ctx, branch, stale)
+	if err != nil {
+		return done, after(done, err)
+	}
+	if changed != "" {
+		done = append(done, changed)
+	}
+	return done, nil
+}
+
+// pruneRuleset writes a ruleset back without the stale checks: every other member as it was. One that shows nobody who
+// bypasses it cannot be written back whole.
+func (c *Client) pruneRuleset(ctx context.Context, id int64, stale func(repoconfig.RequiredCheck) bool) (string, error) {
+	path := "rulesets/" + strconv.FormatInt(id, 10)
+	var set map[string]any
+	if _, err := c.Call(ctx, "reading the ruleset "+strconv.FormatInt(id, 10), http.MethodGet, path, nil, &set); err != nil {
+		return "", err
+	}
+	op := fmt.Sprintf("taking required checks from the ruleset %q", set["name"])
+	if _, shown := set["bypass_actors"]; !shown {
+		return "", &Error{Op: op, Kind: ErrForbidden}
+	}
+	removed := 0
+	var rules []any
+	list, _ := set["rules"].([]any)
+	for _, v := range list {
+		rule, _ := v.(map[string]any)
+		parameters, _ := rule["parameters"].(map[string]any)
+		checks, isList := parameters["required_status_checks"].([]any)
+		if rule["type"] == "required_status_checks" && isList {
+			kept := slices.DeleteFunc(slices.Clone(checks), func(v any) bool { return stale(requiredCheck(v)) })
+			removed += len(checks) - len(kept)
+			if parameters["required_status_checks"] = kept; len(kept) == 0 {
+				continue // a rule that requires nothing is refused
+			}
+		}
+		rules = append(rules, v)
+	}
+	if removed == 0 {
+		return "", nil
+	}
+	body := map[string]any{"rules": rules}
+	for _, member := range []string{"name", "target", "enforcement", "bypass_actors", "conditions"} {
+		body[member] = set[member]
+	}
+	if _, err := c.Call(ctx, op, http.MethodPut, path, body, nil); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("ruleset %q: %d of its required checks taken away", set["name"], removed), nil
+}
+
+func requiredCheck(v any) repoconfig.RequiredCheck {
+	one, _ := v.(map[string]any)
+	context, _ := one["context"].(string)
+	app, _ := one["integration_id"].(float64)
+	return repoconfig.RequiredCheck{Context: context, AppID: int64(app)}
+}
+
+func (c *Client) pruneClassic(ctx context.Context, branch string, stale func(repoconfig.RequiredCheck) bool) (string, error) {
+	path := "branches/" + url.PathEscape(branch) + "/protection/required_status_checks"
+	type check struct {
+		Context string `json:"context"`
+		AppID   *int64 `json:"app_id,omitempty"`
+	}
+	var now struct {
+		Strict bool    `json:"strict"`
+		Checks []check `json:"checks"`
+	}
+	_, err := c.Call(ctx, "reading the required checks of the branch protection", http.MethodGet, path, nil, &now)
+	if unreadable(err) {
+		return "", nil // there is none, or Standing has said that it cannot be read
+	}
+	if err != nil {
+		return "", err
+	}
+	kept := slices.DeleteFunc(slices.Clone(now.Checks), func(one check) bool {
+		required := repoconfig.RequiredCheck{Context: one.Context}
+		if one.AppID != nil && *one.AppID > 0 {
+			required.AppID = *one.AppID
+		}
+		return stale(required)
+	})
+	removed := len(now.Checks) - len(kept)
+	if removed == 0 {
+		return "", nil
+	}
+	method, body := http.MethodPatch, any(map[string]any{"strict": now.Strict, "checks": kept})
+	if len(kept) == 0 {
+		method, body = http.MethodDelete, nil
+	}
+	if _, err := c.Call(ctx, "taking required checks from the branch protection", method, path, body, nil); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("classic branch protection: %d of its required checks taken away", removed), nil
+}
