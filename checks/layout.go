@@ -64,6 +64,9 @@ var layout = &Check{
 	}, registry.Codes, strict.Codes),
 }
 
+// IsDevice reports whether a slug is the name of a device on some systems, where no clone could hold its file.
+func IsDevice(slug string) bool { return deviceName.MatchString(slug) }
+
 var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of

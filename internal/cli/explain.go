@@ -152,7 +152,7 @@ func codes() []code {
 			if i < 0 {
 				i, out = len(out), append(out, code{Code: c})
 			}
-			if !slices.Contains(out[i].of, of) {
+			if !slices.Contains(out[i].of, of) { // steps of one command share codes
 				out[i].of = append(out[i].of, of)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 )
@@ -215,8 +216,7 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case evidence.Obtained:
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
-		return nil, &inconclusiveError{&fixedError{fmt.Errorf("the DID Document of %s could not be had: %s", id,
-			doc.Message), "try again"}}
+		return nil, &inconclusiveError{remedy.Errorf("try again", "the DID Document of %s could not be had: %s", id, doc.Message)}
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
 		"%s has no DID Document to rely on: %s", id, doc.Message)

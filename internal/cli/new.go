@@ -52,7 +52,12 @@ signature of its own that verifies; a slug or a DID that is listed.`),
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), sys, args[0], args[1]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := unset(c, "receipt", "level"); err != nil {
+				return err
+			}
+			return o.run(c.Context(), sys, args[0], args[1])
+		},
 	}
 	o.bindAll(c)
 	return c
@@ -102,6 +107,10 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 	path, err := listing.ListingPath(slug)
 	if err != nil {
 		return unwritten(err, "")
+	}
+	if checks.IsDevice(slug) {
+		return usagef("choose another slug", "slug %q is the name of a device on some systems, where no clone could hold it",
+			slug)
 	}
 	target, err := verify.ParseTarget(text, false)
 	if err != nil {

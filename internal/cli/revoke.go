@@ -63,6 +63,9 @@ independent; the two others sign the file by oap-gate witness.`),
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := unset(c, "receipt-sha256", "evidence-uri", "key-id", "signature"); err != nil {
+				return err
+			}
 			if err := o.check(); err != nil {
 				return err
 			}

@@ -99,6 +99,8 @@ func (o *witnessOptions) check() error {
 		return usagef("name the witness with --did", "witness wants the DID that signs")
 	case o.out != "" && o.inPlace:
 		return usagef("give one of them", "--out and --in-place exclude one another")
+	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
+		return usagef("name the file too", "--out %q names a folder", o.out)
 	case o.offline:
 		return usagef("leave --offline out", "a witness signs what it has verified, and --offline forbids to fetch it")
 	case o.record != "":

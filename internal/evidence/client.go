@@ -19,7 +19,7 @@ func NewTransport(o LiveOptions, named *url.URL) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := newRoutes(o, d, nil)
+	routes, err := newRoutes(o, d, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -70,8 +70,7 @@ func (f From) members() map[string]any {
 // Expires is the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest window
 // after not_before where that is earlier.
 func Expires(r *receipt.Receipt) string {
-	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() &&
-		end.Before(r.NotAfter.Time) {
+	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() && end.Before(r.NotAfter.Time) {
 		return end.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 	}
 	return r.NotAfter.Text

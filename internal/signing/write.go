@@ -20,6 +20,9 @@ func (k *Key) WriteFile(path string) error {
 	if k.private == nil {
 		return errors.New("writing the key: it was wiped")
 	}
+	if _, name := filepath.Split(path); name == "" {
+		return refused("name the file too", "%s names a folder", path) // whose own name filepath.Base would take
+	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return err

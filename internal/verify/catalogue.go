@@ -61,6 +61,7 @@ var catalogue = []step{
 		Codes: slices.Concat([]strict.Code{
 			{"expired", "the Receipt's validity.not_after is over", "attest again"},
 			{"not-yet-valid", "the Receipt's validity.not_before is ahead of now", "wait until then"},
+			{"window-empty", "the Receipt's validity.not_after is not later than its not_before", "attest again"},
 			{"window-too-long", "the Receipt's dates are more than 90 days apart, which no listing may have",
 				"attest at least every 90 days"},
 		}, codesOf("receipt-validity", "validity-missing")),
