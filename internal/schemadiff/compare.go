@@ -123,7 +123,7 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 		if s.seesEvaluated() {
 			x |= unevaluated
 		}
-		for sub := range s.each() {
+		for _, sub := range s.each() {
 			add(sub, x.of(s, sub))
 		}
 		for _, target := range t.references(s) {
@@ -240,7 +240,7 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 		if _, published := c.oldOf[s.file.path]; !published && slices.Contains(files, s.file.path) {
 			return true
 		}
-		next := slices.Collect(s.each())
+		next := slices.Clone(s.each())
 		for _, target := range t.references(s) {
 			next = append(next, target)
 		}

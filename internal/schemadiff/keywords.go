@@ -505,7 +505,7 @@ func (v *visit) inPlace(s *schema) []*schema {
 				queue = append(queue, down)
 			}
 		}
-		for sub := range queue[i].each() {
+		for _, sub := range queue[i].each() {
 			if slices.Contains(applied, sub.keyword) {
 				add(sub)
 			}

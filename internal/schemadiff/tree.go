@@ -2,7 +2,6 @@ package schemadiff
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"net/url"
 	"path"
@@ -77,7 +76,9 @@ type schema struct {
 	id       string             // of a resource: its absolute URI
 	anchors  map[string]*schema // of a resource
 	subs     map[string]*schema // those that were asked for
-	refusing answer             // whether it may refuse something
+	below    []*schema          // all of them, once they were walked
+	walked   bool
+	refusing answer // whether it may refuse something
 }
 
 // answer is to a question that is asked often.
@@ -160,32 +161,34 @@ func (s *schema) list(keyword string) []*schema {
 	return subs
 }
 
-// each gives the subschemas at the places of known keywords, in order.
-func (s *schema) each() iter.Seq[*schema] {
-	return func(yield func(*schema) bool) {
-		object := s.object()
-		for _, keyword := range slices.Sorted(maps.Keys(object)) {
-			names := []string{""}
-			switch forms[keyword] {
-			case none:
-				continue
-			case named:
-				members, _ := object[keyword].(map[string]any)
-				names = slices.Sorted(maps.Keys(members))
-			case listed:
-				items, _ := object[keyword].([]any)
-				names = make([]string, len(items))
-				for i := range items {
-					names[i] = strconv.Itoa(i)
-				}
-			}
-			for _, name := range names {
-				if !yield(s.at(keyword, name)) {
-					return
-				}
+// each are the subschemas at the places of known keywords, in order. They are looked for once: a schema is walked in each
+// comparison of its tree.
+func (s *schema) each() []*schema {
+	if s.walked {
+		return s.below
+	}
+	s.walked = true
+	object := s.object()
+	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		names := []string{""}
+		switch forms[keyword] {
+		case none:
+			continue
+		case named:
+			members, _ := object[keyword].(map[string]any)
+			names = slices.Sorted(maps.Keys(members))
+		case listed:
+			items, _ := object[keyword].([]any)
+			names = make([]string, len(items))
+			for i := range items {
+				names[i] = strconv.Itoa(i)
 			}
 		}
+		for _, name := range names {
+			s.below = append(s.below, s.at(keyword, name))
+		}
 	}
+	return s.below
 }
 
 // index enters the identifiers of s and of what is below into the tree. A file without $id has its path as URI.
@@ -209,7 +212,7 @@ func (t *Tree) index(s *schema) {
 			}
 		}
 	}
-	for sub := range s.each() {
+	for _, sub := range s.each() {
 		t.index(sub)
 	}
 }

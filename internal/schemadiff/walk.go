@@ -428,7 +428,7 @@ func (v *visit) identified(s *schema) bool {
 			return true
 		}
 	}
-	for sub := range s.each() {
+	for _, sub := range s.each() {
 		if v.identified(sub) {
 			return true
 		}
