@@ -40,9 +40,6 @@ type issue struct {
 
 var remindMark = regexp.MustCompile(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
 
-// slugForm keeps what is no slug, a stranger's file name, from reaching an issue.
-var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,63}$`)
-
 // Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those that
 // are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends. The error
 // is a *forge.Error.
@@ -133,7 +130,10 @@ func hasLabel(ctx context.Context, c *forge.Client) (bool, error) {
 
 // reminded reports whether a listing that is not revoked ends within a time, or ended not long ago.
 func reminded(row listing.Row, at time.Time, within time.Duration) bool {
-	if row.Until == nil || !slugForm.MatchString(row.Slug) || row.Status == verdict.StatusRevoked || row.Status == verdict.StatusInvalid {
+	if _, err := listing.ListingPath(row.Slug); err != nil { // a stranger's file name stays out of issues
+		return false
+	}
+	if row.Until == nil || row.Status == verdict.StatusRevoked || row.Status == verdict.StatusInvalid {
 		return false
 	}
 	return row.Until.Sub(at) <= within && at.Sub(*row.Until) < over
