@@ -12,7 +12,8 @@ import (
 
 // auditOffline is the audit of a generated registry's main.
 func (b *bench) auditOffline(dir, rev string, more ...string) command {
-	args := []string{b.gate, "audit", "--repo", dir, "--rev", rev, "--at", fixture.Clock.Format(time.RFC3339), "--offline"}
+	args := []string{b.gate, "audit", "--repo", dir, "--rev", rev, "--at", fixture.Clock.Format(time.RFC3339),
+		"--offline"}
 	return command{args: append(args, more...)}
 }
 
@@ -28,16 +29,19 @@ func (b *bench) history() ([]figure, error) {
 			return nil, err
 		}
 		audit := b.auditOffline(dir, "main", "--only", "history")
-		peer := command{args: []string{"git", "-C", dir, "log", "--first-parent", "-m", "--root", "--raw", "--no-renames", "main"}}
+		peer := command{args: []string{"git", "-C", dir, "log", "--first-parent", "-m", "--root", "--raw",
+			"--no-renames", "main"}}
 		used, err := b.inTurn(audit, peer)
 		if err != nil {
 			return nil, err
 		}
 		ratio, peak := median(pairs(used[0], used[1]), wallRatio), median(used[0], memory)
 		figures = append(figures, figure{
-			name: fmt.Sprintf("audit of the history, %d flat listings, %d commits; peer: git log", size.Listings, size.Commits),
-			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
-			must: "<= 0.5x, <= 350 MiB", holds: ratio <= 0.5 && peak <= 350, unjudged: b.quick,
+			name: fmt.Sprintf("audit of the history, %d flat listings, %d commits; peer: git log", size.Listings,
+				size.Commits),
+			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio),
+			memory: mebibytes(used[0]),
+			must:   "<= 0.5x, <= 350 MiB", holds: ratio <= 0.5 && peak <= 350, unjudged: b.quick,
 			commands: []string{audit.String(), peer.String()}})
 	}
 	return figures, nil
@@ -54,7 +58,8 @@ func (b *bench) checkpoint() ([]figure, error) {
 		return nil, err
 	}
 	verified, state := filepath.Join(b.temporary, "verified"), filepath.Join(b.temporary, "checkpoint")
-	if _, err := b.time(b.auditOffline(dir, "main~"+strconv.Itoa(fresh), "--origin", "bench", "--checkpoint", verified)); err != nil {
+	if _, err := b.time(b.auditOffline(dir, "main~"+strconv.Itoa(fresh), "--origin", "bench", "--checkpoint",
+		verified)); err != nil {
 		return nil, err
 	}
 	old, err := os.ReadFile(verified)
@@ -74,8 +79,10 @@ func (b *bench) checkpoint() ([]figure, error) {
 	if string(moved) == string(old) {
 		return nil, fmt.Errorf("%s: the checkpoint did not move", audit)
 	}
-	return []figure{{name: fmt.Sprintf("audit from a checkpoint, %d new commits on %d old ones", fresh, size.Commits-fresh),
-		gate: spread(used[0]), memory: mebibytes(used[0]), must: "<= 0.3 s", holds: median(used[0], wall) <= 0.3, unjudged: b.quick,
+	return []figure{{name: fmt.Sprintf("audit from a checkpoint, %d new commits on %d old ones", fresh,
+		size.Commits-fresh),
+		gate: spread(used[0]), memory: mebibytes(used[0]), must: "<= 0.3 s", holds: median(used[0], wall) <= 0.3,
+		unjudged: b.quick,
 		commands: []string{audit.String()}}}, nil
 }
 
@@ -87,5 +94,6 @@ func (b *bench) auditOnline() ([]figure, error) {
 	}
 	defer w.Close()
 	audit := command{args: append(append([]string{b.gate, "audit"}, w.Args()...), "--rev", "pr")}
-	return b.besideLeastTime(fmt.Sprintf("audit of %d listings, each on its own host, 50 ms a reply", listings), audit, listings)
+	return b.besideLeastTime(fmt.Sprintf("audit of %d listings, each on its own host, 50 ms a reply", listings), audit,
+		listings)
 }

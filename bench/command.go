@@ -113,7 +113,8 @@ func spread(used []usage) string {
 	for _, u := range used {
 		least, most = min(least, u.wall), max(most, u.wall)
 	}
-	return fmt.Sprintf("%s (%s to %s; %s of CPU)", seconds(median(used, wall)), seconds(least.Seconds()), seconds(most.Seconds()), seconds(median(used, cpu)))
+	return fmt.Sprintf("%s (%s to %s; %s of CPU)", seconds(median(used, wall)), seconds(least.Seconds()),
+		seconds(most.Seconds()), seconds(median(used, cpu)))
 }
 
 func seconds(s float64) string {

@@ -26,11 +26,14 @@ func main() {
 		exit(generate(os.Args[2:]))
 	}
 	b := &bench{}
-	names := flag.String("rows", "", "comma-separated `names` of the rows to measure; empty: all of "+strings.Join(rowNames(), ","))
+	names := flag.String("rows", "", "comma-separated `names` of the rows to measure; empty: all of "+
+		strings.Join(rowNames(), ","))
 	flag.BoolVar(&b.quick, "quick", false, "small sizes, one round")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often each command is run")
-	flag.StringVar(&b.modules, "modules", "", "node_modules `folder` with ajv 8.20.0 and ajv-formats 3.0.1, for the row schema")
-	flag.StringVar(&b.dir, "dir", "", "`folder` to keep the generated registries in for the next time; empty: a temporary one")
+	flag.StringVar(&b.modules, "modules", "", "node_modules `folder` with ajv 8.20.0 and ajv-formats 3.0.1, for the "+
+		"row schema")
+	flag.StringVar(&b.dir, "dir", "", "`folder` to keep the generated registries in for the next time; empty: a "+
+		"temporary one")
 	flag.Parse()
 	exit(b.run(*names))
 }

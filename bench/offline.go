@@ -30,7 +30,8 @@ func (b *bench) small() ([]figure, error) {
 	}
 	return []figure{{name: "offline check of one new listing, 1000 listings", gate: spread(used[0]),
 		memory: mebibytes(used[0]),
-		must:   "<= 60 ms", holds: median(used[0], wall) <= 0.06, unjudged: b.quick, commands: []string{check.String()}}}, nil
+		must:   "<= 60 ms", holds: median(used[0], wall) <= 0.06, unjudged: b.quick,
+		commands: []string{check.String()}}}, nil
 }
 
 // flat is the same in a folder of 100,000 listings, beside git printing the same blobs: as the generator packed them,
@@ -80,8 +81,9 @@ func (b *bench) besideCatFile(name string, of func(dir string) command, times fl
 		ratio := median(pairs(used[0], used[1]), wallRatio)
 		figures = append(figures, figure{
 			name: fmt.Sprintf("%s, %d flat listings, %s; peer: git cat-file --batch", name, size.Listings, pack.how),
-			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
-			must: must, holds: ratio <= times && holds(used[0]), unjudged: b.quick,
+			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio),
+			memory: mebibytes(used[0]),
+			must:   must, holds: ratio <= times && holds(used[0]), unjudged: b.quick,
 			commands: []string{gate.String(), peer.String()}})
 	}
 	return figures, nil

@@ -66,16 +66,19 @@ func (b *bench) witnesses() ([]figure, error) {
 	}
 	defer w.Close()
 	online := b.checkOnline(w)
-	offline := command{args: []string{b.gate, "check", "--repo", w.Repo.Dir, "--at", fixture.Clock.Format(time.RFC3339), "--offline"}}
+	offline := command{args: []string{b.gate, "check", "--repo", w.Repo.Dir, "--at", fixture.Clock.Format(time.RFC3339),
+		"--offline"}}
 	offline.args = append(offline.args, w.RangeArgs()...)
 	used, err := b.inTurn(online, offline)
 	if err != nil {
 		return nil, err
 	}
-	beyond := median(pairs(used[0], used[1]), func(p pair) float64 { return p.gate.wall.Seconds() - p.peer.wall.Seconds() })
+	beyond := median(pairs(used[0], used[1]),
+		func(p pair) float64 { return p.gate.wall.Seconds() - p.peer.wall.Seconds() })
 	return []figure{{name: "online check of one new L5 listing with three witnesses, 50 ms a reply; peer: offline",
 		gate: spread(used[0]), peer: spread(used[1]), ratio: "+" + seconds(beyond), memory: mebibytes(used[0]),
-		must: "<= +200 ms", holds: beyond <= 0.2, unjudged: b.quick, commands: []string{online.String(), offline.String()}}}, nil
+		must: "<= +200 ms", holds: beyond <= 0.2, unjudged: b.quick,
+		commands: []string{online.String(), offline.String()}}}, nil
 }
 
 // many is a world in which the branch pr lists many implementations, each on a host of its own.
@@ -107,7 +110,8 @@ func (b *bench) online() ([]figure, error) {
 		return nil, err
 	}
 	defer w.Close()
-	return b.besideLeastTime(fmt.Sprintf("online check of %d new listings, each on its own host, 50 ms a reply", listings), b.checkOnline(w), listings)
+	return b.besideLeastTime(fmt.Sprintf("online check of %d new listings, each on its own host, 50 ms a reply",
+		listings), b.checkOnline(w), listings)
 }
 
 // besideLeastTime measures a command that fetches what is said of so many listings.
@@ -116,11 +120,13 @@ func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure,
 	if err != nil {
 		return nil, err
 	}
-	// Of each listing: DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP server.
+	// Of each listing: DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP
+	// server.
 	least, why := leastTime(4*listings, listings)
 	ratio := median(used[0], wall) / least.Seconds()
 	return []figure{{name: name + "; peer: " + why, gate: spread(used[0]), peer: seconds(least.Seconds()),
-		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick,
+		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x", holds: ratio <= 1.5,
+		unjudged: b.quick,
 		commands: []string{c.String()}}}, nil
 }
 
@@ -152,7 +158,8 @@ func (b *bench) sharedReceipt() ([]figure, error) {
 		}
 		for n := range listings {
 			slug := fmt.Sprintf("agent-%04d", n)
-			w.Repo.Write(fixture.ListingPath(slug), bytes.Replace(documents.Listing, []byte(`"agent"`), []byte(`"`+slug+`"`), 1))
+			w.Repo.Write(fixture.ListingPath(slug), bytes.Replace(documents.Listing, []byte(`"agent"`),
+				[]byte(`"`+slug+`"`), 1))
 		}
 		w.Commit("List one many times")
 		return nil
@@ -167,8 +174,10 @@ func (b *bench) sharedReceipt() ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []figure{{name: fmt.Sprintf("online check of %d new listings that pin one Receipt of 0.95 MB, 50 ms a reply", listings),
-		gate: spread(used[0]), memory: mebibytes(used[0]), must: "< 3 s of CPU", holds: median(used[0], cpu) < 3, unjudged: b.quick,
+	return []figure{{name: fmt.Sprintf("online check of %d new listings that pin one Receipt of 0.95 MB, 50 ms a reply",
+		listings),
+		gate: spread(used[0]), memory: mebibytes(used[0]), must: "< 3 s of CPU", holds: median(used[0], cpu) < 3,
+		unjudged: b.quick,
 		commands: []string{check.String()}}}, nil
 }
 

@@ -29,9 +29,11 @@ func (b *bench) schema() ([]figure, error) {
 		}
 		results = append(results, r)
 	}
-	f := figure{name: "schema verdicts of 10,000 listings, text in, verdict out, all cores; peer: Ajv's parse and validate on node",
+	f := figure{name: "schema verdicts of 10,000 listings, text in, verdict out, all cores; peer: Ajv's parse and " +
+		"validate on node",
 		must: "<= 3x", unjudged: true, peer: "not measured",
-		gate: seconds(median(results, func(r result) float64 { return r.Gate }) / 1000), commands: []string{"go run ./bench/schema -modules node_modules"}}
+		gate:     seconds(median(results, func(r result) float64 { return r.Gate }) / 1000),
+		commands: []string{"go run ./bench/schema -modules node_modules"}}
 	if results[0].Peer > 0 {
 		ratio := median(results, func(r result) float64 { return r.Gate / r.Peer })
 		f.peer = seconds(median(results, func(r result) float64 { return r.Peer }) / 1000)

@@ -33,7 +33,8 @@ func table(out io.Writer, figures []figure, folders ...string) {
 		case f.holds:
 			holds = "yes"
 		}
-		fmt.Fprintf(out, "| %s |\n", strings.Join([]string{f.name, f.gate, f.peer, f.ratio, f.memory, f.must, holds}, " | "))
+		fmt.Fprintf(out, "| %s |\n", strings.Join([]string{f.name, f.gate, f.peer, f.ratio, f.memory, f.must, holds},
+			" | "))
 	}
 	for _, f := range figures {
 		fmt.Fprintf(out, "\n%s:\n\n", f.name)
@@ -56,6 +57,7 @@ func machine() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d cores, %s, %s %s/%s, %s%s", runtime.NumCPU(), processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	return fmt.Sprintf("%d cores, %s, %s %s/%s, %s%s", runtime.NumCPU(), processor(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH,
 		gitVersion(), revision)
 }

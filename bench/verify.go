@@ -43,7 +43,8 @@ func (b *bench) verifyMany() ([]figure, error) {
 	// Of each target: Manifest, Receipt, DID Document.
 	least := time.Duration(3*targets) * delay / jobs
 	ratio := median(used[0], wall) / least.Seconds()
-	return []figure{{name: fmt.Sprintf("verify %d targets, each on its own host, 50 ms a reply; peer: %d documents x 50 ms / %d jobs", targets, 3*targets, jobs),
+	return []figure{{name: fmt.Sprintf("verify %d targets, each on its own host, 50 ms a reply; peer: %d documents x "+
+		"50 ms / %d jobs", targets, 3*targets, jobs),
 		gate: spread(used[0]), peer: seconds(least.Seconds()), ratio: fmt.Sprintf("%.2fx",
 			ratio), memory: mebibytes(used[0]),
 		must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick, commands: []string{c.String()}}}, nil

@@ -76,7 +76,8 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 			if registry.SameEntry(v.Changes[i].Head, s.Change.Base) {
 				continue // base has it so already: nothing would change
 			}
-			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this "+
+				"range starts", short(v.From)).
 				WithFix("merge the base branch into yours, or rebase onto it")
 			return out, nil
 		}
@@ -191,23 +192,27 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), keep)
 	switch {
 	case data > 0 && len(mixed) > 0:
-		out.Errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed", "the range changes records and governance files together: %s", list(mixed)).
+		out.Errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed",
+			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
 	case data == 0 && len(governance) > 0:
 		sev := verdict.Warning
 		if r.DenyGovernance {
 			sev = verdict.Error
 		}
-		out.Add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s", list(governance)).
+		out.Add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s",
+			list(governance)).
 			WithFix("have a maintainer review it; no record changes")
 	}
 	if passing := Passing(r.Range); len(passing) > 0 {
-		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing", "single commits change governance files, and later ones undo it: %s", list(passing)).
+		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing",
+			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
 	}
 	if len(reissues) > 1 {
 		for _, s := range reissues[1:] {
-			out.Errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is the first", len(reissues), reissues[0].Path).
+			out.Errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is "+
+				"the first", len(reissues), reissues[0].Path).
 				WithFix("propose each re-issue in a pull request of its own")
 		}
 	}
@@ -219,20 +224,25 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
 				return out, err
 			} else if !registry.SameEntry(c.Base, e) && !registry.SameEntry(c.Head, e) {
-				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts", short(v.From)).
+				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on",
+					"the base branch changed this file since commit %s, from which this range starts", short(v.From)).
 					WithFix("merge the base branch into yours, or rebase onto it")
 			}
 		}
 	}
 	const squash = "squash the branch into one commit, or merge it by a merge commit"
 	if n := dataCommits(r.Range); n > 1 {
-		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch", n).WithFix(squash)
+		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch",
+			n).WithFix(squash)
 	} else if path := dropped(r.Range); path != "" {
-		out.Warnf(&Subject{Run: r, Path: path}, "", "squash", "a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the main branch").WithFix(squash)
+		out.Warnf(&Subject{Run: r, Path: path}, "", "squash",
+			"a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the "+
+				"main branch").WithFix(squash)
 	}
 	if r.Range.Displaces {
-		out.Warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent chain; "+
-			"fast-forwarded, the branch's own commits would take the place of the main branch's", short(r.Range.Base.Commit())).
+		out.Warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent "+
+			"chain; fast-forwarded, the branch's own commits would take the place of the main branch's",
+			short(r.Range.Base.Commit())).
 			WithFix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
 	}
 	changes := func(c registry.Change) bool { return !registry.SameEntry(c.Base, c.Head) }
@@ -308,7 +318,8 @@ func dropped(r *registry.Range) string {
 func dataCommits(r *registry.Range) int {
 	n := 0
 	for _, c := range r.Commits {
-		if slices.ContainsFunc(c.Touched, func(t registry.Change) bool { return registry.KindOf(t.Path) != registry.Governance }) {
+		if slices.ContainsFunc(c.Touched,
+			func(t registry.Change) bool { return registry.KindOf(t.Path) != registry.Governance }) {
 			n++
 		}
 	}
@@ -327,7 +338,8 @@ func keep(path string) bool {
 
 // indexOf finds the change of a path among changes in path order.
 func indexOf(changes []registry.Change, path string) (int, bool) {
-	return slices.BinarySearchFunc(changes, path, func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+	return slices.BinarySearchFunc(changes, path,
+		func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
 }
 
 // short is a commit id as a message shows it; empty stands for the files on disk.

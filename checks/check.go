@@ -22,15 +22,15 @@ type Check struct {
 
 	// First says that the check runs before any evidence is sought, since it decides what to seek.
 	First bool
-	// PerCommit says that the check judges what becomes of files: also of one that the range takes away, and of one that
-	// only single commits of it touch.
+	// PerCommit says that the check judges what becomes of files: also of one that the range takes away, and of one
+	// that only single commits of it touch.
 	PerCommit bool
 	// InHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
 	InHistory bool
 	// After are the checks without which this one has nothing to judge: where one of them Blocks it, it is skipped.
 	After []*Check
-	// Blocks gives what the check reports of a record, whose members a later check reads, so that this one has nothing to
-	// judge; the pointer is the member at fault. The message is empty where there is none.
+	// Blocks gives what the check reports of a record, whose members a later check reads, so that this one has nothing
+	// to judge; the pointer is the member at fault. The message is empty where there is none.
 	Blocks func(s *Subject, reads []string) (pointer, code, message string)
 	// Reads are the members without which the check has nothing to judge.
 	Reads []string
@@ -215,7 +215,8 @@ func report(o *verdict.Outcome, s *Subject, pointer string, state evidence.State
 // located puts in front of a message the URL that answered so, unless it begins with it. A decoder's message
 // names its document itself.
 func located(from []evidence.Observation, message string) string {
-	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained && !strings.HasPrefix(message, strconv.Quote(from[n-1].Target)) {
+	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained &&
+		!strings.HasPrefix(message, strconv.Quote(from[n-1].Target)) {
 		return from[n-1].Target + ": " + message
 	}
 	return message

@@ -31,21 +31,26 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	d := s.Facts.DIDDocument
 	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
-		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+", with at least one Ed25519 key and no private key"
+		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+
+			", with at least one Ed25519 key and no private key"
 	if d.Code == evidence.CodeDIDSyntax {
-		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key"
+		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an "+
+			"Ed25519 key"
 	}
 	if d.Code == did.CodeKeysOver || d.Code == did.CodeDeactivated {
-		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, and pin that in a re-issue"
+		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, " +
+			"and pin that in a re-issue"
 	}
 	if d.Code == did.CodePrivateKey {
-		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and sign a new Receipt with it"
+		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and " +
+			"sign a new Receipt with it"
 	}
 	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
 		return out, nil
 	}
 	if s.Facts.DIDFallback != "" {
-		out.Warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s", s.Facts.DIDFallback).
+		out.Warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s",
+			s.Facts.DIDFallback).
 			WithFix("serve it where the did:web method says: %s", d.From[0].Target)
 	}
 	if len(out.Findings) == 0 {

@@ -107,7 +107,8 @@ func judgeAge(s *Subject) (ages, age, error) {
 		return ageUnsure, a, nil
 	}
 	if reg.Domain.PrivateSuffix {
-		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host, reg.Domain.Suffix)
+		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host,
+			reg.Domain.Suffix)
 		return ageUnknown, a, nil
 	}
 	a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
@@ -168,7 +169,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
-			out.Errorf(s, at, "domain-changed-hands", "%s", message).WithFix("wait until %s", stamp(a.registered.Add(MinimumAge))).
+			out.Errorf(s, at, "domain-changed-hands", "%s", message).
+				WithFix("wait until %s", stamp(a.registered.Add(MinimumAge))).
 				Until(a.registered.Add(MinimumAge))
 			return out, nil
 		}
@@ -176,15 +178,18 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	}
 	switch {
 	case how == ageOld && provisional:
-		out.Warnf(s, "/provisional", ProvisionalNotNeeded, "the listing is provisional, and its domain is old enough").WithFix("drop provisional")
+		out.Warnf(s, "/provisional", ProvisionalNotNeeded, "the listing is provisional, and its domain is old enough").
+			WithFix("drop provisional")
 	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has stood here since " + stamp(a.stood)
 	case how == ageOld:
 		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)
 	case provisional:
-		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and stays out of default results")
+		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and "+
+			"stays out of default results")
 	case how == ageYoung:
-		out.Errorf(s, at, DomainTooYoung, "domain %s is registered since %s, %s ago; %s are needed", domain, stamp(a.registered),
+		out.Errorf(s, at, DomainTooYoung, "domain %s is registered since %s, %s ago; %s are needed", domain,
+			stamp(a.registered),
 			span.Text(max(s.Run.Now.Sub(a.registered), 0)), span.Text(MinimumAge)).
 			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge))).
 			Until(a.registered.Add(MinimumAge))
@@ -195,7 +200,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 			WithFix("try again, or " + provisionalWay)
 	}
 	if how == ageOld && (d.Method == "key" || d.HasPath()) {
-		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others", s.Listing.ToolDID).
+		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others",
+			s.Listing.ToolDID).
 			WithFix("use a did:web without a path, on a domain of your own")
 	}
 	return out.OrPass(), nil

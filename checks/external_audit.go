@@ -68,16 +68,19 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
-		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed", cutRunes(a.Framework, 60), auditFrameworks).
+		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed",
+			cutRunes(a.Framework, 60), auditFrameworks).
 			WithFix("name the framework, or %q", "equivalent")
 	}
 	key := auditor(&out, s, r)
 	switch {
 	case a.Until.IsZero():
-		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed", cutRunes(a.ValidUntil, 60)).
+		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed",
+			cutRunes(a.ValidUntil, 60)).
 			WithFix("write it like 2027-01-31")
 	case !s.Run.Now.Before(a.Until):
-		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s", cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
+		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s",
+			cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
 	}
 	if key != "" {
 		if open, is := auditorKey(&out, s, r, key); is {
@@ -90,8 +93,8 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives the
-// key that its DID encodes, if it does.
+// auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives
+// the key that its DID encodes, if it does.
 func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
@@ -100,21 +103,25 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		key, err = did.Material(d)
 	}
 	if err != nil {
-		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).WithFix("name the auditor by its DID")
+		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).
+			WithFix("name the auditor by its DID")
 		return ""
 	}
 	if did.Alike(text, s.Listing.ToolDID) || did.Alike(text, r.ImplementationDID) {
-		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).WithFix("have somebody else audit it")
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).
+			WithFix("have somebody else audit it")
 		return ""
 	}
 	if domain := within(d, ownDomain(s)); domain != "" {
-		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's own domain", text, domain).
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's "+
+			"own domain", text, domain).
 			WithFix("have somebody else audit it")
 		return ""
 	}
 	for _, w := range r.PeerWitnesses {
 		if did.Alike(w.DID, text) {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too", text).
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too",
+				text).
 				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
@@ -124,12 +131,14 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		}
 		theirs, _ := domainage.Registrable(other.Host())
 		if domain := within(d, theirs); domain != "" {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer witness %q", text, domain, w.DID).
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer "+
+				"witness %q", text, domain, w.DID).
 				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
 		if encoded, _ := did.Material(other); key != "" && encoded == key {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text, w.DID).
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text,
+				w.DID).
 				WithFix("have somebody audit it who is no witness")
 			return ""
 		}
@@ -150,8 +159,8 @@ func within(d did.DID, other domainage.Domain) string {
 	return ""
 }
 
-// auditorKey holds that an auditor whose DID is a key is no key of the candidate's DID Document or a witness's. It gives
-// another outcome, and true, where the candidate's document is not there.
+// auditorKey holds that an auditor whose DID is a key is no key of the candidate's DID Document or a witness's. It
+// gives another outcome, and true, where the candidate's document is not there.
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
@@ -164,10 +173,12 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",
-			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses)), true
+			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount,
+				evidence.MaxWitnesses)), true
 	}
 	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {
-		o.Errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).WithFix("have somebody else audit it")
+		o.Errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).
+			WithFix("have somebody else audit it")
 		return verdict.Outcome{}, false
 	}
 	for _, w := range r.PeerWitnesses {
@@ -177,10 +188,12 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		}
 		switch doc := known.DIDDocument; {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, "audit-open", "whether external_audit.auditor_did %q is a key of peer witness %q is not known: its DID Document could not be had: %s",
+			o.Doubtf(s, at, "audit-open", "whether external_audit.auditor_did %q is a key of peer witness %q is not "+
+				"known: its DID Document could not be had: %s",
 				text, w.DID, located(doc.From, doc.Message)).WithFix("try again").Rests(verdict.World)
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
-			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this Receipt", text, w.DID).
+			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this "+
+				"Receipt", text, w.DID).
 				WithFix("have somebody audit it who is no witness").Rests(verdict.World)
 			return verdict.Outcome{}, false
 		}

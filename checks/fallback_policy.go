@@ -12,7 +12,8 @@ var fallbackPolicy = &Check{
 	Cite:  "RFC 0027 section 3.6",
 	Row:   "Manifest matches DID",
 	Why:   "a partner that meets an unknown convention must know what happens then",
-	Fix:   "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and unilateral_timeout_ms",
+	Fix: "add to the Manifest's ad_hoc_teamwork: aht_fallback_policy with policy_class and assumptions, and " +
+		"unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
 	After: wellFormed,
@@ -36,14 +37,17 @@ func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 	}
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
-		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, ROTATE and Custom is needed", cutRunes(p.Class, 60)).
+		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, "+
+			"ROTATE and Custom is needed", cutRunes(p.Class, 60)).
 			WithFix("set it in the Manifest")
 	}
 	if p.Assumptions == 0 {
-		out.Errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").WithFix("list the assumptions in the Manifest")
+		out.Errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").
+			WithFix("list the assumptions in the Manifest")
 	}
 	if !p.HasTimeout {
-		out.Errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").WithFix("set it in the Manifest")
+		out.Errorf(s, at, "policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing").
+			WithFix("set it in the Manifest")
 	}
 	return out.OrPass(), nil
 }

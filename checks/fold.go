@@ -23,8 +23,8 @@ func isPlain(path string) bool {
 	return true
 }
 
-// foldPath is a path as the most forgetful systems compare it: folded, and without the dots and blanks at each part's end.
-// Systems that forget less see fewer twins, and no clone is for one system alone.
+// foldPath is a path as the most forgetful systems compare it: folded, and without the dots and blanks at each part's
+// end. Systems that forget less see fewer twins, and no clone is for one system alone.
 func foldPath(path string) string {
 	folded := path
 	if utf8.ValidString(path) {

@@ -37,7 +37,8 @@ func portable(r *Run) verdict.Outcome {
 			message = fmt.Sprintf("%q holds %q, which some systems allow in no name", c.Path, c.Path[at:at+1])
 		} else if part := device(c.Path); part != "" {
 			code = "device-name"
-			message = fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part, c.Path)
+			message = fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part,
+				c.Path)
 		}
 		switch {
 		case code == "":
@@ -145,8 +146,8 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 	return 0, "", nil
 }
 
-// move is the command that makes a record of a file that stands elsewhere. Git moves only what it tracks, which a file on
-// disk need not be.
+// move is the command that makes a record of a file that stands elsewhere. Git moves only what it tracks, which a file
+// on disk need not be.
 func move(r *Run, from, to string) (string, error) {
 	force := ""
 	if e, err := r.Range.Result.Leaf(to); err != nil {

@@ -46,7 +46,8 @@ var layout = &Check{
 			"name the file <slug>-<revoked_receipt_sha256>.json"},
 		{"did-spelling", "tool_did is not in the one spelling that makes equal DIDs equal texts",
 			"write the host in lower case, without a trailing dot and without an underscore"},
-		{"device-name", "the slug or a new governance path has the name of a device on some systems, which cannot hold the file",
+		{"device-name", "the slug or a new governance path has the name of a device on some systems, which cannot " +
+			"hold the file",
 			"choose another name"},
 		{"duplicate-slug", "another listing has this slug", "choose another slug, or update that listing"},
 		{"duplicate-did", "another listing has this tool_did", "update that listing: one implementation has one"},
@@ -74,7 +75,8 @@ var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 func place(s *Subject, right string) []verdict.Finding {
 	var out verdict.Outcome
 	if s.Path == s.Kind.Folder() {
-		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path, uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
+		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path,
+			uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
 			WithFix("make %s a folder of plain files", s.Path)
 		return out.Findings
 	}
@@ -86,7 +88,8 @@ func place(s *Subject, right string) []verdict.Finding {
 		}
 		f := out.Errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
-		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not beginning with -",
+		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not "+
+			"beginning with -",
 			s.Kind.Folder(), form)
 		if right != "" {
 			f.WithFix("name it %s", right)
@@ -94,7 +97,8 @@ func place(s *Subject, right string) []verdict.Finding {
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
-		out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode), uint32(registry.ModeFile)).
+		out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode),
+			uint32(registry.ModeFile)).
 			WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		if s.Record.Document == nil {
 			return out.Findings
@@ -103,7 +107,8 @@ func place(s *Subject, right string) []verdict.Finding {
 	if err := s.Record.Err; err != nil {
 		f := out.Errorf(s, err.Pointer, err.Code, "%s", err.Message)
 		f.Pos = err.Pos
-		f.WithFix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
+		f.WithFix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at " +
+			"most 64 KiB")
 		return out.Findings
 	}
 	root := s.Record.Document.Root
@@ -119,7 +124,8 @@ func place(s *Subject, right string) []verdict.Finding {
 	case registry.KindRevocation:
 		want := revocationName(s.Path).sha256
 		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
-			f := out.Errorf(s, "/revoked_receipt_sha256", "revocation-name", "revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
+			f := out.Errorf(s, "/revoked_receipt_sha256", "revocation-name",
+				"revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
 			f.WithFix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
 			if right != "" {
 				f.WithFix("name the file %s", right)
@@ -186,14 +192,17 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 			}
 		}
 	}
-	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness && s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
-		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could hold it", named).
+	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
+		s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
+		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could "+
+			"hold it", named).
 			WithFix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
 		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
 			// A slug that changes is refused there, whatever it changes to.
-			out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
+			out.Findings = slices.DeleteFunc(out.Findings,
+				func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
 		}
 		standing := unmendable(s)
 		for i, f := range out.Findings {
@@ -215,8 +224,10 @@ func unique(o *verdict.Outcome, s *Subject) {
 		landing                      []*Subject
 		standing                     []*Listed
 	}{
-		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
-		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID, l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug,
+			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
+		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
+			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
 	} {
 		if m.value == "" {
 			continue
@@ -290,7 +301,8 @@ func directoryEntry(o *verdict.Outcome, s *Subject) error {
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
 	if l == nil {
-		o.Errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).Fix = fix
+		o.Errorf(s, "", "witness-not-listed", "the base tree has no %s, of which this entry must be a copy", path).
+			Fix = fix
 		return nil
 	}
 	rec, err := s.Run.Range.Base.Record(s.Run.Context, l.Path)
@@ -302,16 +314,20 @@ func directoryEntry(o *verdict.Outcome, s *Subject) error {
 		return nil
 	}
 	if pointer, same := firstDifference(s.Record.Document.Root, rec.Document.Root); !same {
-		o.Errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).Fix = fix
+		o.Errorf(s, pointer, "witness-differs", "this entry differs from the base tree's %s at %q", path, pointer).
+			Fix = fix
 	}
 	if l.Level.Base() < 4 {
-		o.Errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path, l.Level).
+		o.Errorf(s, "/conformance_level", "witness-level", "%s is at level %q, a peer witness is at L4 or L5", path,
+			l.Level).
 			WithFix("leave the entry out until the listing reaches L4")
 	}
 	if path := s.Run.Revoked(l.Path, l.ReceiptSHA256); path != "" {
-		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).WithFix("renew the listing first")
+		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).
+			WithFix("renew the listing first")
 	} else if !s.Run.Now.Before(l.Expires) {
-		o.Errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).WithFix("renew the listing first")
+		o.Errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).
+			WithFix("renew the listing first")
 	}
 	return nil
 }
@@ -384,12 +400,14 @@ func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
 			hidden[sev]++
 			continue
 		}
-		out.Add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin", "%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
+		out.Add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin",
+			"%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
 			WithFix("rename the newer of the two")
 	}
 	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
 		if n := hidden[sev]; n > 0 {
-			out.Add(&Subject{Run: r}, sev, "", "case-twin", "%d more pairs of paths are one on systems that fold letter case or drop characters", n).
+			out.Add(&Subject{Run: r}, sev, "", "case-twin",
+				"%d more pairs of paths are one on systems that fold letter case or drop characters", n).
 				WithFix("rename the newer of each two")
 		}
 	}
@@ -418,7 +436,8 @@ func folderFindings(r *Run) (verdict.Outcome, error) {
 			if before != nil && before.Mode == e.Mode {
 				sev = verdict.Warning
 			}
-			out.Add(&Subject{Run: r, Path: path}, sev, "", "file-mode", "mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
+			out.Add(&Subject{Run: r, Path: path}, sev, "", "file-mode",
+				"mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
 				WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}
 	}

@@ -22,7 +22,7 @@ type Ledger struct {
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 	last  map[string]Brought  // by path, of the data folders
 
-	part     int                // changes of one commit that are in memory together, where they have nothing to do with each other
+	part     int                // of one commit, changes in memory together that have nothing to do with each other
 	verified string             // the commit after which this ledger was begun; empty: with the root
 	before   map[string]brought // what brought the paths up to then; made on first use
 }
@@ -151,7 +151,8 @@ func historical(id string) bool {
 func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
 	l.state.Tree = step.Base
 	run := l.run(ctx, step)
-	data := slices.DeleteFunc(slices.Clone(step.Changes), func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance })
+	data := slices.DeleteFunc(slices.Clone(step.Changes),
+		func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance })
 	j, err := l.judge(ctx, step, data)
 	if err != nil {
 		return nil, err
@@ -221,7 +222,10 @@ const defaultPart = 4096
 // is to another.
 func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []registry.Change) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
-	if len(changes) > l.part && !slices.ContainsFunc(changes, func(c registry.Change) bool { return c.Base != nil || registry.KindOf(c.Path) != registry.KindListing }) {
+	if len(changes) > l.part && !slices.ContainsFunc(changes, func(c registry.Change) bool {
+		return c.Base != nil ||
+			registry.KindOf(c.Path) != registry.KindListing
+	}) {
 		claims := map[string]bool{}
 		apart := true
 		for part := range slices.Chunk(changes, l.part) {
@@ -232,7 +236,8 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []regis
 				if r.now.listed == nil {
 					continue
 				}
-				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " + did.Fold(r.now.listed.ToolDID)} {
+				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " +
+					did.Fold(r.now.listed.ToolDID)} {
 					apart = apart && !claims[claim]
 					claims[claim] = true
 				}
@@ -265,7 +270,8 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 				j.keep(c, s.Path, out)
 			}
 		}
-		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID}
+		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil &&
+			s.BaseListing.ToolDID == s.Listing.ToolDID}
 		if s.Record != nil {
 			now := l.state.scan(s.Record, true)
 			r.now = &now

@@ -19,9 +19,12 @@ func TestLedgerInParts(t *testing.T) {
 		want []string
 	}{
 		{"apart", "did:web:nine.example", nil},
-		{"one DID", "did:web:two.example", []string{"layout duplicate-did implementations/agent-2.json", "layout duplicate-did implementations/agent-9.json"}},
-		{"one DID in another spelling", "did:web:TWO.example", []string{"layout duplicate-did implementations/agent-2.json",
-			"layout did-spelling implementations/agent-9.json", "layout duplicate-did implementations/agent-9.json"}},
+		{"one DID", "did:web:two.example", []string{"layout duplicate-did implementations/agent-2.json",
+			"layout duplicate-did implementations/agent-9.json"}},
+		{"one DID in another spelling", "did:web:TWO.example",
+			[]string{"layout duplicate-did implementations/agent-2.json",
+				"layout did-spelling implementations/agent-9.json",
+				"layout duplicate-did implementations/agent-9.json"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, err := fixture.NewRepo(t.TempDir())

@@ -39,14 +39,17 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m, l := s.Facts.Manifest.Value, s.Listing
 	if !did.Same(m.ToolDID, l.ToolDID) {
-		out.Errorf(s, "/tool_did", "manifest-did-differs", "the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
+		out.Errorf(s, "/tool_did", "manifest-did-differs",
+			"the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
 			WithFix("set tool.did in the Manifest to %q", l.ToolDID)
 	}
 	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI {
-		out.Warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs", "the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
+		out.Warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs",
+			"the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
 			WithFix("set conformance.receipt_uri in the Manifest to the listing's")
 	}
-	manifestOwned, receiptOwned := InDomain(l.ManifestURI, l.ToolDID), InDomain(l.ReceiptURI, l.ToolDID) || m.ReceiptURI == l.ReceiptURI
+	manifestOwned, receiptOwned := InDomain(l.ManifestURI, l.ToolDID), InDomain(l.ReceiptURI, l.ToolDID) ||
+		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out, nil
@@ -64,12 +67,16 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	}
 	target := host(s.Facts.Receipt.Value.TargetURI)
 	if !manifestOwned && (target == "" || host(l.ManifestURI) != target) {
-		out.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor the host %q of the Receipt's signed target.uri",
+		out.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor "+
+			"the host %q of the Receipt's signed target.uri",
 			host(l.ManifestURI), l.ToolDID, target).WithFix("serve the Manifest on a host of the owner's")
 	}
 	if !receiptOwned && (target == "" || host(l.ReceiptURI) != target) {
-		out.Errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's signed target.uri, nor named by the Manifest",
-			host(l.ReceiptURI), l.ToolDID, target).WithFix("serve the Receipt on a host of the owner's, or name it in the Manifest's conformance.receipt_uri")
+		out.Errorf(s, "/conformance_receipt_uri", "receipt-host",
+			"conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's "+
+				"signed target.uri, nor named by the Manifest",
+			host(l.ReceiptURI), l.ToolDID, target).WithFix("serve the Receipt on a host of the owner's, or " +
+			"name it in the Manifest's conformance.receipt_uri")
 	}
 	return out.OrPass(), nil
 }

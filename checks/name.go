@@ -26,7 +26,8 @@ func revocationName(path string) pin {
 	name, found := strings.CutPrefix(path, "revocations/")
 	name, isJSON := strings.CutSuffix(name, ".json")
 	at := len(name) - len("-") - 64
-	if !found || !isJSON || at < 0 || name[at] != '-' || !isSlug(name[:at]) || strings.Trim(name[at+1:], "0123456789abcdef") != "" {
+	if !found || !isJSON || at < 0 || name[at] != '-' || !isSlug(name[:at]) ||
+		strings.Trim(name[at+1:], "0123456789abcdef") != "" {
 		return pin{}
 	}
 	return pin{name[:at], name[at+1:]}

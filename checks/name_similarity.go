@@ -76,7 +76,8 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, r := range s.Listing.Name {
 		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Bidi_Control, r) {
-			out.Warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).WithFix("leave it out")
+			out.Warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).
+				WithFix("leave it out")
 			break
 		}
 	}
@@ -170,9 +171,12 @@ func unify(r rune) rune {
 
 // alike are the Cyrillic and Greek letters whose usual shapes are Latin ones.
 var alike = map[rune]rune{
-	'а': 'a', 'в': 'b', 'е': 'e', 'ё': 'e', 'һ': 'h', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h',
-	'о': 'o', 'р': 'p', 'с': 'c', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'г': 'r', 'п': 'n',
-	'α': 'a', 'β': 'b', 'γ': 'y', 'ε': 'e', 'η': 'n', 'ι': 'l', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'σ': 'o', 'τ': 't',
+	'а': 'a', 'в': 'b', 'е': 'e', 'ё': 'e', 'һ': 'h', 'і': 'l', 'ї': 'l', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm',
+	'н': 'h',
+	'о': 'o', 'р': 'p', 'с': 'c', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'г': 'r',
+	'п': 'n',
+	'α': 'a', 'β': 'b', 'γ': 'y', 'ε': 'e', 'η': 'n', 'ι': 'l', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'σ': 'o',
+	'τ': 't',
 	'υ': 'u', 'χ': 'x', 'ω': 'w', 'ζ': 'z', 'μ': 'u',
 }
 

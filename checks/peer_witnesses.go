@@ -75,12 +75,14 @@ func runPeerWitnesses(s *Subject) (verdict.Outcome, error) {
 	}
 	r := s.Facts.Receipt.Value
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
-		out.Errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount, evidence.MaxWitnesses).
+		out.Errorf(s, at, "too-many-witnesses", "the Receipt has %d peer_witnesses, at most %d are read",
+			r.PeerWitnessCount, evidence.MaxWitnesses).
 			WithFix("keep the entries of listed witnesses; no signature covers peer_witnesses")
 		return out, nil
 	}
 	if _, err := r.WitnessedBytes(); err != nil {
-		out.Errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).WithFix("publish a Receipt that RFC 8785 can canonicalise")
+		out.Errorf(s, at, "not-canonical", "the Receipt has no canonical form: %v", err).
+			WithFix("publish a Receipt that RFC 8785 can canonicalise")
 		return out, nil
 	}
 	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
@@ -121,7 +123,8 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 		case counts:
 			counted++
 			if mine != "" && mine == w.domain.Registrable {
-				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did, mine).
+				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did,
+					mine).
 					WithFix("have a witness on another domain sign").Rests(verdict.World)
 			}
 		case unsure:
@@ -136,7 +139,8 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case counted > 0:
 		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
 	case open != "" && exempt.Has(verdict.Error):
-		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again").Rests(verdict.World)
+		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again").
+			Rests(verdict.World)
 	default:
 		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
 	}
@@ -149,10 +153,12 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	m := s.Facts.Manifest.Value
 	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
 		return deferTo(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
-			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200), s.Listing.ToolDID))
+			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200),
+				s.Listing.ToolDID))
 	}
 	if why := m.Unnamed(); why != "" {
-		o.Errorf(s, "/manifest_uri", "publisher-missing", "the Manifest %s, so nothing shows that the witnesses are independent of it", why).
+		o.Errorf(s, "/manifest_uri", "publisher-missing",
+			"the Manifest %s, so nothing shows that the witnesses are independent of it", why).
 			WithFix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
 		return o
 	}
@@ -172,14 +178,17 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
-		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
+		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be "+
+			"judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
 	default:
-		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d", plural(sure, "witness", "witnesses"),
+		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
+			plural(sure, "witness", "witnesses"),
 			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
 		if why := firstDependence(all); why != "" {
 			f.Message += ": " + why
 		}
-		f.WithFix("have three listed L4 or L5 implementations of different publishers, keys and registered domains sign")
+		f.WithFix("have three listed L4 or L5 implementations of different publishers, keys and registered " +
+			"domains sign")
 	}
 	return o
 }
@@ -192,15 +201,19 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 		switch {
 		case w.weight == broken:
 			o.Errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
-				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the new bytes")
+				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the " +
+					"new bytes")
 		case w.weight == unsure:
 			o.Warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).WithFix("try again").Rests(verdict.World)
 		case w.weight != counts:
-			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
+			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).
+				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).WithFix("have an independent witness sign").Rests(verdict.World)
+			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).
+				WithFix("have an independent witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
-			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").Rests(verdict.World)
+			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
+				Rests(verdict.World)
 		}
 	}
 }
@@ -234,7 +247,8 @@ func firstDependence(all []witness) string {
 // where the rule does not cover it.
 func (s *Subject) BootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.judged().Before(BootstrapEnd) {
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.judged().
+		Before(BootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -245,27 +259,32 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 	const at = "/conformance_level"
 	maintainers := s.BootstrapMaintainers()
 	if len(maintainers) == 0 {
-		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only the reference server that %s names, before %s",
+		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only "+
+			"the reference server that %s names, before %s",
 			PolicyFile, stamp(BootstrapEnd)).WithFix("have a listed L4 or L5 implementation sign the Receipt")
 		return
 	}
 	for _, m := range maintainers {
 		if did.Alike(m, s.Listing.ToolDID) {
-			o.Errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).WithFix("correct %s", PolicyFile)
+			o.Errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).
+				WithFix("correct %s", PolicyFile)
 			return
 		}
 		doc := s.Facts.Maintainers[m]
 		switch {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).WithFix("try again").Rests(verdict.World)
+			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).
+				WithFix("try again").Rests(verdict.World)
 		case doc.State != evidence.Obtained:
-			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).WithFix("have the maintainer serve a DID Document").Rests(verdict.World)
+			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).
+				WithFix("have the maintainer serve a DID Document").Rests(verdict.World)
 		case !receipt.VerifyCosigner(s.Facts.Receipt.Value, m, doc.Value):
 			unsigned(o, s, m).WithFix("have every maintainer sign the bytes that the implementation signs")
 		}
 	}
 	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
-		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer", "maintainers")
+		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer",
+			"maintainers")
 	}
 }
 
@@ -279,8 +298,8 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
 		code, on = "cosignature-stale", verdict.World
 	}
-	return o.Errorf(s, "/conformance_level", code, "the Receipt carries no EdDSA signature of maintainer %s that verifies; "+
-		"section 10 asks for all of them", maintainer).Rests(on)
+	return o.Errorf(s, "/conformance_level", code, "the Receipt carries no EdDSA signature of maintainer %s that "+
+		"verifies; section 10 asks for all of them", maintainer).Rests(on)
 }
 
 // ownDomain is the domain of the candidate's did:web; for another DID the host of its Manifest stands in, as
@@ -308,7 +327,8 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 		whose = "the proposed"
 	}
 	if p.Broken != nil {
-		f := out.Warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose, PolicyFile, p.Broken)
+		f := out.Warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose,
+			PolicyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
 		}

@@ -87,8 +87,8 @@ func (r *Run) referenceServers() ([]string, error) {
 	return r.servers, r.serversErr
 }
 
-// saysNothing reports whether a policy has comments and nothing else, as the one that a new registry begins with. An empty
-// one says nothing either, but nobody meant it so.
+// saysNothing reports whether a policy has comments and nothing else, as the one that a new registry begins with. An
+// empty one says nothing either, but nobody meant it so.
 func saysNothing(text []byte) bool {
 	comments := false
 	for line := range bytes.Lines(text) {
@@ -110,7 +110,8 @@ func parsePolicy(text []byte) (Policy, error) {
 	if err := onlyKeys(root, "version", "reference_server", "maintainers"); err != nil {
 		return p, err
 	}
-	if _, version := strictyaml.Member(root, "version"); version == nil || version.Tag != "!!int" || version.Value != "1" {
+	if _, version := strictyaml.Member(root, "version"); version == nil || version.Tag != "!!int" ||
+		version.Value != "1" {
 		return p, errors.New("version is not the number 1, which is the only one")
 	}
 	_, reference := strictyaml.Member(root, "reference_server")

@@ -64,7 +64,8 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	r, l := got.Value, s.Listing
 	out.Move(s, at, ReceiptSchema(r))
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
-		out.Errorf(s, "/tool_did", "receipt-did-differs", "the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
+		out.Errorf(s, "/tool_did", "receipt-did-differs",
+			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
 	claimedLevel(&out, s, r)
@@ -92,18 +93,21 @@ func ReceiptSchema(r *receipt.Receipt) verdict.Outcome {
 		if v.Pointer != "" {
 			where = fmt.Sprintf("at %q", v.Pointer)
 		}
-		out.Errorf(verdict.Unplaced{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where, v.Message).
+		out.Errorf(verdict.Unplaced{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where,
+			v.Message).
 			WithFix(fix)
 	}
 	if r.Rounded != "" {
 		out.Warnf(verdict.Unplaced{}, r.Rounded, "rounded-number",
-			"the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it", cutRunes(r.Rounded, 200)).
+			"the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it",
+			cutRunes(r.Rounded, 200)).
 			WithFix("write numbers that a double holds exactly")
 	}
 	return out
 }
 
-// ReceiptResults holds that a Receipt counts no failed test and at least one that passed. Pointers are into the Receipt.
+// ReceiptResults holds that a Receipt counts no failed test and at least one that passed. Pointers are into the
+// Receipt.
 func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 	var out verdict.Outcome
 	// The schema refuses what is missing, negative or no integer.
@@ -118,8 +122,8 @@ func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 	return out
 }
 
-// NonCommercial holds that a Receipt has what a level of the Non-Commercial Profile needs (RFC 0025); a level of another
-// profile needs nothing. Pointers are into the Receipt.
+// NonCommercial holds that a Receipt has what a level of the Non-Commercial Profile needs (RFC 0025); a level of
+// another profile needs nothing. Pointers are into the Receipt.
 func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 	var out verdict.Outcome
 	if !l.NonCommercial() {
@@ -138,7 +142,8 @@ func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 
 // isPlaceholder holds for the one use that the receipt schema makes of "not".
 func isPlaceholder(v jsonschema.Violation) bool {
-	return v.Keyword == "not" && (strings.HasPrefix(v.Pointer, "/signatures/") || strings.HasPrefix(v.Pointer, "/peer_witnesses/"))
+	return v.Keyword == "not" && (strings.HasPrefix(v.Pointer, "/signatures/") ||
+		strings.HasPrefix(v.Pointer, "/peer_witnesses/"))
 }
 
 // claimedLevel holds the listing's level against the levels that the Receipt claims (RFC 0025 section 3).
@@ -146,17 +151,20 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	const at = "/conformance_level"
 	l := s.Listing
 	if l.Level.Base() < 0 {
-		o.Errorf(s, at, "no-such-level", "conformance_level is %q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE and L5-ORG", l.Level).
+		o.Errorf(s, at, "no-such-level", "conformance_level is %q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE "+
+			"and L5-ORG", l.Level).
 			WithFix("set conformance_level to the highest level that the Receipt claims")
 		return
 	}
 	switch {
 	case slices.Contains(r.ClaimedLevels, l.Level):
 	case claims(r.ClaimedLevels, l.Level):
-		o.Warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix", l.Level).
+		o.Warnf(s, at, "tier-not-claimed", "the Receipt claims L5 but not %s; the receipt schema knows no such suffix",
+			l.Level).
 			WithFix("nothing to do until the receipt schema has tiers")
 	default:
-		o.Errorf(s, at, "level-not-claimed", "conformance_level is %q, the Receipt claims %s", l.Level, levelList(r.ClaimedLevels)).
+		o.Errorf(s, at, "level-not-claimed", "conformance_level is %q, the Receipt claims %s", l.Level,
+			levelList(r.ClaimedLevels)).
 			WithFix("set conformance_level to a level that the Receipt claims, or attest at %s", l.Level)
 		return
 	}
@@ -167,14 +175,15 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	if l.Level.NonCommercial() {
 		o.Move(s, at, NonCommercial(r, l.Level))
 		if !l.NonCommercial {
-			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing", l.Level).
+			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing",
+				l.Level).
 				WithFix("set non_commercial to true")
 		}
 	}
 }
 
-// claims reports whether a level is among those that a Receipt claims. L5 stands for its tiers, since the receipt schema
-// knows none.
+// claims reports whether a level is among those that a Receipt claims. L5 stands for its tiers, since the receipt
+// schema knows none.
 func claims(claimed []level.Level, l level.Level) bool {
 	return slices.Contains(claimed, l) || (l == "L5-FINANCE" || l == "L5-ORG") && slices.Contains(claimed, "L5")
 }
@@ -200,7 +209,8 @@ func Placeholders(r *receipt.Receipt) verdict.Outcome {
 			return
 		}
 		if found++; found <= maxViolations {
-			out.Errorf(verdict.Unplaced{}, pointer, "placeholder", "the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)",
+			out.Errorf(verdict.Unplaced{}, pointer, "placeholder",
+				"the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)",
 				where, cutRunes(strings.TrimSpace(value), 60)).WithFix("sign with a real key")
 		}
 	}

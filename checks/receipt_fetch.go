@@ -33,7 +33,8 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 	text := s.Facts.ReceiptText
 	if text.Code == evidence.CodeHashMismatch {
 		got, want := text.Value.SHA256, s.Listing.ReceiptSHA256
-		f := out.Errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch", "the served Receipt has sha256 %s, the listing pins %s", got, want)
+		f := out.Errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch",
+			"the served Receipt has sha256 %s, the listing pins %s", got, want)
 		f.WithFix("pin the served bytes: %s; or publish the Receipt that was pinned", got)
 		if slices.Contains(text.Value.Minified, want) {
 			f.Message += ", which is the hash of the same Receipt minified"
@@ -42,7 +43,8 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	if gone := text.Value.Gone; text.State == evidence.Obtained && gone != "" {
-		out.Warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes", s.Listing.ReceiptURI, gone).
+		out.Warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes",
+			s.Listing.ReceiptURI, gone).
 			WithFix("tell the owner that the Receipt is no longer served")
 		return out, nil
 	}

@@ -14,7 +14,8 @@ var receiptSignature = &Check{
 	Cite:  "RFC 0026 section 6",
 	Row:   "Receipt signature",
 	Why:   "without the owner's signature a Receipt is a rumour",
-	Fix:   "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 key of the DID Document",
+	Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 " +
+		"key of the DID Document",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
 	Reads: []string{"/tool_did"},
@@ -53,22 +54,25 @@ func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
 	return out, nil
 }
 
-// ReceiptSignature holds that a key of a DID's document signed a Receipt, and that no signature of the DID fails to verify;
-// where one does, the members that are known from elsewhere may explain it. Pointers are into the Receipt.
+// ReceiptSignature holds that a key of a DID's document signed a Receipt, and that no signature of the DID fails to
+// verify; where one does, the members that are known from elsewhere may explain it. Pointers are into the Receipt.
 func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known []receipt.Known) verdict.Outcome {
 	var out verdict.Outcome
 	const at = "/signatures"
 	v := receipt.VerifyImplementation(r, doc, tool)
 	for i, bad := range v.Unverified {
 		f := out.Errorf(verdict.Unplaced{}, at, "signature-not-verified",
-			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s", cutRunes(bad.By, 200), bad.Why)
-		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove entries that do not verify")
+			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s",
+			cutRunes(bad.By, 200), bad.Why)
+		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove " +
+			"entries that do not verify")
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
 		if why := receipt.Explain(r, doc, bad.By, known); why != "" {
 			f.Message += "; " + cutRunes(why, 600)
-			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses")
+			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without " +
+				"signatures and peer_witnesses")
 		}
 	}
 	if !v.Verified() && len(v.Unverified) == 0 {
@@ -83,11 +87,13 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 			cutRunes(v.By, 200), cutRunes(v.Key, 200)).WithFix("name the key that signed in by")
 	}
 	if !v.Assertion {
-		out.Warnf(verdict.Unplaced{}, at, "key-not-for-assertion", "key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
+		out.Warnf(verdict.Unplaced{}, at, "key-not-for-assertion",
+			"key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
 			WithFix("add the key to assertionMethod")
 	}
 	if v.WithoutAnchor {
-		out.Noticef(verdict.Unplaced{}, at, "signed-without-anchor", "the signature covers the Receipt without registry_anchor, which was added later")
+		out.Noticef(verdict.Unplaced{}, at, "signed-without-anchor",
+			"the signature covers the Receipt without registry_anchor, which was added later")
 	}
 	if !out.Has(verdict.Error) {
 		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()

@@ -47,23 +47,29 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	l, now := s.Listing, s.Run.Now
 	if l.Issued.IsZero() || l.Expires.IsZero() {
-		out.Errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times", l.IssuedAt, l.ExpiresAt).
+		out.Errorf(s, "/issued_at", "unreadable-time", "issued_at %q and expires_at %q must both be RFC 3339 times",
+			l.IssuedAt, l.ExpiresAt).
 			WithFix("write them like 2026-05-04T08:00:00Z")
 		return out, nil
 	}
 	if !now.Before(l.Expires) {
-		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now), span.Text(now.Sub(l.Expires))).
+		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now),
+			span.Text(now.Sub(l.Expires))).
 			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now)).Rests(verdict.Lapsed)
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
-		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed", span.Text(d), span.Text(Window)).
-			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier", stamp(l.Issued.Add(Window)))
+		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed",
+			span.Text(d), span.Text(Window)).
+			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier",
+				stamp(l.Issued.Add(Window)))
 	} else if d <= 0 {
-		out.Errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires), stamp(l.Issued)).
+		out.Errorf(s, "/expires_at", "window-empty", "expires_at %s is not later than issued_at %s", stamp(l.Expires),
+			stamp(l.Issued)).
 			WithFix("set expires_at after issued_at, at most 90 days")
 	}
 	if l.Issued.After(now.Add(Skew)) {
-		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed", stamp(l.Issued), stamp(now), span.Text(Skew)).
+		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed",
+			stamp(l.Issued), stamp(now), span.Text(Skew)).
 			WithFix("wait until issued_at, or issue the Receipt anew").Until(l.Issued)
 	}
 	if s.Run.Offline {
@@ -109,13 +115,16 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))
 	}
 	if unsigned {
-		o.Errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s", stamp(l.Issued), stamp(r.NotBefore.Time)).
+		o.Errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s",
+			stamp(l.Issued), stamp(r.NotBefore.Time)).
 			WithFix("set issued_at to %s", stamp(r.NotBefore.Time))
 		return
 	}
 	if long < 0 && (l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded) {
-		o.Errorf(s, "/expires_at", "expires-not-signed", "expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
-			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).WithFix("set expires_at to %s", stamp(want))
+		o.Errorf(s, "/expires_at", "expires-not-signed",
+			"expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
+			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).WithFix("set expires_at to %s",
+			stamp(want))
 	}
 }
 

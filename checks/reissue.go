@@ -17,8 +17,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// reissueID is the id of reissue, to which layout leaves a slug that changes. Go refuses to initialise two variables that
-// name each other, and reissue comes after layout.
+// reissueID is the id of reissue, to which layout leaves a slug that changes. Go refuses to initialise two variables
+// that name each other, and reissue comes after layout.
 const reissueID = "reissue"
 
 var reissue = &Check{
@@ -87,8 +87,8 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.ToolDID != base.ToolDID {
 		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
-			WithFix("%s", notYours(s, "keep tool_did; an implementation that changes its DID lists itself under a new slug "+
-				"and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep tool_did; an implementation that changes its DID lists itself under a "+
+				"new slug and revokes the old Receipt (superseded)"))
 	}
 	if l.ReceiptSHA256 == base.ReceiptSHA256 {
 		out.Errorf(s, "/conformance_receipt_sha256", "receipt-unchanged",
@@ -132,14 +132,16 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 		return o, nil
 	}
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {
-		o.Errorf(s, "/conformance_receipt_sha256", "validity-missing", "the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
+		o.Errorf(s, "/conformance_receipt_sha256", "validity-missing",
+			"the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
 			cutRunes(r.NotBefore.Text, 60)).Fix = reissueWay
 	}
 	if err := later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before"); err != nil {
 		return o, err
 	}
 	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
-		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name, s.Listing.Name, r.ImplementationName).
+		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name,
+			s.Listing.Name, r.ImplementationName).
 			WithFix("keep the name, or set it to the Receipt's implementation.name")
 	}
 	signedLevel(&o, s, r.ClaimedLevels)
@@ -165,7 +167,8 @@ func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 		}
 	}
 	if !at.After(issued.Add(time.Second)) {
-		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue must be later", what, stamp(at), stamp(issued)).
+		o.Errorf(s, "/issued_at", "receipt-not-newer", "%s is %s, the merged listing was issued at %s; a re-issue "+
+			"must be later", what, stamp(at), stamp(issued)).
 			WithFix("%s; its validity.not_before must be after %s", reissueWay, stamp(issued.Add(time.Second)))
 	}
 	return nil
@@ -191,9 +194,12 @@ func provisionalSet(o *verdict.Outcome, s *Subject) error {
 	age, _, err := judgeAge(s)
 	switch age {
 	case ageOld:
-		o.Errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").WithFix("leave provisional out")
+		o.Errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").
+			WithFix("leave provisional out")
 	case ageUnsure:
-		o.Doubtf(s, "/provisional", "provisional-set", "provisional is set anew, and the domain's age could not be had").WithFix("try again, or leave provisional out")
+		o.Doubtf(s, "/provisional", "provisional-set",
+			"provisional is set anew, and the domain's age could not be had").WithFix(
+			"try again, or leave provisional out")
 	}
 	return err
 }
@@ -201,7 +207,8 @@ func provisionalSet(o *verdict.Outcome, s *Subject) error {
 // otherMembers shows the changed members that no signature speaks of, and a changed level: the Receipt claims it, but
 // does not say that the owner proposes it.
 func otherMembers(o *verdict.Outcome, s *Subject) {
-	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "provisional", "issued_at", "expires_at"}
+	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "provisional", "issued_at",
+		"expires_at"}
 	now, _ := s.Record.Document.Root.(map[string]any)
 	then, _ := s.BaseRecord.Document.Root.(map[string]any)
 	names := map[string]bool{}
@@ -212,7 +219,8 @@ func otherMembers(o *verdict.Outcome, s *Subject) {
 	}
 	for _, n := range slices.Sorted(maps.Keys(names)) {
 		if names[n] && !reflect.DeepEqual(now[n], then[n]) {
-			o.Warnf(s, "/"+strict.Escape(n), "unsigned-change", "%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
+			o.Warnf(s, "/"+strict.Escape(n), "unsigned-change",
+				"%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
 				n, shown(then, n), shown(now, n)).WithFix("have the owner confirm the change")
 		}
 	}
@@ -239,11 +247,13 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	switch {
 	case now == want:
 	case now.Base() != want.Base():
-		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now, want).
+		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now,
+			want).
 			WithFix("set conformance_level to %q", want)
 	case claims(claimed, now) || !s.Run.Selected(receiptClaims.ID): // else receipt-claims reports it
-		o.Errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt claims %s; "+
-			"the suffix is not the proposer's to choose", now, then, levelList(claimed)).WithFix("set conformance_level to %q", want)
+		o.Errorf(s, at, "suffix-not-kept", "conformance_level is %q, the merged listing's is %q and the Receipt "+
+			"claims %s; the suffix is not the proposer's to choose", now, then, levelList(claimed)).WithFix(
+			"set conformance_level to %q", want)
 	}
 }
 

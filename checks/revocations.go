@@ -74,7 +74,8 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	case refused(s, "/signature"):
 		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}, nil
 	default:
-		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed", cutRunes(v.SignatureText, 40)).Fix = signatureForm
+		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed",
+			cutRunes(v.SignatureText, 40)).Fix = signatureForm
 		return out, nil
 	}
 	l := revokedListing(s)
@@ -88,23 +89,28 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 		return out, err
 	}
 	if issued == nil {
-		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path, v.ReceiptSHA256).
+		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path,
+			v.ReceiptSHA256).
 			WithFix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
 	}
 	reason(&out, s)
 	if v.Revoked.IsZero() {
-		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).WithFix("write it like 2026-05-12T13:24:00Z")
+		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).
+			WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if v.Revoked.After(s.judged().Add(Skew)) {
-		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed", stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
+		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed",
+			stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
 			WithFix("set revoked_at to now").Until(v.Revoked)
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
-		out.Warnf(s, "/revoked_at", "revoked-before-issue", "revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
+		out.Warnf(s, "/revoked_at", "revoked-before-issue",
+			"revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
 			WithFix("set revoked_at to the time of the revocation")
 	}
 	noReceipt(&out, s)
 	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
 	if err != nil {
-		out.Errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).WithFix("write it so that RFC 8785 can canonicalise it")
+		out.Errorf(s, "", "not-canonical", "the revocation has no canonical form: %v", err).
+			WithFix("write it so that RFC 8785 can canonicalise it")
 		return out, nil
 	}
 	if s.Run.Offline {
@@ -119,7 +125,9 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 func noReceipt(o *verdict.Outcome, s *Subject) {
 	for _, name := range []string{"implementation", "claimed_levels", "signatures"} {
 		if strict.Member(s.Record.Document.Root, name) != nil {
-			o.Errorf(s, "/"+name, "revocation-is-receipt", "the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's", name).
+			o.Errorf(s, "/"+name, "revocation-is-receipt",
+				"the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's",
+				name).
 				WithFix("leave it out and sign anew")
 			return
 		}
@@ -127,12 +135,14 @@ func noReceipt(o *verdict.Outcome, s *Subject) {
 }
 
 // Reasons are those that RFC 0026, section 5, and the RFCs that extend it know.
-var Reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal", "dispute_resolved_against",
+var Reasons = []string{"key_compromise", "manifest_non_conformance", "superseded", "voluntary_withdrawal",
+	"dispute_resolved_against",
 	"failed_safety_eval", "frontier_capability_misuse"}
 
 func reason(o *verdict.Outcome, s *Subject) {
 	if !slices.Contains(Reasons, s.Revocation.Reason) && !refused(s, "/reason") {
-		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know", cutRunes(s.Revocation.Reason, 60)).
+		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know",
+			cutRunes(s.Revocation.Reason, 60)).
 			WithFix("use one of %s", strings.Join(Reasons, ", "))
 	}
 }
@@ -143,7 +153,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
 	if !did.Same(v.RevokedByDID, l.ToolDID) {
-		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", cutRunes(v.RevokedByDID, 200), l.ToolDID)
+		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", cutRunes(v.RevokedByDID, 200),
+			l.ToolDID)
 	} else {
 		doc := s.Facts.DIDDocument
 		switch {
@@ -161,7 +172,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	const at = "/signature"
 	var all []witness
 	if len(v.Witnesses) > evidence.MaxWitnesses {
-		o.Errorf(s, "/peer_witness_signatures", "too-many-witnesses", "there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
+		o.Errorf(s, "/peer_witness_signatures", "too-many-witnesses",
+			"there are %d peer_witness_signatures, at most %d are read", len(v.Witnesses), evidence.MaxWitnesses).
 			WithFix("keep the entries of listed witnesses")
 		return o, nil
 	}
@@ -200,10 +212,12 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
 			WithFix("try again").Rests(verdict.World)
 	case possible >= quorum:
-		o.Doubtf(s, "/peer_witness_signatures", "witness-open", "%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
+		o.Doubtf(s, "/peer_witness_signatures", "witness-open",
+			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
 			WithFix("try again").Rests(verdict.World)
 	default:
-		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent witnesses", selfWhy,
+		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent "+
+			"witnesses", selfWhy,
 			plural(sure, "witness counts", "witnesses count"), quorum)
 		if why := firstDependence(all); why != "" {
 			message += "; " + why
@@ -212,7 +226,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
 		f := o.Errorf(s, at, "not-authorised", "%s", message).
-			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have three independent witnesses sign it", l.ToolDID)
+			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have "+
+				"three independent witnesses sign it", l.ToolDID)
 		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
 			f.Rests(verdict.World) // it may have verified under an earlier key
 		}
@@ -224,7 +239,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 func eligible(r *Run, l *Listed) int {
 	n := 0
 	for _, w := range r.Base.Listings {
-		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) && r.Revoked(w.Path, w.ReceiptSHA256) == "" {
+		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) &&
+			r.Revoked(w.Path, w.ReceiptSHA256) == "" {
 			n++
 		}
 	}
@@ -315,7 +331,8 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	if expired+revoked > 0 {
-		out.Noticef(&Subject{Run: r}, "", "not-in-force", "the base tree holds %s, %d expired and %d revoked; they block nobody",
+		out.Noticef(&Subject{Run: r}, "", "not-in-force",
+			"the base tree holds %s, %d expired and %d revoked; they block nobody",
 			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
 	}
 	return out.OrPass(), nil

@@ -16,11 +16,12 @@ import (
 )
 
 var schema = &Check{
-	ID:          schemaID,
-	Title:       "every record is valid under the base tree's JSON Schema",
-	Cite:        "RFC 0026 section 6",
-	Row:         "Schema",
-	Why:         "readers of the log rely on each record's shape, and a proposer must not bring the schema that judges the proposal",
+	ID:    schemaID,
+	Title: "every record is valid under the base tree's JSON Schema",
+	Cite:  "RFC 0026 section 6",
+	Row:   "Schema",
+	Why: "readers of the log rely on each record's shape, and a proposer must not bring the schema that " +
+		"judges the proposal",
 	Fix:         "correct the member at the place shown, or propose the schema change in a pull request of its own",
 	Kinds:       registry.DataKinds,
 	First:       true,
@@ -60,7 +61,8 @@ type Schemas struct {
 
 // ReadSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
 func ReadSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
-	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{}, broken: map[string]error{}}
+	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
+		broken: map[string]error{}}
 	for _, f := range schemaFiles {
 		s, broken, err := readSchema(ctx, t, f.path, f.name)
 		if err != nil {
@@ -141,8 +143,10 @@ func (s *Schemas) violations(sub *Subject) []verdict.Finding {
 		pointer := "/" + name
 		reported := slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer })
 		if isText && !readable && !reported {
-			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it", name, text).
-				WithFix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no leap second")
+			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it",
+				name, text).
+				WithFix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no " +
+					"leap second")
 		}
 	}
 	return out.Findings
@@ -161,7 +165,8 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 	for i := range out.Findings {
 		f := &out.Findings[i]
 		if standing[f.Pointer] {
-			f.Severity, f.Message = verdict.Warning, f.Message+"; it stands so in the base tree and no re-issue can mend it"
+			f.Severity, f.Message = verdict.Warning, f.Message+
+				"; it stands so in the base tree and no re-issue can mend it"
 		}
 	}
 	return out.OrPass(), nil
@@ -199,7 +204,8 @@ func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 				sev = verdict.Error
 			}
 			out.Add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
-				WithFix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema", f.path)
+				WithFix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema",
+					f.path)
 		}
 		if changed {
 			if err := schemaChange(&out, r, f.kinds, f.path, f.name); err != nil {
@@ -259,7 +265,8 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 			o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses %d more records", len(refused)-i)
 			break
 		}
-		o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema accepts: %s", f).
+		o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema "+
+			"accepts: %s", f).
 			WithFix("keep what is valid today valid; publish tighter rules under a new schema")
 	}
 	return nil

@@ -47,7 +47,8 @@ func requiredFix(root map[string]any, judge *jsonschema.Schema, message string) 
 		if !strings.Contains(message, fmt.Sprintf("has no %q,", missing)) {
 			continue
 		}
-		unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(root)), func(n string) bool { return slices.Contains(judge.Members(), n) })
+		unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(root)),
+			func(n string) bool { return slices.Contains(judge.Members(), n) })
 		if like := nearest(missing, unknown); like != "" {
 			return fmt.Sprintf("rename %q to %q", like, missing)
 		}

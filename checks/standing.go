@@ -178,8 +178,9 @@ func condense(path string, l *registry.Listing) *Listed {
 		all = all[len(s):]
 		return part
 	}
-	return &Listed{Path: path, Slug: cut(l.Slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID), ReceiptSHA256: cut(l.ReceiptSHA256),
-		Level: level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
+	return &Listed{Path: path, Slug: cut(l.Slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID),
+		ReceiptSHA256: cut(l.ReceiptSHA256),
+		Level:         level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
 }
 
 // keep makes what one file gives count.
@@ -208,8 +209,9 @@ func (st *Standing) duplicates(touched func(string) bool) {
 		if same[0] == l || l.ToolDID == "" || touched(l.Path) {
 			continue
 		}
-		st.Faults = append(st.Faults, Fault{layout.ID, l.Path, verdict.Finding{Severity: verdict.Error, Code: "duplicate-did",
-			Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
-			Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
+		st.Faults = append(st.Faults,
+			Fault{layout.ID, l.Path, verdict.Finding{Severity: verdict.Error, Code: "duplicate-did",
+				Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
+				Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
 	}
 }

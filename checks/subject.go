@@ -32,8 +32,8 @@ type Run struct {
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged
 	// Selected tells whether a check is to run.
 	Selected func(id string) bool
-	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil: it
-	// always does.
+	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil:
+	// it always does.
 	Reach func(check, subject string) bool
 	// Memo holds what the run has decoded and verified; nil: everything is, for each subject.
 	Memo *memo.Memo
@@ -124,7 +124,8 @@ func NewSubject(r *Run, c registry.Change) (*Subject, error) {
 }
 
 func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
-	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, Record: records.Head, BaseRecord: records.Base, Facts: unsought}
+	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, Record: records.Head,
+		BaseRecord: records.Base, Facts: unsought}
 	if s.Kind == registry.KindListing && s.BaseRecord != nil && s.BaseRecord.Document != nil {
 		s.BaseListing = registry.ParseListing(s.BaseRecord)
 	}

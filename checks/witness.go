@@ -93,7 +93,8 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	}
 	l := v.listed
 	own, doc := known.Receipt.Value, known.DIDDocument.Value
-	if !slices.Contains(own.ClaimedLevels, l.Level) && !(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
+	if !slices.Contains(own.ClaimedLevels, l.Level) &&
+		!(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
 	if !did.Same(own.ImplementationDID, id) {
@@ -190,7 +191,8 @@ func vouchedThen(s *Subject, id string) (*voucher, error) {
 			continue
 		}
 		then := condense(rec.Path, registry.ParseListing(rec))
-		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional || !s.Then.When.Before(then.Expires) {
+		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional ||
+			!s.Then.When.Before(then.Expires) {
 			continue
 		}
 		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
@@ -204,7 +206,8 @@ func vouchedThen(s *Subject, id string) (*voucher, error) {
 	return nil, nil
 }
 
-// pinnedThen tells whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was merged.
+// pinnedThen tells whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
+// merged.
 func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	if s.Then == nil {
 		return false, nil
@@ -248,7 +251,8 @@ func documents(known *evidence.Witness) (weight, string) {
 	} else if d.State != evidence.Obtained {
 		note(ignored, "DID Document", d.Message, d.From)
 	}
-	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || r.Code == evidence.CodeTooLarge || oddStatus(r.From) {
+	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || r.Code == evidence.CodeTooLarge ||
+		oddStatus(r.From) {
 		note(unsure, "Receipt", r.Message, r.From)
 	} else if r.State != evidence.Obtained {
 		note(ignored, "Receipt", r.Message, r.From)
@@ -326,7 +330,8 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		w.doubt = doubt
 		return
 	}
-	w.alone = "its own Receipt carries no witness that verifies, as only the reference server's may, so it counts for L4 only"
+	w.alone = "its own Receipt carries no witness that verifies, as only the reference server's may, so it " +
+		"counts for L4 only"
 }
 
 // Revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by

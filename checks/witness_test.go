@@ -12,7 +12,8 @@ import (
 func web5(name, publisher string) witness {
 	m := &manifest.Manifest{}
 	m.Publisher.DID, m.Publisher.LegalName = "did:web:"+publisher+".example", publisher
-	return witness{did: "did:web:" + name + ".example", domain: domainage.Domain{ICANN: name + ".example"}, publisher: m}
+	return witness{did: "did:web:" + name + ".example", domain: domainage.Domain{ICANN: name + ".example"},
+		publisher: m}
 }
 
 func TestTally(t *testing.T) {
@@ -49,7 +50,8 @@ func TestTally(t *testing.T) {
 		{"two pairs", []witness{a, twin(a, "x"), b, twin(b, "y")}, 2, 2},
 		{"one open", []witness{a, b, open(c)}, 2, 3},
 		{"one of unknown publisher", []witness{a, b, doubted(c)}, 2, 3},
-		{"an open one on a domain that is there", []witness{a, b, like(open(c), func(w *witness) { w.domain = b.domain })}, 2, 2},
+		{"an open one on a domain that is there",
+			[]witness{a, b, like(open(c), func(w *witness) { w.domain = b.domain })}, 2, 2},
 		{"open ones of one DID", []witness{open(a), open(a), open(a)}, 0, 1},
 	} {
 		if sure, possible := tally(test.all); sure != test.sure || possible != test.possible {

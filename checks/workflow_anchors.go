@@ -20,7 +20,8 @@ var workflowAnchors = &Check{
 	Fix:   "serve the pinned bytes in the coordinator's domain, under a workflow id that has no anchor yet",
 	Kinds: []registry.Kind{registry.KindWorkflowAnchor},
 	Owns:  evidence.AnchorProof,
-	Reads: []string{"/workflow_id", "/coordinator_did", "/cross_match_receipt_uri", "/cross_match_receipt_sha256", "/anchored_at"},
+	Reads: []string{"/workflow_id", "/coordinator_did", "/cross_match_receipt_uri", "/cross_match_receipt_sha256",
+		"/anchored_at"},
 	Applies: func(s *Subject) string {
 		if !s.Added() {
 			return "no new anchor"
@@ -50,13 +51,16 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	a := s.Anchor
 	if path := otherAnchor(s); path != "" {
-		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already", a.WorkflowID, path).
+		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already",
+			a.WorkflowID, path).
 			WithFix("leave this anchor out: a workflow has one, which never changes")
 	}
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
-		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed", cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
+		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
+			cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if a.Anchored.After(s.judged().Add(Skew)) {
-		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed", stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
+		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed",
+			stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
 			WithFix("set anchored_at to now").Until(a.Anchored)
 	}
 	x := s.Facts.CrossMatch
@@ -83,7 +87,8 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	const fix = "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
 	switch a := s.Anchor; {
 	case !x.Object:
-		o.Errorf(s, at, "no-cross-match-receipt", "the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
+		o.Errorf(s, at, "no-cross-match-receipt",
+			"the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
 	case x.WorkflowID != a.WorkflowID:
 		o.Errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
 			cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
@@ -106,16 +111,18 @@ func whose(o *verdict.Outcome, s *Subject) error {
 			return err
 		}
 		if bound == "" {
-			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the base tree "+
-				"says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
+			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the "+
+				"base tree says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
 				WithFix("list the coordinator first, or use a did:web for it")
 		} else if host(a.ReceiptURI) != bound {
-			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its Manifest on %q",
+			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its "+
+				"Manifest on %q",
 				host(a.ReceiptURI), bound).WithFix("serve it on %s", bound)
 		}
 	case InDomain(a.ReceiptURI, a.CoordinatorDID):
 	case !InDomain(a.ReceiptURI, a.FailoverDID):
-		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators", host(a.ReceiptURI)).
+		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators",
+			host(a.ReceiptURI)).
 			WithFix("serve it in the registrable domain of the coordinator's did:web")
 	default:
 		declared(o, s, s.Facts.Declared)
@@ -135,8 +142,8 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 			failover, located(found.From, found.Message)).
 			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain").Rests(verdict.World)
 	default:
-		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q names %q "+
-			"as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
+		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q "+
+			"names %q as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
 			WithFix("have the coordinator first anchor one there that does, or serve this one in its domain")
 	}
 }
@@ -243,7 +250,8 @@ func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evide
 		return
 	}
 	if doc.Code == evidence.CodeDIDSyntax {
-		o.Errorf(s, pointer, doc.Code, "%s", doc.Message).WithFix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
+		o.Errorf(s, pointer, doc.Code, "%s", doc.Message).
+			WithFix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
 		return
 	}
 	if report(o, s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message),

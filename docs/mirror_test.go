@@ -23,7 +23,8 @@ func blocks(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```[a-z]+\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```[a-z]+\n(.*?)```").
+		FindAllStringSubmatch(string(text), -1) {
 		all[m[1]] = m[2]
 	}
 	return all
@@ -44,7 +45,8 @@ func TestFlagsOfTheMirrorPage(t *testing.T) {
 	n := 0
 	for _, name := range []string{"audit", "merge", "mirror"} {
 		var help bytes.Buffer
-		if code := cli.Main([]string{name, "--help"}, cli.IO{Stdout: &help, Stderr: &help, Getenv: func(string) string { return "" }}); code != 0 {
+		if code := cli.Main([]string{name, "--help"},
+			cli.IO{Stdout: &help, Stderr: &help, Getenv: func(string) string { return "" }}); code != 0 {
 			t.Fatalf("%s --help ends with %d", name, code)
 		}
 		for _, m := range command.FindAllStringSubmatch(lines, -1) {
@@ -66,7 +68,8 @@ func TestFlagsOfTheMirrorPage(t *testing.T) {
 
 func TestFilesOfTheMirrorPage(t *testing.T) {
 	files := blocks(t)
-	for _, name := range []string{"oap-audit", "crontab", "oap-audit.service", "oap-audit.timer", "oap-mirror.service", "deployment.yaml", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml"} {
+	for _, name := range []string{"oap-audit", "crontab", "oap-audit.service", "oap-audit.timer", "oap-mirror.service",
+		"deployment.yaml", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml"} {
 		if files[name] == "" {
 			t.Errorf("the page shows no %s", name)
 		}

@@ -49,7 +49,8 @@ func TestPolicies(t *testing.T) {
 	if err != nil {
 		t.Skip("jq is not installed: THE POLICIES OF docs/verify.md WERE NOT RUN")
 	}
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
+	w, err := fixture.Build(t.TempDir(),
+		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +72,10 @@ func TestPolicies(t *testing.T) {
 		want   string
 	}{
 		{"engage", listed, "true"}, {"engage", alone, "false"}, {"engage", gone, "false"},
-		{"payments", full, "true"}, {"payments", listed, "false"}, {"payments", low, "false"}, {"payments", gone, "false"},
-		{"listing", listed, `{"target":"https://nova.example","levels":["L2"],"until":"2026-08-20T12:00:00Z","missing":[],"why":[],"later":[]}`},
+		{"payments", full, "true"}, {"payments", listed, "false"}, {"payments", low, "false"},
+		{"payments", gone, "false"},
+		{"listing", listed,
+			`{"target":"https://nova.example","levels":["L2"],"until":"2026-08-20T12:00:00Z","missing":[],"why":[],"later":[]}`},
 	} {
 		ask := exec.CommandContext(t.Context(), jq, "-c", policies[c.policy])
 		ask.Stdin = bytes.NewReader(c.report)
@@ -135,7 +138,8 @@ func TestMembersOfTheReport(t *testing.T) {
 	}
 	for name := range schema.Properties {
 		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+name+"[]`") &&
-			!slices.Contains([]string{"version", "tool", "mode", "error", "remedy", "level", "counts", "canonical"}, name) {
+			!slices.Contains([]string{"version", "tool", "mode", "error", "remedy", "level", "counts", "canonical"},
+				name) {
 			t.Errorf("the page does not tell of %q", name)
 		}
 	}

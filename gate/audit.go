@@ -47,7 +47,8 @@ type CommitSignature struct {
 
 // Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
 // record at the head.
-func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source, cfg AuditConfig) (*verdict.Report, error) {
+func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source,
+	cfg AuditConfig) (*verdict.Report, error) {
 	tree, err := repo.Tree(ctx, head)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
-	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg, rep: rep, join: newJoin(rep),
+	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg,
+		rep: rep, join: newJoin(rep),
 		used: map[int]bool{}}
 	if err := a.walk(); err != nil {
 		return nil, err
@@ -107,8 +109,8 @@ func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.
 			return err
 		}
 	}
-	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, revocations/, "+
-		"peer-witnesses/, workflow-anchors/", ErrNoRegistry, len(chain), head.Commit())
+	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, "+
+		"revocations/, peer-witnesses/, workflow-anchors/", ErrNoRegistry, len(chain), head.Commit())
 }
 
 // Interrupted stands among what a report assumes where the run was asked to end before its time.
@@ -227,7 +229,8 @@ func (a *audit) walk() error {
 		}
 		out.Findings = append(out.Findings, f)
 		if first == "" && f.Severity == verdict.Error {
-			first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, s.Commit.When.UTC().Format(time.RFC3339), path)
+			first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID,
+				s.Commit.When.UTC().Format(time.RFC3339), path)
 		}
 	}
 	governance, governed := 0, (*registry.Step)(nil) // how many steps change governance files alone, and the last
@@ -271,7 +274,8 @@ func (a *audit) walk() error {
 		found(governed, checks.RegistrySubject, ofGovernance(governance, governed))
 	}
 	if a.ctx.Err() != nil {
-		a.join.add(checks.History, checks.RegistrySubject, verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
+		a.join.add(checks.History, checks.RegistrySubject,
+			verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)})
 	} else if err != nil && !a.cut {
 		return err
 	}
@@ -293,7 +297,8 @@ func (a *audit) walk() error {
 			return err
 		}
 		bySubject[checks.RegistrySubject].Findings = append(bySubject[checks.RegistrySubject].Findings, unused...)
-		bySubject[checks.RegistrySubject].Verified = fmt.Sprintf("%d of %d first-parent commits judged", h.Walked, h.Commits) + first
+		bySubject[checks.RegistrySubject].Verified = fmt.Sprintf("%d of %d first-parent commits judged", h.Walked,
+			h.Commits) + first
 		for _, path := range slices.Sorted(maps.Keys(bySubject)) {
 			a.join.add(checks.History, path, *bySubject[path])
 		}
@@ -316,11 +321,12 @@ func (a *audit) walk() error {
 	return nil
 }
 
-// backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought is
-// judged.
+// backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought
+// is judged.
 func backdated(s *registry.Step, before time.Time) verdict.Finding {
 	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
-		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the earlier date",
+		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the "+
+			"earlier date",
 			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
 		Fix: "ask the maintainers who made commit " + s.Commit.ID}
 }
@@ -430,7 +436,8 @@ func (a *audit) records() error {
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
 	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.src.Now(),
-		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(maxMemo), Reach: reach(a.src, a.head)}
+		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(maxMemo),
+		Reach: reach(a.src, a.head)}
 	var err error
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
@@ -480,8 +487,8 @@ func (a *audit) records() error {
 // errCut ends the walk through the history.
 var errCut = errors.New("the run's budget is spent")
 
-// unreached says of each check that judges records that the budget left no time for any: who brought a record, and when,
-// is not known until the whole history was walked.
+// unreached says of each check that judges records that the budget left no time for any: who brought a record, and
+// when, is not known until the whole history was walked.
 func (a *audit) unreached() error {
 	for _, c := range checks.All {
 		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {
@@ -597,7 +604,8 @@ func (a *audit) soften(s *checks.Subject, status string, j *judgement) {
 }
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []judgement) verdict.Listing {
-	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID, Level: string(s.Listing.Level), Status: status,
+	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID,
+		Level: string(s.Listing.Level), Status: status,
 		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t

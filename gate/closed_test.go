@@ -72,7 +72,10 @@ func TestNeedingAnyKindFailsClosed(t *testing.T) {
 			Run:   func(*checks.Subject) (verdict.Outcome, error) { return verdict.Pass(""), nil }}
 		for _, state := range notObtained {
 			for _, selected := range []bool{true, false} {
-				run := &checks.Run{Catalogue: checks.All, Selected: func(id string) bool { return selected || id == "new" }}
+				run := &checks.Run{Catalogue: checks.All, Selected: func(id string) bool {
+					return selected ||
+						id == "new"
+				}}
 				s := &checks.Subject{Run: run, Record: &registry.Record{Document: &strict.Document{}},
 					Facts: with(&evidence.Facts{}, k, state)}
 				if v := verdictOf(t, c, s); v == verdict.Passed || v == verdict.Warned {
@@ -92,8 +95,9 @@ func verdictOf(t *testing.T, c *checks.Check, s *checks.Subject) verdict.Verdict
 	return v
 }
 
-// hangs reports whether a record's pass hangs on a kind: a provisional listing, or one that has stood for long, needs no
-// domain age, a listing that is judged passes revocations by the tree alone, and the bootstrap rule asks for no witness.
+// hangs reports whether a record's pass hangs on a kind: a provisional listing, or one that has stood for long, needs
+// no domain age, a listing that is judged passes revocations by the tree alone, and the bootstrap rule asks for no
+// witness.
 func hangs(c *checks.Check, k evidence.Kind, s *checks.Subject) bool {
 	switch k {
 	case evidence.DomainAge:

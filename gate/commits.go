@@ -14,8 +14,8 @@ const (
 	maxSubject = 100 // characters
 )
 
-// nameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left out:
-// what that means was judged elsewhere.
+// nameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left
+// out: what that means was judged elsewhere.
 func nameCommits(rep *verdict.Report, repo *registry.Repository) {
 	ids := []string{rep.Base, rep.Head, rep.MergeBase}
 	if rep.History != nil {

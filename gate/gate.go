@@ -36,7 +36,8 @@ type Config struct {
 }
 
 // ErrEmptyRange means that the range is empty although the event says that files changed.
-var ErrEmptyRange = errors.New("the range changes nothing, but the event counts changed files: these are not the pull request's commits")
+var ErrEmptyRange = errors.New("the range changes nothing, but the event counts changed files: these are not " +
+	"the pull request's commits")
 
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
 const inFlight = 64
@@ -51,7 +52,8 @@ func reach(src evidence.Source, commit string) func(check, subject string) bool 
 
 // Check gates the ranges one after another, each with its own base tree as the judge, and joins what was
 // found. Any error means that there is no verdict.
-func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source, cfg Config) (*verdict.Report, error) {
+func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Range, src evidence.Source,
+	cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base = ranges[0].Base.Commit()
 	rep.Head = ranges[len(ranges)-1].Head.Commit()
@@ -70,7 +72,8 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		}
 	}
 	if empty && cfg.ChangedFiles > 0 {
-		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head, cfg.ChangedFiles)
+		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head,
+			cfg.ChangedFiles)
 	}
 	settle(rep, src)
 	nameCommits(rep, repo)
@@ -82,7 +85,8 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 
 // NewReport is an empty report of a run.
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
-	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin, Chosen: cfg.Chosen,
+	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
+		Chosen:  cfg.Chosen,
 		Assumed: slices.Clone(cfg.Assumed), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
@@ -115,7 +119,8 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and adds what it found to the report.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, rep *verdict.Report) error {
-	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Offline: cfg.Offline,
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(),
+		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: reach(src, rng.Head.Commit())}
 	changes, err := touched(rng)
@@ -156,13 +161,14 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if joined.err != nil {
 		return joined.err
 	}
-	rep.Governance = slices.Compact(slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
+	rep.Governance = slices.Compact(
+		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return nil
 }
 
-// touched are the changes of the data paths that a range touches as a whole, and of those that single commits of it touch
-// alone, in path order.
+// touched are the changes of the data paths that a range touches as a whole, and of those that single commits of it
+// touch alone, in path order.
 func touched(r *registry.Range) ([]registry.Change, error) {
 	var out []registry.Change
 	known := map[string]bool{}
@@ -290,8 +296,8 @@ func blame(judged []judgement) {
 	}
 }
 
-// collect seeks the evidence that the selected checks want for one subject. What could not be had is an observation; the
-// error is that of reading the registry.
+// collect seeks the evidence that the selected checks want for one subject. What could not be had is an observation;
+// the error is that of reading the registry.
 func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) error {
 	var record any
 	switch {
@@ -362,8 +368,9 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) *verdict.Repo
 	c := checks.ByID("append-only")
 	var out verdict.Outcome
 	out.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
-		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten", base, head),
-		Fix:     "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
+		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
+			base, head),
+		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
 	newJoin(rep).add(c, checks.RegistrySubject, out)
 	settle(rep, src)
 	return rep

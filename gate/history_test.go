@@ -49,13 +49,15 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 				var audited []string
 				for _, f := range found {
 					if f.Severity == verdict.Error && f.Code != "mixed" {
-						audited = append(audited, fmt.Sprintf("%s %s %s %s", f.Finding.Pos.Path, f.Check, f.Code, f.Path))
+						audited = append(audited, fmt.Sprintf("%s %s %s %s", f.Finding.Pos.Path, f.Check, f.Code,
+							f.Path))
 					}
 				}
 				slices.Sort(audited)
 				checked := checkErrors(t, repo, s)
 				if !slices.Equal(audited, checked) {
-					t.Errorf("commit %s: audit finds\n  %s\ncheck finds\n  %s", s.Commit.ID, strings.Join(audited, "\n  "), strings.Join(checked, "\n  "))
+					t.Errorf("commit %s: audit finds\n  %s\ncheck finds\n  %s", s.Commit.ID,
+						strings.Join(audited, "\n  "), strings.Join(checked, "\n  "))
 				}
 				faults += len(checked)
 				return nil
@@ -109,7 +111,8 @@ func (h *history) make(t *testing.T, commits int) {
 		if h.rng.IntN(6) == 0 {
 			side := fmt.Sprintf("side%d", i)
 			h.repo.Branch(side)
-			h.repo.Write(fmt.Sprintf("implementations/side-%d.json", i), h.listing(fmt.Sprintf("side-%d", i), fmt.Sprintf("did:web:side%d.example", i), i))
+			h.repo.Write(fmt.Sprintf("implementations/side-%d.json", i),
+				h.listing(fmt.Sprintf("side-%d", i), fmt.Sprintf("did:web:side%d.example", i), i))
 			h.commit(side)
 			if err := h.repo.Checkout("main"); err != nil {
 				t.Fatal(err)
@@ -162,11 +165,13 @@ func (h *history) change(i int) {
 	case 9:
 		h.repo.WriteMode(path, "100755", mustRead(h.repo, path))
 	case 10:
-		h.repo.Write("implementations/"+strings.ToUpper(known)+".json", h.listing(strings.ToUpper(known), "did:web:up"+slug+".example", i))
+		h.repo.Write("implementations/"+strings.ToUpper(known)+".json", h.listing(strings.ToUpper(known), "did:web:up"+
+			slug+".example", i))
 	case 11:
 		h.repo.Write("implementations/"+slug+".json", h.listing(slug, "did:web:first.example", i))
 	case 12:
-		h.repo.Write(fmt.Sprintf("revocations/first-%064x.json", h.rng.IntN(4)), h.revocation("first", fmt.Sprintf("%064x", h.rng.IntN(4))))
+		h.repo.Write(fmt.Sprintf("revocations/first-%064x.json", h.rng.IntN(4)),
+			h.revocation("first", fmt.Sprintf("%064x", h.rng.IntN(4))))
 	case 13:
 		h.repo.Write("README.md", []byte(slug))
 	}
@@ -181,13 +186,15 @@ func mustRead(r *fixture.Repo, path string) []byte {
 }
 
 func (h *history) listing(slug, tool string, pin int) []byte {
-	return fmt.Appendf(nil, `{"slug":%q,"name":"Name of %s","tool_did":%q,"manifest_uri":"https://a.example/m","conformance_level":"L1",
+	return fmt.Appendf(nil,
+		`{"slug":%q,"name":"Name of %s","tool_did":%q,"manifest_uri":"https://a.example/m","conformance_level":"L1",
 "conformance_receipt_uri":"https://a.example/r","conformance_receipt_sha256":"%064x","issued_at":%q,"expires_at":%q}`,
 		slug, slug, tool, pin, h.now.Format(time.RFC3339), h.now.AddDate(0, 0, 80).Format(time.RFC3339))
 }
 
 func (h *history) revocation(slug, sum string) []byte {
-	return fmt.Appendf(nil, `{"slug":%q,"revoked_receipt_sha256":%q,"reason":"superseded","revoked_at":%q,"revoked_by_did":"did:web:first.example",
+	return fmt.Appendf(nil,
+		`{"slug":%q,"revoked_receipt_sha256":%q,"reason":"superseded","revoked_at":%q,"revoked_by_did":"did:web:first.example",
 "signature":{"alg":"EdDSA","value":"x","by":"did:web:first.example#key-1"}}`, slug, sum, h.now.Format(time.RFC3339))
 }
 
@@ -224,7 +231,8 @@ func TestRevokedByFileName(t *testing.T) {
 	}
 	want := map[string]string{"did:web:first.example": revocation, "did:web:second.example": ""}
 	for _, l := range rep.Listings {
-		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path || (l.Status == verdict.StatusRevoked) != (path != "") {
+		if path, ok := want[l.ToolDID]; !ok || l.RevokedBy != path ||
+			(l.Status == verdict.StatusRevoked) != (path != "") {
 			t.Errorf("%s is %s, revoked by %q, want %q", l.ToolDID, l.Status, l.RevokedBy, path)
 		}
 		delete(want, l.ToolDID)

@@ -76,15 +76,18 @@ func (j *join) notReached(run *checks.Run, judged [][]judgement) {
 		case n == 1:
 			j.add(c, checks.RegistrySubject, budgetSpent(first[c]+" was not judged"))
 		case n > 1:
-			j.add(c, checks.RegistrySubject, budgetSpent(fmt.Sprintf("%d records were not judged, the first is %s", n, first[c])))
+			j.add(c, checks.RegistrySubject,
+				budgetSpent(fmt.Sprintf("%d records were not judged, the first is %s", n, first[c])))
 		}
 	}
 }
 
 // budgetSpent is the outcome of what the run's budget left no time for.
 func budgetSpent(what string) verdict.Outcome {
-	return verdict.Outcome{Doubtful: checks.NotReached, Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeBudget,
-		Message: what + ": the run's budget was spent before", Fix: "run it again, with a longer --budget or fewer records at once"}}}
+	return verdict.Outcome{Doubtful: checks.NotReached,
+		Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeBudget,
+			Message: what + ": the run's budget was spent before",
+			Fix:     "run it again, with a longer --budget or fewer records at once"}}}
 }
 
 // maxStanding is how many faults that stand in the base tree are shown; the rest is counted.
@@ -108,8 +111,9 @@ func (j *join) standing(run *checks.Run) {
 	}
 	for _, c := range checks.All {
 		if n := hidden[c.ID]; n > 0 {
-			j.add(c, checks.RegistrySubject, verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
-				Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}})
+			j.add(c, checks.RegistrySubject,
+				verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
+					Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}})
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 // ErrMerge means that reports are not the parts of one audit.
 var ErrMerge = errors.New("these reports are not the parts of one audit")
 
-// maxApart is how far the shards of one audit may lie apart: a report left over from an earlier one shows a listing in date
-// that has expired since.
+// maxApart is how far the shards of one audit may lie apart: a report left over from an earlier one shows a listing in
+// date that has expired since.
 const maxApart = 24 * time.Hour
 
 // Merge joins the reports of all shards of one audit. The error wraps ErrMerge.
@@ -38,7 +38,8 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 		if p.Mode != "audit" || p.Verdict == verdict.Errored {
 			return refuse("one is of the mode %q with the verdict %q", p.Mode, p.Verdict)
 		}
-		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n || p.Shard != fmt.Sprintf("%d/%d", i, n) {
+		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n ||
+			p.Shard != fmt.Sprintf("%d/%d", i, n) {
 			return refuse("one is of the shard %q, I/N is needed", p.Shard)
 		}
 		switch {
@@ -51,13 +52,16 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
 		case p.EvaluatedAt.Sub(whole.EvaluatedAt).Abs() > maxApart:
-			return refuse("one was evaluated at %s, another at %s, more than %s apart", whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), span.Text(maxApart))
+			return refuse("one was evaluated at %s, another at %s, more than %s apart",
+				whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), span.Text(maxApart))
 		case p.Tool != whole.Tool:
-			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit, p.Tool.Version, p.Tool.Commit)
+			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit,
+				p.Tool.Version, p.Tool.Commit)
 		case !slices.Equal(p.Assumed, whole.Assumed) || !slices.Equal(p.NotRun, whole.NotRun):
 			return refuse("shard %s was run with other flags: %q, not %q", p.Shard, p.Assumed, whole.Assumed)
 		case p.Strict != whole.Strict || p.RequireSigned != whole.RequireSigned:
-			return refuse("shard %s was run with other flags: --strict %t and --require-signed %t, not %t and %t", p.Shard,
+			return refuse("shard %s was run with other flags: --strict %t and --require-signed %t, not %t and %t",
+				p.Shard,
 				p.Strict, p.RequireSigned, whole.Strict, whole.RequireSigned)
 		case !sameHistory(p.History, whole.History):
 			return refuse("shard %s judged another part of the history, or by other keys", p.Shard)
@@ -69,10 +73,12 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("shard %d/%d is missing", i, of)
 		}
 	}
-	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []verdict.Result{}, []verdict.Evidence{}, nil, verdict.Counts{}
+	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []verdict.Result{},
+		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
 	joined := newJoin(&whole)
-	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
+	for _, p := range slices.SortedFunc(slices.Values(parts),
+		func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for _, r := range p.Results {
 			joined.merge(r)
 		}
@@ -89,7 +95,8 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
 	slices.SortFunc(whole.Listings, func(a, b verdict.Listing) int { return strings.Compare(a.Slug, b.Slug) })
 	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
-		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), strings.Compare(a.SHA256, b.SHA256))
+		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
+			strings.Compare(a.SHA256, b.SHA256))
 	})
 	// A witness's documents are fetched in every shard that needs them.
 	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b verdict.Evidence) bool {

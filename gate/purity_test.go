@@ -132,10 +132,12 @@ func TestChecksArePure(t *testing.T) {
 					alone.Facts = only(s.Facts, declares(c, s), s.Kind)
 					want, got := outcomeOf(t, c, s), outcomeOf(t, c, alone)
 					if !reflect.DeepEqual(got, want) {
-						t.Errorf("%s on %s: with what it declares alone it finds\n%+v\nwith all\n%+v", c.ID, s.Path, got, want)
+						t.Errorf("%s on %s: with what it declares alone it finds\n%+v\nwith all\n%+v", c.ID, s.Path,
+							got, want)
 					}
 					if again := outcomeOf(t, c, s); !reflect.DeepEqual(again, want) {
-						t.Errorf("%s on %s: a second time it finds\n%+v\nthe first time\n%+v", c.ID, s.Path, again, want)
+						t.Errorf("%s on %s: a second time it finds\n%+v\nthe first time\n%+v", c.ID, s.Path, again,
+							want)
 					}
 					alone.Facts = &evidence.Facts{}
 				}
@@ -151,14 +153,16 @@ func recordedOf(t *testing.T, repo *registry.Repository, w *fixture.World) evide
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := evidence.NewLive(evidence.LiveOptions{Now: w.Now, ConnectTo: []evidence.ConnectTo{{Host: "*", Addr: addr}},
-		CACert: w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()})
+	live, err := evidence.NewLive(evidence.LiveOptions{Now: w.Now,
+		ConnectTo: []evidence.ConnectTo{{Host: "*", Addr: addr}},
+		CACert:    w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
 	first := reportOf(t, repo, w, live)
-	bundle, err := evidence.DecodeBundle("bundle", (&evidence.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
+	bundle, err := evidence.DecodeBundle("bundle",
+		(&evidence.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +205,8 @@ func freshRun(t *testing.T, repo *registry.Repository, w *fixture.World, src evi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) }); err != nil {
+	if run.Base, err = checks.NewStanding(ctx, rng.Base,
+		func(p string) bool { return touches(changes, p) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range changes {

@@ -35,8 +35,9 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	}
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), gate.AuditConfig{Shard: part, Of: of,
-			Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
+			gate.AuditConfig{Shard: part, Of: of,
+				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,8 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		for i := range 50 {
 			slug := fmt.Sprintf("impl-%d", i)
 			want := gate.ShardOf("implementations/"+slug+".json", n)
-			for _, path := range []string{fmt.Sprintf("revocations/%s-%064x.json", slug, i), "peer-witnesses/" + slug + ".json", "workflow-anchors/" + slug + ".json"} {
+			for _, path := range []string{fmt.Sprintf("revocations/%s-%064x.json", slug, i), "peer-witnesses/" + slug +
+				".json", "workflow-anchors/" + slug + ".json"} {
 				if got := gate.ShardOf(path, n); got != want {
 					t.Errorf("%s is of shard %d of %d, its listing of %d", path, got, n, want)
 				}

@@ -13,7 +13,8 @@ func (c *clone) history(parents [][]int, dates []int) []string {
 	c.t.Helper()
 	var stream strings.Builder
 	for i := range parents {
-		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter C <c@example.org> %d +0000\ndata 1\nm\n", i, i+1, dates[i])
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter C <c@example.org> %d +0000\ndata 1\nm\n", i,
+			i+1, dates[i])
 		for n, p := range parents[i] {
 			fmt.Fprintf(&stream, "%s :%d\n", [...]string{"from", "merge"}[min(n, 1)], p+1)
 		}
@@ -137,7 +138,8 @@ func reach(parents [][]int, from int) map[int]bool {
 
 // TestManyMergeBases holds that a head with more merge bases than are compared is refused.
 func TestManyMergeBases(t *testing.T) {
-	for sides, want := range map[int]error{maxMergeBases: nil, maxMergeBases + 1: ErrLimit, 5 * maxMergeBases: ErrLimit} {
+	for sides, want := range map[int]error{maxMergeBases: nil, maxMergeBases + 1: ErrLimit,
+		5 * maxMergeBases: ErrLimit} {
 		parents := [][]int{nil}
 		var all []int
 		for i := range sides {

@@ -98,7 +98,8 @@ func differing(b, h *folder) middle {
 	tail := commonSuffix(b.raw, h.raw)
 	from := sort.Search(b.len(), func(i int) bool { return int(b.starts[i]) >= len(b.raw)-tail })
 	// The same bytes are the same entries only from a place on where both have an entry begin.
-	if n := b.len() - from; n > 0 && h.len() >= n && len(h.raw)-int(h.starts[h.len()-n]) == len(b.raw)-int(b.starts[from]) {
+	if n := b.len() - from; n > 0 && h.len() >= n &&
+		len(h.raw)-int(h.starts[h.len()-n]) == len(b.raw)-int(b.starts[from]) {
 		n = min(n, b.len()-first, h.len()-first)
 		bEnd, hEnd = b.len()-n, h.len()-n
 	}

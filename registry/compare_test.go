@@ -29,7 +29,8 @@ func TestCompareAsGitDoes(t *testing.T) {
 	r := c.open()
 	for i := 1; i < count; i++ {
 		for _, pair := range [][2]string{{trees[i-1], trees[i]}, {trees[i], trees[rnd.IntN(count)]}} {
-			want := c.git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", pair[0], pair[1])
+			want := c.git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev",
+				pair[0], pair[1])
 			changes, err := r.compare(ctx, id(pair[0]), id(pair[1]))
 			if err != nil {
 				t.Fatal(err)

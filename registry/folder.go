@@ -45,7 +45,8 @@ func parseFolder(raw []byte, idSize int) (*folder, error) {
 // parseLike is parseFolder for bytes that are mostly those of a folder known to be in order, as one version of
 // a folder and the next. Only what differs is decoded, with the entry before and the entry after it; an
 // audit would else spend most of its time on names that it has seen. Where that does not settle it, nil. The
-// middle is where the two differ. Prefix and suffix are how many bytes are known to be alike at the start and at the end.
+// middle is where the two differ. Prefix and suffix are how many bytes are known to be alike at the start and at the
+// end.
 func parseLike(raw []byte, like *folder, prefix, suffix int) (*folder, middle) {
 	if like == nil || !like.flat || len(like.raw) == 0 {
 		return nil, middle{}
@@ -54,7 +55,8 @@ func parseLike(raw []byte, like *folder, prefix, suffix int) (*folder, middle) {
 	alike := prefix + commonPrefix(raw[prefix:], like.raw[prefix:])
 	first := sort.Search(like.len(), func(i int) bool { return int(old[i+1]) > alike })
 	grown := len(raw) - len(like.raw)
-	from := max(len(like.raw)-suffix-commonSuffix(raw[:len(raw)-suffix], like.raw[:len(like.raw)-suffix]), int(old[first]), int(old[first])-grown)
+	from := max(len(like.raw)-suffix-commonSuffix(raw[:len(raw)-suffix], like.raw[:len(like.raw)-suffix]),
+		int(old[first]), int(old[first])-grown)
 	last := sort.Search(like.len(), func(i int) bool { return int(old[i]) >= from })
 	begin, end := int(old[max(first-1, 0)]), len(raw)
 	if last < like.len() {

@@ -46,9 +46,11 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 			return nil, err
 		}
 		if c == nil && from != "" {
-			return nil, &gitstore.Error{Op: "walking first parents from", Object: tip.id.String() + " to " + stop.String(),
-				Remedy: "history was rewritten, or the older commit came in by a merge: name one that the branch itself stood at",
-				Err:    ErrNotAncestor}
+			return nil, &gitstore.Error{Op: "walking first parents from", Object: tip.id.String() + " to " +
+				stop.String(),
+				Remedy: "history was rewritten, or the older commit came in by a merge: name one that the branch " +
+					"itself stood at",
+				Err: ErrNotAncestor}
 		}
 	}
 	slices.Reverse(chain)

@@ -36,7 +36,8 @@ func TestFirstParents(t *testing.T) {
 		t.Error("a commit of a merged side is on the chain")
 	}
 	public, err := r.Commit(ctx, merge)
-	if err != nil || fmt.Sprint(public.Parents) != fmt.Sprint([]string{one, side}) || public.When.Unix() != int64(c.date) {
+	if err != nil || fmt.Sprint(public.Parents) != fmt.Sprint([]string{one, side}) ||
+		public.When.Unix() != int64(c.date) {
 		t.Errorf("commit %+v, %v", public, err)
 	}
 }
@@ -77,7 +78,8 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 			got = append(got, line)
 		}
 		var want []string
-		for _, commit := range strings.Fields(c.git("log", "--first-parent", "-m", "--no-renames", "--format=%H", "HEAD", "--", path)) {
+		for _, commit := range strings.Fields(c.git("log", "--first-parent", "-m", "--no-renames", "--format=%H",
+			"HEAD", "--", path)) {
 			blob, err := c.try("", "rev-parse", commit+":"+path)
 			if err != nil {
 				blob = "-"
@@ -103,12 +105,14 @@ func TestSteps(t *testing.T) {
 	names := map[string]string{root: "root", one: "one", c.git("rev-parse", "HEAD"): "merge", "": "nothing"}
 	r := c.open()
 	for from, want := range map[string]string{
-		"":  "1 nothing..root A implementations/a.json\n2 root..one A implementations/c.json\n3 one..merge A implementations/b.json\n",
+		"": "1 nothing..root A implementations/a.json\n2 root..one A implementations/c.json\n3 one..merge A " +
+			"implementations/b.json\n",
 		one: "0 one..merge A implementations/b.json\n",
 	} {
 		var got strings.Builder
 		err := r.Steps(ctx, from, "HEAD", func(s *Step) error {
-			fmt.Fprintf(&got, "%d %s..%s %s\n", s.Number, names[s.Base.Commit()], names[s.Commit.ID], spellChanges(s.Changes))
+			fmt.Fprintf(&got, "%d %s..%s %s\n", s.Number, names[s.Base.Commit()], names[s.Commit.ID],
+				spellChanges(s.Changes))
 			if _, ok, err := s.Base.Entry(pathB); ok || err != nil {
 				t.Errorf("%s stands before %s: %v, %v", pathB, s.Commit.ID, ok, err)
 			}

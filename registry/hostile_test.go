@@ -214,7 +214,8 @@ func TestDataFolderIsNone(t *testing.T) {
 			c, base, blob := hostile(t)
 			head := c.commitTree(c.object("tree", entryText(mode.Octal(), "implementations", blob)), base)
 			g := c.rangeOf(base, head)
-			if got, want := spellChanges(g.Changes), "D README.md\nA implementations\nD implementations/a.json"; got != want {
+			if got, want := spellChanges(g.Changes),
+				"D README.md\nA implementations\nD implementations/a.json"; got != want {
 				t.Errorf("changes:\n%s\nwant\n%s", got, want)
 			}
 			if k := KindOf("implementations"); k != KindListing {
@@ -235,7 +236,8 @@ func TestDataFolderIsNone(t *testing.T) {
 func TestNames(t *testing.T) {
 	c, base, blob := hostile(t)
 	folder := c.object("tree", entryText("100644", "A.json", blob)+entryText("100644", "a.json", blob)+
-		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+entryText("100644", "\xff.json", blob))
+		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+
+		entryText("100644", "\xff.json", blob))
 	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base))
 	data, err := g.Result.Data(KindListing)
 	if err != nil {
@@ -254,13 +256,15 @@ func TestNames(t *testing.T) {
 func TestRecord(t *testing.T) {
 	c := newClone(t)
 	head := c.commit(
-		"implementations/a.json", `{"slug": "a", "issued_at": "2026-05-04T10:34:47.660Z", "expires_at": "2026-05-04t10:34:47Z", "provisional": true, "name": 7}`,
+		"implementations/a.json",
+		`{"slug": "a", "issued_at": "2026-05-04T10:34:47.660Z", "expires_at": "2026-05-04t10:34:47Z", "provisional": true, "name": 7}`,
 		"implementations/bom.json", "\ufeff{}",
 		"implementations/twice.json", "{\"slug\": 1,\n \"slug\": 2}",
 		"implementations/size.json", `"`+strings.Repeat("x", 64<<10-2)+`"`,
 		"implementations/over.json", `"`+strings.Repeat("x", 64<<10-1)+`"`,
 		"implementations/README.md", "no JSON",
-		"revocations/a.json", `{"slug": "a", "signature": "ed25519:x", "peer_witness_signatures": [{"witness_did": "did:web:w.example", "alg": "EdDSA", "value": "v", "by": "b"}, 7]}`,
+		"revocations/a.json",
+		`{"slug": "a", "signature": "ed25519:x", "peer_witness_signatures": [{"witness_did": "did:web:w.example", "alg": "EdDSA", "value": "v", "by": "b"}, 7]}`,
 		"workflow-anchors/a.json", `{"slug": "a", "workflow_id": "wf_1", "anchored_at": "2026-05-04T10:34:47Z"}`,
 	)
 	r := c.open()
@@ -289,7 +293,8 @@ implementations/twice.json:2:2 duplicate-member`; got != want {
 		t.Fatal(err)
 	}
 	l := ParseListing(rec)
-	if l.Slug != "a" || l.Issued.Unix() != 1777890887 || !l.Expires.IsZero() || l.ExpiresAt == "" || !l.Provisional || l.Name != "" {
+	if l.Slug != "a" || l.Issued.Unix() != 1777890887 || !l.Expires.IsZero() || l.ExpiresAt == "" || !l.Provisional ||
+		l.Name != "" {
 		t.Errorf("listing %+v", l)
 	}
 	rec, err = tree.Record(ctx, "revocations/a.json")
@@ -297,7 +302,8 @@ implementations/twice.json:2:2 duplicate-member`; got != want {
 		t.Fatal(err)
 	}
 	v := ParseRevocation(rec)
-	if v.SignatureText != "ed25519:x" || len(v.Witnesses) != 2 || v.Witnesses[0].By != "b" || v.Witnesses[1].WitnessDID != "" {
+	if v.SignatureText != "ed25519:x" || len(v.Witnesses) != 2 || v.Witnesses[0].By != "b" ||
+		v.Witnesses[1].WitnessDID != "" {
 		t.Errorf("revocation %+v", v)
 	}
 	rec, err = tree.Record(ctx, "workflow-anchors/a.json")
@@ -315,7 +321,8 @@ implementations/twice.json:2:2 duplicate-member`; got != want {
 			t.Errorf("%v says something", empty)
 		}
 	}
-	for _, path := range []string{"implementations/", "/implementations", "implementations//a.json", "README.md/x", "x"} {
+	for _, path := range []string{"implementations/", "/implementations", "implementations//a.json", "README.md/x",
+		"x"} {
 		if _, ok, err := tree.Entry(path); ok || err != nil {
 			t.Errorf("Entry(%q): %v, %v", path, ok, err)
 		}

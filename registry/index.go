@@ -57,7 +57,8 @@ func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: entry %d: %w", errIndex, len(entries), err)
 		}
-		if n := len(entries); n > 0 && (entries[n-1].path > e.path || entries[n-1].path == e.path && entries[n-1].stage >= e.stage) {
+		if n := len(entries); n > 0 && (entries[n-1].path > e.path || entries[n-1].path == e.path &&
+			entries[n-1].stage >= e.stage) {
 			return nil, fmt.Errorf("%w: entry %d: paths are not increasing", errIndex, n)
 		}
 		entries = append(entries, e)

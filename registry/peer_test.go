@@ -19,7 +19,8 @@ func spellPeer(s *PeerState, names map[string]string) string {
 		}
 		return id
 	}
-	text := fmt.Sprintf("%s at %s, common %s, own %d, peer %d", s.Relation, name(s.Tip), name(s.Common), s.OwnOnly, s.PeerOnly)
+	text := fmt.Sprintf("%s at %s, common %s, own %d, peer %d", s.Relation, name(s.Tip), name(s.Common), s.OwnOnly,
+		s.PeerOnly)
 	if len(s.Differ) > 0 {
 		text += "\n" + spellChanges(s.Differ)
 	}
@@ -55,10 +56,13 @@ func TestComparePeer(t *testing.T) {
 		{"behind at the root", "main", "main~3", "behind at root, common root, own 3, peer 0"},
 		{"ahead", "main~1", "main", "ahead at c, common b, own 0, peer 1"},
 		{"ahead by a merge", "main~1", "merged", "ahead at m, common b, own 0, peer 1"},
-		{"split", "main", "other", "split at y, common a, own 2, peer 2\nM " + pathB + "\nD " + pathC + "\nA revocations/x.json"},
+		{"split", "main", "other", "split at y, common a, own 2, peer 2\nM " + pathB + "\nD " + pathC +
+			"\nA revocations/x.json"},
 		{"ancestor by a merge alone", "merged", "other~1", "split at x, common a, own 2, peer 1\nM " + pathB},
-		{"descendant by a merge alone", "other", "merged", "split at m, common a, own 2, peer 2\nM " + pathB + "\nD revocations/x.json"},
-		{"unrelated", "main~2", "strange", "split at s, common nothing, own 2, peer 1\nA " + pathB + "\nA implementations/s.json"},
+		{"descendant by a merge alone", "other", "merged", "split at m, common a, own 2, peer 2\nM " + pathB +
+			"\nD revocations/x.json"},
+		{"unrelated", "main~2", "strange", "split at s, common nothing, own 2, peer 1\nA " + pathB +
+			"\nA implementations/s.json"},
 		{"other history, same records", "main", "rewritten", "split at w, common nothing, own 4, peer 1"},
 	}
 	for _, tt := range tests {

@@ -147,7 +147,8 @@ commit head: [A docs] [D docs/x]
 			c.git("checkout", "-q", merge)
 			c.date++
 			c.git("merge", "-q", "--no-ff", "-m", "m", base)
-			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge, "head": c.git("rev-parse", "HEAD")}
+			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge,
+				"head": c.git("rev-parse", "HEAD")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -179,7 +180,8 @@ commit head: [M implementations/a.json]
 			c.git("merge", "-q", "--no-ff", "--no-commit", base)
 			c.write(pathA, "tampered")
 			merge := c.commit()
-			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge, "head": c.commit(pathA, "a")}
+			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge,
+				"head": c.commit(pathA, "a")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -214,7 +216,8 @@ commit head:
 			c.git("merge", "-q", "--no-ff", "-m", "m", side)
 			head := c.git("rev-parse", "HEAD")
 			c.git("checkout", "-q", "main")
-			return map[string]string{"fork": fork, "old": old, "side": side, "head": head, "base": c.commit("README.md", "r")}
+			return map[string]string{"fork": fork, "old": old, "side": side, "head": head,
+				"base": c.commit("README.md", "r")}
 		}, `
 merge bases: old
 view old..head: [A implementations/c.json]
@@ -261,7 +264,8 @@ commit head:
 			c.git("checkout", "-q", "--detach")
 			c.write(pathA, "tampered")
 			c.git("add", "-A")
-			return map[string]string{"base": base, "one": one, "two": two, "head": c.commitTree(c.git("write-tree"), one, two, base)}
+			return map[string]string{"base": base, "one": one, "two": two, "head": c.commitTree(c.git("write-tree"),
+				one, two, base)}
 		}, `
 merge bases: base
 view base..head: [M implementations/a.json]
@@ -321,7 +325,9 @@ commit head: [A implementations/c.json]
 			g := c.rangeOf(ids["base"], ids["head"])
 			want := strings.TrimPrefix(tt.want, "\n")
 			if strings.Contains(want, "BASES") {
-				bases, views := "one two", "view one..head: [A implementations/b.json] [A implementations/c.json]\nview two..head: [A implementations/a.json] [A implementations/c.json]"
+				bases, views := "one two",
+					"view one..head: [A implementations/b.json] [A implementations/c.json]\nview two..head: [A "+
+						"implementations/a.json] [A implementations/c.json]"
 				if ids["two"] < ids["one"] {
 					lines := strings.Split(views, "\n")
 					bases, views = "two one", lines[1]+"\n"+lines[0]

@@ -18,8 +18,8 @@ type Entry struct {
 	ID   gitstore.ID
 }
 
-// SameEntry reports whether two entries have the same mode and content; nil, that nothing stands there, is the same as nil
-// alone.
+// SameEntry reports whether two entries have the same mode and content; nil, that nothing stands there, is the same as
+// nil alone.
 func SameEntry(a, b *Entry) bool {
 	if a == nil || b == nil {
 		return a == b

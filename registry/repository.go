@@ -220,7 +220,8 @@ func (r *Repository) CommitObject(id string) (*gitstore.CommitObject, error) {
 	}
 	c, err := gitstore.DecodeCommit(raw)
 	if err != nil {
-		return nil, &gitstore.Error{Op: "reading commit", Object: id, Err: err, Remedy: "leave the commit out: no git writes it so"}
+		return nil, &gitstore.Error{Op: "reading commit", Object: id, Err: err,
+			Remedy: "leave the commit out: no git writes it so"}
 	}
 	return c, nil
 }

@@ -94,7 +94,8 @@ var stretches = stretchLimits{512, 1 << 17}
 var errHeld = errors.New("the stretch holds too many changes")
 
 // compareChain compares each commit with the one before, the first with the tree base.
-func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits stretchLimits, send func(stretch) bool) {
+func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits stretchLimits,
+	send func(stretch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
 		length = min(length, len(chain))
 		s := stretch{commits: chain[:length]}
@@ -114,7 +115,8 @@ func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain [
 }
 
 // compareStretch gives what each commit changes; errHeld where several change more than limit.
-func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commits []*commit, limit int) ([][]Change, error) {
+func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commits []*commit, limit int) ([][]Change,
+	error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
 		id := base
@@ -169,8 +171,8 @@ func (r *Repository) dataTree(root gitstore.ID) (dataTree, error) {
 	return t, nil
 }
 
-// storedBackwards tells whether the newer versions of a data folder stand before the older ones, as git packs them, each
-// the base of the next.
+// storedBackwards tells whether the newer versions of a data folder stand before the older ones, as git packs them,
+// each the base of the next.
 func (r *Repository) storedBackwards(trees []dataTree) bool {
 	for i := range DataKinds {
 		first, last := trees[0].folders[i], trees[len(trees)-1].folders[i]

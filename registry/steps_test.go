@@ -31,7 +31,8 @@ func TestStretches(t *testing.T) {
 			scramble(rnd, files, blobs)
 		}
 		kind := []string{"implementations", "revocations", "peer-witnesses"}[rnd.IntN(3)]
-		files[fmt.Sprintf("%s/impl-%04d.json", kind, rnd.IntN(listings+400))] = "100644 blob " + blobs[rnd.IntN(len(blobs))]
+		files[fmt.Sprintf("%s/impl-%04d.json", kind, rnd.IntN(listings+400))] = "100644 blob " +
+			blobs[rnd.IntN(len(blobs))]
 		if rnd.IntN(3) == 0 {
 			delete(files, fmt.Sprintf("implementations/impl-%04d.json", rnd.IntN(listings+400)))
 		}

@@ -111,7 +111,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	held := map[gitstore.ID]*big.Int{} // by commit: the set of entries that stand in a commit of base that it comes from
+	held := map[gitstore.ID]*big.Int{} // by commit: the entries that stand in a commit of base it comes from
 	for i, c := range commits {
 		before := new(big.Int)
 		for n, p := range c.parents {

@@ -102,7 +102,8 @@ func TestTouched(t *testing.T) {
 			}
 		}
 	}
-	for _, shape := range []string{"left as base has it", "mends", "step of a merge", "displaces", "breaks a fast-forward", "breaks a rebase"} {
+	for _, shape := range []string{"left as base has it", "mends", "step of a merge", "displaces",
+		"breaks a fast-forward", "breaks a rebase"} {
 		if counted[shape] == 0 {
 			t.Errorf("no history has the shape: %s", shape)
 		}

@@ -49,7 +49,8 @@ func (t *Tree) Entry(path string) (Entry, bool, error) {
 }
 
 // descend follows a path from a tree object down.
-func descend(root gitstore.ID, path string, read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool, error) {
+func descend(root gitstore.ID, path string, read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool,
+	error) {
 	at := Entry{Mode: ModeTree, ID: root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")
@@ -231,7 +232,8 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 	data, err := r.blob(e.ID, int64(strict.RegistryFile.Bytes))
 	if errors.Is(err, gitstore.ErrTooLarge) {
 		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: strict.CodeTooLarge,
-			Message: fmt.Sprintf("the file is larger than %d bytes, at most that is allowed", strict.RegistryFile.Bytes)}
+			Message: fmt.Sprintf("the file is larger than %d bytes, at most that is allowed",
+				strict.RegistryFile.Bytes)}
 		return rec, nil
 	}
 	if err != nil {

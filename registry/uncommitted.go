@@ -10,9 +10,9 @@ import (
 const maxUncommitted = 1000
 
 // Uncommitted are the records on disk, staged or not, that differ from those of HEAD, and those that are gone from
-// disk, in path order; at most 1,000. A file that by size and time is as Git checked it out counts as unchanged. It is for
-// a notice alone: where the work tree cannot be read, there is nothing to say of it. It takes the place of WorktreeRange,
-// which works once.
+// disk, in path order; at most 1,000. A file that by size and time is as Git checked it out counts as unchanged. It is
+// for a notice alone: where the work tree cannot be read, there is nothing to say of it. It takes the place of
+// WorktreeRange, which works once.
 func (r *Repository) Uncommitted(ctx context.Context) []string {
 	h, err := r.resolve("HEAD")
 	if err != nil || r.store.Worktree() == "" {

@@ -81,7 +81,8 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 		{"classes", map[string]string{".gitignore": "x[[:digit:]]\ny[[:upper:]_]\nz[[:nope:]]\nv[![:alpha:]]\n"},
 			"x1 xa yA ya y_ za vz v1", ""},
 		{"odd brackets",
-			map[string]string{".gitignore": "a[]]\nb[]-]\nc[\nd[a\ne[[:a]\nf[\\]]\ng[b-a]\nh[a\\-c]\ni[!]\nj[]a]k\nl[a-]\n"},
+			map[string]string{".gitignore": "a[]]\nb[]-]\nc[\nd[a\ne[[:a]\nf[\\]]\n" +
+				"g[b-a]\nh[a\\-c]\ni[!]\nj[]a]k\nl[a-]\n"},
 			"a] b- b] c c[ d[a e: ea e[ f] ga h- hb ha i! i[!] j]k jak l- la", ""},
 		{"bracket with a slash", map[string]string{".gitignore": "*\n!a[b/c]d\n"}, "abd acd", "abd acd"},
 		{"two asterisks in a name", map[string]string{".gitignore": "d/a**b\n"}, "d/ab d/axb d/ax/b e/ab", ""},

@@ -19,10 +19,10 @@ import (
 //	git commit
 //
 // That is every file of the data folders, ignored or not, and elsewhere every file that Git tracks or does not
-// ignore; package ignore lists where that differs from what git does. Files that a sparse checkout leaves out stay as they are. Git's conversions (line ends, filters
-// such as LFS) are not run: a file counts as unchanged where its bytes are those stored, or where Git itself
-// sees by size and time that it is as it was checked out; else its bytes count as they stand on disk. The
-// executable bit counts where the file system keeps it.
+// ignore; package ignore lists where that differs from what git does. Files that a sparse checkout leaves out stay as
+// they are. Git's conversions (line ends, filters such as LFS) are not run: a file counts as unchanged where its bytes
+// are those stored, or where Git itself sees by size and time that it is as it was checked out; else its bytes count as
+// they stand on disk. The executable bit counts where the file system keeps it.
 //
 // A clone without work tree, a merge that is not concluded, an index that is split or damaged, and a second
 // call on the same Repository are errors.

@@ -80,7 +80,8 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 	}{
 		{"nothing", func(*clone) {}, ""},
 		{"a new listing", func(c *clone) { c.write(pathB, "b") }, "A " + pathB},
-		{"an untracked file elsewhere", func(c *clone) { c.write("notes.txt", "n"); c.write("docs/new", "n") }, "A docs/new\nA notes.txt"},
+		{"an untracked file elsewhere", func(c *clone) { c.write("notes.txt", "n"); c.write("docs/new", "n") },
+			"A docs/new\nA notes.txt"},
 		{"an ignored file elsewhere", func(c *clone) {
 			c.write(".git/info/exclude", "notes.txt\nnew\n")
 			c.write("notes.txt", "n")
@@ -88,14 +89,16 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 		}, ""},
 		{"a tracked file elsewhere", func(c *clone) { c.write("docs/x", "changed") }, "M docs/x"},
 		{"a file that was added", func(c *clone) { c.write("docs/new", "n"); c.git("add", "docs/new") }, "A docs/new"},
-		{"a file that is to be added", func(c *clone) { c.write("docs/new", "n"); c.git("add", "-N", "docs/new") }, "A docs/new"},
+		{"a file that is to be added", func(c *clone) { c.write("docs/new", "n"); c.git("add", "-N", "docs/new") },
+			"A docs/new"},
 		{"an ignored file in a data folder", func(c *clone) {
 			c.write(".git/info/exclude", "*.json\n")
 			c.write(pathB, "b")
 		}, "A " + pathB},
 		{"deletions", func(c *clone) { c.remove(pathA); c.remove("docs") }, "D docs/x\nD " + pathA},
 		{"staged, then deleted", func(c *clone) { c.git("rm", "-q", "--cached", "docs/x") }, ""},
-		{"staged, then changed", func(c *clone) { c.write(pathA, "1"); c.git("add", "-A"); c.write(pathA, "2") }, "M " + pathA},
+		{"staged, then changed", func(c *clone) { c.write(pathA, "1"); c.git("add", "-A"); c.write(pathA, "2") }, "M " +
+			pathA},
 		{"executable", func(c *clone) {
 			if err := os.Chmod(filepath.Join(c.dir, pathA), 0o755); err != nil {
 				c.t.Fatal(err)
@@ -111,8 +114,10 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 			c.write("elsewhere/x", "x")
 			c.symlink("elsewhere", "docs")
 		}, "A docs\nD docs/x\nA elsewhere/x"},
-		{"data folder is a file", func(c *clone) { c.remove("implementations"); c.write("implementations", "f") }, "A implementations\nD " + pathA},
-		{"file becomes folder", func(c *clone) { c.remove(pathA); c.write(pathA+"/deep/x", "x") }, "D " + pathA + "\nA " + pathA + "/deep/x"},
+		{"data folder is a file", func(c *clone) { c.remove("implementations"); c.write("implementations", "f") },
+			"A implementations\nD " + pathA},
+		{"file becomes folder", func(c *clone) { c.remove(pathA); c.write(pathA+"/deep/x", "x") }, "D " + pathA +
+			"\nA " + pathA + "/deep/x"},
 		{"empty folders", func(c *clone) {
 			if err := os.MkdirAll(filepath.Join(c.dir, "revocations/empty/folder"), 0o777); err != nil {
 				c.t.Fatal(err)

@@ -52,7 +52,8 @@ func main() {
 		fmt.Printf(`{"gate": %f, "peer": %f}`, gate.Milliseconds, peer.Milliseconds)
 		return
 	}
-	fmt.Printf("%d listings of about %d bytes, one in fifty invalid; parse and validate; best of %d rounds\n\n", listings, len(texts[0]), rounds)
+	fmt.Printf("%d listings of about %d bytes, one in fifty invalid; parse and validate; best of %d rounds\n\n",
+		listings, len(texts[0]), rounds)
 	print("strict.Parse + schema.Validate, 1 goroutine", measure(texts, 1))
 	cores := runtime.GOMAXPROCS(0)
 	print(fmt.Sprintf("strict.Parse + schema.Validate, %d goroutines", cores), measure(texts, cores))
@@ -76,10 +77,11 @@ func generate() [][]byte {
 		if i%50 == 7 {
 			slug = "Agent"
 		}
-		out[i] = fmt.Appendf(nil, `{"slug":%q,"name":"Agent %d","tool_did":"did:web:%s","manifest_uri":"https://%[3]s/.well-known/oap-tool.json",`+
-			`"conformance_level":"L%d","conformance_receipt_uri":"https://%[3]s/oap-conformance-receipt.json","conformance_receipt_sha256":"%016x%016x%016x%016x",`+
-			`"issued_at":"2026-05-%02[9]dT10:34:47.660Z","expires_at":"2026-08-%02[9]dT10:34:47.660Z","license":"Apache-2.0","non_commercial":true,"provisional":false,`+
-			`"contact":"contact@%[3]s","categories":["calendar","messaging","crm"],"jurisdictions":["DE","EU"]}`,
+		out[i] = fmt.Appendf(nil,
+			`{"slug":%q,"name":"Agent %d","tool_did":"did:web:%s","manifest_uri":"https://%[3]s/.well-known/oap-tool.json",`+
+				`"conformance_level":"L%d","conformance_receipt_uri":"https://%[3]s/oap-conformance-receipt.json","conformance_receipt_sha256":"%016x%016x%016x%016x",`+
+				`"issued_at":"2026-05-%02[9]dT10:34:47.660Z","expires_at":"2026-08-%02[9]dT10:34:47.660Z","license":"Apache-2.0","non_commercial":true,"provisional":false,`+
+				`"contact":"contact@%[3]s","categories":["calendar","messaging","crm"],"jurisdictions":["DE","EU"]}`,
 			slug, i, host, i%6, r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), 1+i%28)
 	}
 	return out

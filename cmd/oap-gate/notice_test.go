@@ -27,9 +27,11 @@ type module struct {
 // TestNotice holds that NOTICE names each module in the binaries of a release, with its licence and its text.
 func TestNotice(t *testing.T) {
 	linked := map[string]module{}
-	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"} {
+	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",
+		"windows/arm64"} {
 		system, processor, _ := strings.Cut(platform, "/")
-		c := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", ".")
+		c := exec.Command("go", "list", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", ".")
 		c.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 		out, err := c.Output()
 		if err != nil {
@@ -78,7 +80,8 @@ func (m *module) read() error {
 	var licences []string
 	for _, e := range entries {
 		name := strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".md"), ".txt"))
-		if e.IsDir() || !slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "UNLICENSE", "PATENTS", "NOTICE"}, name) {
+		if e.IsDir() || !slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "UNLICENSE", "PATENTS", "NOTICE"},
+			name) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(m.dir, e.Name()))
@@ -128,7 +131,8 @@ func licencesIn(text string) []string {
 	if has("Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee") {
 		found = append(found, "ISC")
 	}
-	for _, phrase := range []string{"GNU GENERAL PUBLIC", "GNU LESSER", "GNU AFFERO", "Server Side Public", "Business Source", "Commons Clause"} {
+	for _, phrase := range []string{"GNU GENERAL PUBLIC", "GNU LESSER", "GNU AFFERO", "Server Side Public",
+		"Business Source", "Commons Clause"} {
 		if has(phrase) {
 			return nil
 		}

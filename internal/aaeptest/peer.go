@@ -194,8 +194,9 @@ func (p *Peer) endless(w http.ResponseWriter, r *http.Request) {
 	switch p.o.Fault {
 	case "endless":
 		for n := 0; r.Context().Err() == nil; n++ {
-			fmt.Fprintf(w, `data: {"@context":"https://aaep-protocol.org/context/v1","type":"medai:seen","event_id":"evt_%d",`+
-				`"session_id":"sess_0","timestamp":"2026-05-04T12:00:00Z","producer":{"agent_id":"aaeptest"},"x":%q}`+"\n\n",
+			fmt.Fprintf(w,
+				`data: {"@context":"https://aaep-protocol.org/context/v1","type":"medai:seen","event_id":"evt_%d",`+
+					`"session_id":"sess_0","timestamp":"2026-05-04T12:00:00Z","producer":{"agent_id":"aaeptest"},"x":%q}`+"\n\n",
 				n, strings.Repeat("x", 10_000))
 		}
 		return
@@ -265,7 +266,8 @@ func (p *Peer) emit(session string, n *int, kind string, members map[string]any)
 	p.events++
 	event := map[string]any{"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent." + kind,
 		"event_id": fmt.Sprintf("evt_%d", p.events), "session_id": session, "sequence_number": *n,
-		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "producer": map[string]any{"agent_id": "aaeptest"}}
+		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		"producer":  map[string]any{"agent_id": "aaeptest"}}
 	*n++
 	for name, v := range members {
 		event[name] = v
@@ -339,7 +341,8 @@ func (p *Peer) session() {
 	}
 	invoke := func(tool string, forever bool) {
 		emit("tool.invoked", map[string]any{"tool": tool, "tool_call_id": "call_" + tool, "irreversible": forever,
-			"risk_level": map[bool]string{true: "high", false: "low"}[forever], "summary_normal": "Calling " + tool + "."})
+			"risk_level": map[bool]string{true: "high", false: "low"}[forever], "summary_normal": "Calling " + tool +
+				"."})
 	}
 	complete := func(tool, status string) {
 		emit("tool.completed", map[string]any{"tool": tool, "tool_call_id": "call_" + tool, "status": status})

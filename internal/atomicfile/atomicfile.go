@@ -17,12 +17,12 @@ import (
 // twice under one such name, so that to remove a stale one can take nothing from another writer.
 const suffix = ".oap-gate.tmp"
 
-// stale is the age from which on a temporary file has no writer any more. That a process is gone could be asked too, but
-// a process of another container that shares the folder would seem so.
+// stale is the age from which on a temporary file has no writer any more. That a process is gone could be asked too,
+// but a process of another container that shares the folder would seem so.
 const stale = time.Hour
 
-// Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of the
-// same path. A new file has the mode, less the umask. On an error the old file stands.
+// Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of
+// the same path. A new file has the mode, less the umask. On an error the old file stands.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, true, func(now time.Time) {
 		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)

@@ -45,7 +45,8 @@ func TestSweep(t *testing.T) {
 	gone := []string{".state." + random + suffix, ".state.ZZZZZZZZZZZZZZZZZZZZZZZZZZ" + suffix}
 	other := ".state.old." + random + suffix // of the file state.old
 	foreign := []string{
-		".state." + random, "state." + random + suffix, ".state." + random[1:] + suffix, ".state.1" + random[1:] + suffix,
+		".state." + random, "state." + random + suffix, ".state." + random[1:] + suffix, ".state.1" + random[1:] +
+			suffix,
 		".state.abcdefghijklmnopqrstuvwx27" + suffix, "." + random + suffix, ".state." + random + suffix + "~",
 	}
 	for _, name := range slices.Concat(gone, []string{other}, foreign) {

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestKilled holds that a file is whole whenever its writer is killed, that what is left beside it is known by its name,
-// and that the next writer removes it once it is stale, and not before.
+// TestKilled holds that a file is whole whenever its writer is killed, that what is left beside it is known by its
+// name, and that the next writer removes it once it is stale, and not before.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state")

@@ -13,7 +13,8 @@ import (
 func TestReadAll(t *testing.T) {
 	for _, c := range []struct{ text, want string }{{"", ""}, {"abc", "abc"}, {"abcd", "abcd"}} {
 		data, err := ReadAll(strings.NewReader(c.text), 3)
-		if large := len(c.text) > 3; string(data) != c.want || errors.Is(err, ErrTooLarge) != large || (err != nil) != large {
+		if large := len(c.text) > 3; string(data) != c.want || errors.Is(err, ErrTooLarge) != large ||
+			(err != nil) != large {
 			t.Errorf("%q gives %q, %v", c.text, data, err)
 		}
 	}

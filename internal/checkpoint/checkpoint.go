@@ -69,7 +69,8 @@ func Root(tip string, trees [4]string) [sha256.Size]byte {
 func New(origin string, size int, tip string, trees [4]string, policy int, signers string) (*Checkpoint, error) {
 	for _, id := range trees {
 		if id != Absent && (!isHex(id) || len(id) != len(tip)) {
-			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id, len(tip),
+			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id,
+				len(tip),
 				Absent)
 		}
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// TestReferenceProducer talks to the public reference producer, examples/producers/python-minimal of Ramseyxlil/aaep, where
-// one runs: AAEP_PRODUCER is its URL on loopback.
+// TestReferenceProducer talks to the public reference producer, examples/producers/python-minimal of Ramseyxlil/aaep,
+// where one runs: AAEP_PRODUCER is its URL on loopback.
 func TestReferenceProducer(t *testing.T) {
 	at := os.Getenv("AAEP_PRODUCER")
 	if at == "" {
 		t.Skip("AAEP_PRODUCER names no running producer: THE PUBLIC REFERENCE PRODUCER WAS NOT TRIED")
 	}
 	var out bytes.Buffer
-	args := []string{"conformance", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json", "--budget", "1m"}
+	args := []string{"conformance", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json",
+		"--budget", "1m"}
 	code := Main(args, IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	var r verdict.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code == verdict.Errored.ExitStatus() {

@@ -37,7 +37,8 @@ func newAction(sys IO) *cobra.Command {
 			var o checkOptions
 			o.bind(&cobra.Command{})
 			_ = o.readInputs(sys.Getenv) // for the reports
-			return o.failed(sys, usagef("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name))
+			return o.failed(sys, usagef("leave it empty, or use one of "+strings.Join(known, ", "),
+				"input mode %q is not known", name))
 		}
 		return all[i].run(cmd.Context(), sys, sys.Getenv("GITHUB_EVENT_NAME"))
 	}
@@ -167,7 +168,8 @@ func (o *outputFlags) reportsInPlace(getenv func(string) string) error {
 			at = filepath.Join(at, step)
 			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
 				o.reports = nil // the refusal is not written there either
-				return usagef("give the report another name", "input report names %q, and %q is a symbolic link", file, at)
+				return usagef("give the report another name", "input report names %q, and %q is a symbolic link", file,
+					at)
 			}
 		}
 	}

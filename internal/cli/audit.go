@@ -77,7 +77,8 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.BoolVar(&o.requireSigned, "require-signed", false, "every commit must carry a good signature")
 	f.StringVar(&o.keyring, "keyring", "", "OpenPGP public keys that may sign commits")
 	f.StringVar(&o.allowedSigners, "allowed-signers", "", "SSH keys that may sign commits, as ssh-keygen(1) has them")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "the last verified tip: demanded where it is, written where history and consistency hold")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "the last verified tip: demanded where it is, written where history "+
+		"and consistency hold")
 	f.StringVar(&o.origin, "origin", "",
 		"name of the registry in the checkpoint (default: the remote's URL without scheme)")
 	f.StringVar(&o.signKey, "sign-key", "", "file with the Ed25519 note key that signs the checkpoint")
@@ -88,7 +89,8 @@ func (o *auditOptions) bind(c *cobra.Command) {
 		"findings of the history that are warnings: lines `COMMIT CHECK/CODE reason` in this file")
 	f.StringVar(&o.signedSince, "signed-since", "",
 		"full id of the first-parent commit from which on --require-signed holds")
-	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the origin is gone")
+	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the "+
+		"origin is gone")
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
 
@@ -129,7 +131,8 @@ func (o *auditOptions) check() error {
 				return usagef("give the full id of a commit", "--signed-since: %v", err)
 			}
 			if !o.requireSigned {
-				return usagef("give --require-signed with it", "--signed-since says from when on --require-signed holds")
+				return usagef("give --require-signed with it",
+					"--signed-since says from when on --require-signed holds")
 			}
 			return nil
 		},

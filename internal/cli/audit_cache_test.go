@@ -26,7 +26,8 @@ func (c cachedAudit) run(status int, more ...string) map[string]bool {
 	c.t.Helper()
 	c.w.Web.Forget()
 	report := filepath.Join(c.t.TempDir(), "report.json")
-	args := slices.Concat([]string{"audit", "--rev", "main", "--cache", c.cache, "--report", "json=" + report}, c.w.Args(), more)
+	args := slices.Concat([]string{"audit", "--rev", "main", "--cache", c.cache, "--report", "json=" + report},
+		c.w.Args(), more)
 	if code, out := program(c.t, args...); code != status {
 		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
 	}
@@ -161,7 +162,8 @@ base:
 		a.run(0)
 	}
 	// The other registry in the same web finds what it needs.
-	for url, cached := range a.run(0, "--rev", "main^", "--skip", "receipt-fetch,receipt-claims,receipt-signature,receipt-validity,peer-witnesses") {
+	for url, cached := range a.run(0, "--rev", "main^", "--skip",
+		"receipt-fetch,receipt-claims,receipt-signature,receipt-validity,peer-witnesses") {
 		if !cached {
 			t.Errorf("%s was fetched anew", url)
 		}
@@ -173,13 +175,15 @@ base:
 func TestAuditReportSize(t *testing.T) {
 	t.Parallel()
 	const listings = 40
-	text := "base:\n  - {listing: ada, level: L4, witness: [bob]}\n  - {listing: bob, level: L4, witness: [ada]}\n  - {commit: Begin}\n"
+	text := "base:\n  - {listing: ada, level: L4, witness: [bob]}\n  - {listing: bob, level: L4, witness: " +
+		"[ada]}\n  - {commit: Begin}\n"
 	for i := range listings - 2 {
 		text += fmt.Sprintf("  - {listing: implementation-%04d, level: L4, witness: [ada]}\n", i)
 	}
 	w := build(t, text)
 	report := filepath.Join(t.TempDir(), "report.json")
-	if code, out := program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report}, w.Args())...); code != 0 {
+	if code, out := program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report},
+		w.Args())...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
 	if size := len(read(t, report)); size/listings > 64<<20/10_000 {

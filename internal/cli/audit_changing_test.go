@@ -21,7 +21,9 @@ func TestAuditOfChangingClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	git := func(where string, args ...string) error {
-		cmd := exec.Command("git", append([]string{"-C", where, "-c", "user.name=Registry", "-c", "user.email=registry@example.org"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", where, "-c", "user.name=Registry", "-c", "user.email=registry@example.org"},
+				args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %q: %w: %s", args, err, out)
@@ -75,14 +77,16 @@ func TestAuditOfChangingClone(t *testing.T) {
 		if i%2 == 1 {
 			rev, right = "bad", 1
 		}
-		code, out := program(t, "audit", "--offline", "--repo", clone, "--rev", rev, "--at", "2026-06-01T12:00:00Z", "--report", "json="+report)
+		code, out := program(t, "audit", "--offline", "--repo", clone, "--rev", rev, "--at", "2026-06-01T12:00:00Z",
+			"--report", "json="+report)
 		judged[code]++
 		switch {
 		case code == 2:
 			t.Logf("no verdict: %s", out)
 		case code != right:
 			t.Errorf("the verdict on %s is %d, want %d: %s", rev, code, right, out)
-		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: error: history: append-only") || !strings.Contains(string(read(t, report)), `"commits": 122`)):
+		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: error: history: append-only") ||
+			!strings.Contains(string(read(t, report)), `"commits": 122`)):
 			t.Errorf("the wrong thing is found: %s", out)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // tag gives the pages of these implementations entity tags, so that a cache keeps them.
 func tag(w *fixture.World, slugs ...string) {
 	for _, slug := range slugs {
-		for _, page := range []string{"/.well-known/did.json", "/.well-known/oap-tool.json", "/oap-conformance-receipt.json"} {
+		for _, page := range []string{"/.well-known/did.json", "/.well-known/oap-tool.json",
+			"/oap-conformance-receipt.json"} {
 			url := "https://" + slug + ".example" + page
 			w.Web.Set(url, webtest.Behaviour{Body: w.Web.Body(url), ETag: `"1"`})
 		}
@@ -61,7 +62,8 @@ func TestAuditKilled(t *testing.T) {
 	tag(w, "eve", "fay")
 	dir := t.TempDir()
 	state, cache := filepath.Join(dir, "state"), filepath.Join(dir, "cache")
-	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache}, w.Args())
+	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
+		w.Args())
 	if code, out := program(t, append(args, "--rev", "main^")...); code != 1 && code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
@@ -137,7 +139,8 @@ func wholeDocuments(t *testing.T, cache string) {
 		if strings.HasPrefix(f.Name(), ".") {
 			continue
 		}
-		if sum := sha256.Sum256(read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(sum[:]) != f.Name() {
+		if sum := sha256.Sum256(read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(
+			sum[:]) != f.Name() {
 			t.Errorf("the cache holds %s with other bytes", f.Name())
 		}
 	}
@@ -158,7 +161,8 @@ base:
 	tag(w, "eve", "fay")
 	dir := t.TempDir()
 	state, cache := filepath.Join(dir, "state"), filepath.Join(dir, "cache")
-	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache, "--rev", "main"}, w.Args())
+	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache,
+		"--rev", "main"}, w.Args())
 	for i := range 12 {
 		kill(t, w, 2*i, args...)
 		if _, err := os.Stat(state); err == nil {
@@ -166,7 +170,8 @@ base:
 		}
 	}
 	code, out := program(t, args...)
-	if code != 1 || !strings.Contains(out, "receipt-fetch") || !strings.Contains(out, "receipt-unchanged") && !strings.Contains(out, "history: reissue") {
+	if code != 1 || !strings.Contains(out, "receipt-fetch") || !strings.Contains(out, "receipt-unchanged") &&
+		!strings.Contains(out, "history: reissue") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
 }
@@ -183,7 +188,8 @@ func TestAuditFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", disk).Run() })
 	state, cache := filepath.Join(disk, "state"), filepath.Join(disk, "cache")
-	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache}, w.Args())
+	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
+		w.Args())
 	if code, out := program(t, append(args, "--rev", "main^", "--offline")...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
@@ -244,7 +250,8 @@ func TestAuditLeftovers(t *testing.T) {
 	w := build(t, twoSteps)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
-	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev", "main"}, w.Args())
+	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev",
+		"main"}, w.Args())
 	left := filepath.Join(dir, ".state.ABCDEFGHIJKLMNOPQRSTUVWX27.oap-gate.tmp")
 	if err := os.WriteFile(left, []byte("registry.exa"), 0o600); err != nil {
 		t.Fatal(err)

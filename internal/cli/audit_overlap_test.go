@@ -19,7 +19,8 @@ func TestAuditOverlap(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	audit := func(more ...string) (int, string) {
 		var out bytes.Buffer
-		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin", "r.example"}, more)
+		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin",
+			"r.example"}, more)
 		code := Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
 			IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 		return code, out.String()
@@ -40,7 +41,8 @@ func TestAuditOverlap(t *testing.T) {
 	}))
 	defer peer.Close()
 	code, out := audit("--rev", "main^", "--peer", peer.URL+"/"+filepath.Base(w.Repo.Dir)+"/.git")
-	if code != 2 || !strings.Contains(out, "another audit moved the checkpoint") || !strings.Contains(string(read(t, state)), "\n2\n") {
+	if code != 2 || !strings.Contains(out, "another audit moved the checkpoint") ||
+		!strings.Contains(string(read(t, state)), "\n2\n") {
 		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, read(t, state), out)
 	}
 }

@@ -45,7 +45,9 @@ func TestPeerByURL(t *testing.T) {
 			}{"same.git": {0, "consistency        pass"}, "other/.git": {1, "split view"}} {
 				var out bytes.Buffer
 				args := []string{"audit", "--repo", repo, "--only", "consistency", "--peer", server.URL + "/" + peer}
-				if code := Main(args, IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != want.code || !strings.Contains(out.String(), want.text) {
+				if code := Main(args,
+					IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != want.code ||
+					!strings.Contains(out.String(), want.text) {
 					t.Errorf("%s: exit status %d, want %d and %q\n%s", peer, code, want.code, want.text, out.String())
 				}
 			}

@@ -57,8 +57,10 @@ func (r *signedRegistry) try(input, name string, args ...string) (string, error)
 	cmd.Stdin = strings.NewReader(input)
 	date := fmt.Sprint(signedAt, " +0000")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.home, "GNUPGHOME=" + r.home, "LC_ALL=C", "TZ=UTC",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_AUTHOR_NAME=Registry", "GIT_AUTHOR_EMAIL=registry@example.org",
-		"GIT_COMMITTER_NAME=Registry", "GIT_COMMITTER_EMAIL=registry@example.org", "GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_AUTHOR_NAME=Registry",
+		"GIT_AUTHOR_EMAIL=registry@example.org",
+		"GIT_COMMITTER_NAME=Registry", "GIT_COMMITTER_EMAIL=registry@example.org", "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_DATE=" + date}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -98,14 +100,16 @@ func (r *signedRegistry) commit(options ...string) {
 
 func (r *signedRegistry) gpgKey(name, expire string) string {
 	r.t.Helper()
-	base := []string{"--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback", "--faked-system-time", fmt.Sprint(madeKeys, "!"), "--passphrase", ""}
+	base := []string{"--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback", "--faked-system-time",
+		fmt.Sprint(madeKeys, "!"), "--passphrase", ""}
 	r.run("", "gpg", append(base, "--quick-gen-key", name+"@example.org", "ed25519", "sign", expire)...)
 	return r.run("", "gpg", append(base, "--armor", "--export", name+"@example.org")...)
 }
 
 func (r *signedRegistry) byGPG(name string) {
 	r.t.Helper()
-	gpg := r.file("gpg", fmt.Sprintf("#!/bin/sh\nexec gpg --pinentry-mode loopback --faked-system-time %d! \"$@\"\n", signedAt))
+	gpg := r.file("gpg", fmt.Sprintf("#!/bin/sh\nexec gpg --pinentry-mode loopback --faked-system-time %d! \"$@\"\n",
+		signedAt))
 	r.commit("-c", "gpg.program="+gpg, "-c", "user.signingKey="+name+"@example.org")
 }
 
@@ -137,7 +141,8 @@ func (r *signedRegistry) tamper() {
 func TestAuditSignatures(t *testing.T) {
 	t.Parallel()
 	r := newSignedRegistry(t)
-	keyring := r.file("keyring", r.gpgKey("ada", "never")+r.gpgKey("brief", "seconds=2160000")) // 25 days, to 2026-05-26
+	keyring := r.file("keyring", r.gpgKey("ada", "never")+
+		r.gpgKey("brief", "seconds=2160000")) // 25 days, to 2026-05-26
 	r.gpgKey("stranger", "never")
 	allowed := "ina@example.org " + r.sshKey("ina") + "\n" +
 		"old@example.org valid-before=\"20260502Z\" " + r.sshKey("old") + "\n" +
@@ -169,7 +174,8 @@ func TestAuditSignatures(t *testing.T) {
 		findings int
 	}{
 		{"counted", both, 0, "4 good, 2 bad, 2 unsigned, 2 by an unknown key, 2 by an expired key", 8},
-		{"required", append(both, "--require-signed"), 1, "4 good, 2 bad, 2 unsigned, 2 by an unknown key, 2 by an expired key", 8},
+		{"required", append(both, "--require-signed"), 1,
+			"4 good, 2 bad, 2 unsigned, 2 by an unknown key, 2 by an expired key", 8},
 		{"OpenPGP alone", both[:2], 0, "2 good, 1 bad, 2 unsigned, 6 by an unknown key, 1 by an expired key", 10},
 		{"SSH alone", both[2:], 0, "2 good, 1 bad, 2 unsigned, 6 by an unknown key, 1 by an expired key", 10},
 		{"no keys", nil, 0, "0 good, 0 bad, 2 unsigned, 10 by an unknown key, 0 by an expired key", 0},
@@ -199,14 +205,17 @@ func TestAuditSignatures(t *testing.T) {
 				t.Errorf("%d findings of the severity %s, want %d", n, severity, c.findings)
 			}
 			var good, bad, unsigned, unknown, expired int
-			if _, err := fmt.Sscanf(c.counts, "%d good, %d bad, %d unsigned, %d by an unknown key, %d by", &good, &bad, &unsigned, &unknown, &expired); err != nil {
+			if _, err := fmt.Sscanf(c.counts, "%d good, %d bad, %d unsigned, %d by an unknown key, %d by", &good, &bad,
+				&unsigned, &unknown, &expired); err != nil {
 				t.Fatal(err)
 			}
 			text := string(read(t, report))
-			if c.name == "counted" && (!strings.Contains(text, "signed by an unknown key (SHA256:") || !strings.Contains(text, " old@example.org): ")) {
+			if c.name == "counted" && (!strings.Contains(text, "signed by an unknown key (SHA256:") ||
+				!strings.Contains(text, " old@example.org): ")) {
 				t.Errorf("the keys of signatures are not named in\n%s", text)
 			}
-			for name, n := range map[string]int{"good": good, "bad": bad, "unsigned": unsigned, "unknown_key": unknown, "expired_key": expired} {
+			for name, n := range map[string]int{"good": good, "bad": bad, "unsigned": unsigned, "unknown_key": unknown,
+				"expired_key": expired} {
 				if want := fmt.Sprintf("\"%s\": %d", name, n); !strings.Contains(text, want) {
 					t.Errorf("the report lacks %s", want)
 				}

@@ -51,7 +51,8 @@ func TestRecordedBundles(t *testing.T) {
 	}
 }
 
-// withoutSentences is a JSON report without what it says in words of its own, and without what was added to a finding since.
+// withoutSentences is a JSON report without what it says in words of its own, and without what was added to a finding
+// since.
 func withoutSentences(t *testing.T, report []byte) map[string]any {
 	var root map[string]any
 	if err := json.Unmarshal(report, &root); err != nil {

@@ -35,7 +35,8 @@ func (o *checkOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.governance, "governance", "review",
 		"what governance files alone get: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,
-		"with --worktree: write the values that documents say into the records that the work tree changes, and judge again")
+		"with --worktree: write the values that documents say into the records that the work tree changes, and "+
+			"judge again")
 	o.unmade = func() *verdict.Report { return unmade("check", &o.selectionFlags, &o.networkFlags) }
 }
 
@@ -130,7 +131,8 @@ func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) 
 		return nil, err
 	}
 	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Chosen: c.how, Selected: o.selected, Offline: o.offline,
-		DenyGovernance: o.governance == "deny", Assumed: assumed(&o.selectionFlags, &o.networkFlags), ChangedFiles: c.changedFiles}
+		DenyGovernance: o.governance == "deny", Assumed: assumed(&o.selectionFlags, &o.networkFlags),
+		ChangedFiles: c.changedFiles}
 	if c.workTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}
@@ -150,7 +152,8 @@ func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) 
 }
 
 // judgeChosen makes the ranges and gates them.
-func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source, cfg gate.Config) (*verdict.Report, error) {
+func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source,
+	cfg gate.Config) (*verdict.Report, error) {
 	if c.rewritten {
 		return gate.Rewritten(c.base, c.head, src, cfg), nil
 	}

@@ -30,8 +30,8 @@ var coded = []string{
 // vocabulary is the package whose functions take a code wherever they are called.
 const vocabulary = "internal/verdict"
 
-// TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a fix,
-// and that none is explained that no finding is given.
+// TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a
+// fix, and that none is explained that no finding is given.
 func TestEveryCodeIsExplained(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := map[string]bool{}
@@ -120,8 +120,8 @@ var toldCode = regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): 
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
 
-// explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does not
-// know. merge and comment are left out: they pass on what a stranger's report says.
+// explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
+// not know. merge and comment are left out: they pass on what a stranger's report says.
 func explained(args []string, sys IO) int {
 	var out bytes.Buffer
 	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
@@ -207,8 +207,8 @@ type emission struct {
 	prefix              bool
 }
 
-// emitted finds the codes: what is given as a parameter, result, variable, row or member called code, as a text, a constant,
-// a sum of a text and something else, or by a function of the package that gives nothing else.
+// emitted finds the codes: what is given as a parameter, result, variable, row or member called code, as a text, a
+// constant, a sum of a text and something else, or by a function of the package that gives nothing else.
 func (s *source) emitted() []emission {
 	var out []emission
 	for _, f := range s.files {

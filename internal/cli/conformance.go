@@ -42,7 +42,8 @@ var protocols = []protocol{
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent},
 		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
-	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one", rules: aaep.Rules,
+	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one",
+		rules:    aaep.Rules,
 		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
 		steps: []protocolStep{
 			{command: newAAEPProducer, asked: "url", flags: []string{"url", "level", "layout", "scenario"}},
@@ -90,7 +91,8 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 	}
 	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name,
 		EvaluatedAt: now.UTC(),
-		Declared:    o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+		Declared:    o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{},
+		Evidence: []verdict.Evidence{}}
 }
 
 // check refuses what no run could use.
@@ -146,8 +148,9 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 			rep.Results = append(rep.Results, row.Manual(found.subject))
 		case decided[row.ID]:
 		case row.Method == verdict.Live:
-			rep.Results = append(rep.Results, verdict.Result{Check: row.ID, Subject: found.subject, Verdict: verdict.Skipped,
-				Reason: notAsked})
+			rep.Results = append(rep.Results, verdict.Result{Check: row.ID, Subject: found.subject,
+				Verdict: verdict.Skipped,
+				Reason:  notAsked})
 		default:
 			return nil, fmt.Errorf("check %s %w of %s", row.ID, verdict.ErrUnsaid, found.subject)
 		}

@@ -50,8 +50,10 @@ without a tool call, an output or, at level 2, an irreversible tool call it is i
 				for _, name := range args {
 					s := aaep.NewStream(name, options)
 					if err := readInto(s, name); err != nil {
-						return nil, usagef("give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, 50,000 sessions",
-							"reading %s: %v", name, err)
+						return nil,
+							usagef("give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
+								"50,000 sessions",
+								"reading %s: %v", name, err)
 					}
 					results, err := s.Results()
 					if err != nil {
@@ -86,7 +88,8 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 			judged := o.judged()
 			return o.run(sys, func() (*conformance, error) {
 				if len(judged) > 1 {
-					return nil, usagef("give one of them", "--report %q and --report %q are both to be judged", judged[0], judged[1])
+					return nil, usagef("give one of them", "--report %q and --report %q are both to be judged",
+						judged[0], judged[1])
 				}
 				if text == "" {
 					return nil, usagef("name the file with --text, - being standard input", "claim wants a text")
@@ -172,8 +175,9 @@ func (o *aaepProducer) check() (*url.URL, error) {
 		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
 			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	case o.offline || o.record != "" || o.replay != "":
-		return nil, usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
-			"producer talks to a running peer: --offline, --record and --replay have no meaning here")
+		return nil,
+			usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
+				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
 	}
 	return u, inOrder(
 		func() error { return checkLevel(o.level) },
@@ -193,7 +197,8 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 			scenarios, err = aaep.ReadScenarios(o.scenario, data)
 		}
 		if err != nil {
-			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md", "reading --scenario: %v",
+			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md",
+				"reading --scenario: %v",
 				err)
 		}
 	}

@@ -46,7 +46,8 @@ func (p *protocol) act(ctx context.Context, sys IO, event string) error {
 	if err != nil {
 		return o.failed(sys, err)
 	}
-	told := []string{"--max-annotations=" + strconv.Itoa(o.maxAnnotations), "--summary=" + strconv.FormatBool(o.summary)}
+	told := []string{"--max-annotations=" + strconv.Itoa(o.maxAnnotations), "--summary=" +
+		strconv.FormatBool(o.summary)}
 	for _, r := range o.reports {
 		told = append(told, "--report="+r)
 	}
@@ -71,7 +72,8 @@ func (p *protocol) arguments(sys IO) ([]string, error) {
 	taken := slices.Concat(s.flags, always, []string{s.args, "budget"})
 	for _, name := range slices.Concat([]string{"checks", "skip", "base"}, protocolInputs()) {
 		if input(name) != "" && !slices.Contains(taken, name) {
-			return nil, usagef("leave it empty, or choose another mode", "mode %s does not take the input %s here, it is %q",
+			return nil, usagef("leave it empty, or choose another mode",
+				"mode %s does not take the input %s here, it is %q",
 				p.name, name, input(name))
 		}
 	}

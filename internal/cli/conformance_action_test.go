@@ -67,7 +67,8 @@ func TestActionHoldsAProvider(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"a gap", "pull_request", map[string]string{"response": filepath.Join(dir, "r.yaml")}, 1, "title=oasis-endpoint"},
+		{"a gap", "pull_request", map[string]string{"response": filepath.Join(dir, "r.yaml")}, 1,
+			"title=oasis-endpoint"},
 		{"offline", "pull_request", map[string]string{"response": "", "url": "https://p.example", "offline": "true"}, 3,
 			"--offline"},
 		{"no summary", "pull_request", map[string]string{"summary": "false"}, 0, "pass: "},
@@ -119,8 +120,10 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("opengap: \"0.4\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, log, _, _ := stepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir, "recommended": "warn"})
-	if code != 1 || !strings.Contains(log, "title=gap-fields") || !strings.Contains(log, "assumed: --recommended warn") {
+	code, log, _, _ := stepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir,
+		"recommended": "warn"})
+	if code != 1 || !strings.Contains(log, "title=gap-fields") ||
+		!strings.Contains(log, "assumed: --recommended warn") {
 		t.Errorf("opengap: exit status %d\n%s", code, log)
 	}
 	capture := filepath.Join(dir, "a capture.jsonl")
@@ -133,7 +136,8 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 		t.Errorf("aaep: exit status %d\n%s", code, log)
 	}
 	both := map[string]string{"mode": "aaep", "events": capture, "url": "https://p.example"}
-	if code, log, _, _ = stepOf(t, "push", both); code != 2 || !strings.Contains(log, "does not take the input events") {
+	if code, log, _, _ = stepOf(t, "push", both); code != 2 ||
+		!strings.Contains(log, "does not take the input events") {
 		t.Errorf("aaep with a capture and a producer: exit status %d\n%s", code, log)
 	}
 	running := map[string]string{"mode": "aaep", "url": "http://p.example", "layout": "reference"}

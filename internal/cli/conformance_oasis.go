@@ -32,7 +32,8 @@ provider reads the contract of a domain profile, asks the provider's endpoint fo
 and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
 		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile " +
 			"profiles/software-infrastructure\n" +
-			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure --tier 2",
+			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure " +
+			"--tier 2",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context(), sys) })
@@ -50,7 +51,8 @@ func (o *oasisProvider) bind(c *cobra.Command, sys IO, p *protocol) {
 	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
 	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+
 		""+oasis.ContractFile)
-	f.StringVar(&o.requirements, "requirements", "", "the requirements, a YAML `FILE`, in place of the one in the folder")
+	f.StringVar(&o.requirements, "requirements", "",
+		"the requirements, a YAML `FILE`, in place of the one in the folder")
 	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in "+
 		"the folder; of Markdown (.md) the json block with a $schema")
 	f.IntVar(&o.tier, "tier", 1, "complexity tier that is to be evaluated")

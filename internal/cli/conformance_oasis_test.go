@@ -99,10 +99,14 @@ func TestProviderOverTLS(t *testing.T) {
 		{name: "busy twice", page: webtest.Behaviour{Sequence: []webtest.Behaviour{busy, busy, honest}}, code: 3,
 			want: "endpoint http-status inconclusive", hits: 2},
 		{name: "not there", page: webtest.Behaviour{Status: 404}, code: 1, want: "endpoint http-status error", hits: 1},
-		{name: "not allowed", page: webtest.Behaviour{Status: 403}, code: 1, want: "endpoint http-status error", hits: 1},
-		{name: "no content", page: webtest.Behaviour{Status: 204}, code: 1, want: "endpoint http-status error", hits: 1},
-		{name: "broken", page: webtest.Behaviour{Status: 500}, code: 3, want: "endpoint http-status inconclusive", hits: 1},
-		{name: "HTML", page: webtest.Behaviour{Body: []byte("<html>")}, code: 1, want: "endpoint not-json error", hits: 1},
+		{name: "not allowed", page: webtest.Behaviour{Status: 403}, code: 1, want: "endpoint http-status error",
+			hits: 1},
+		{name: "no content", page: webtest.Behaviour{Status: 204}, code: 1, want: "endpoint http-status error",
+			hits: 1},
+		{name: "broken", page: webtest.Behaviour{Status: 500}, code: 3, want: "endpoint http-status inconclusive",
+			hits: 1},
+		{name: "HTML", page: webtest.Behaviour{Body: []byte("<html>")}, code: 1, want: "endpoint not-json error",
+			hits: 1},
 		{name: "empty", page: webtest.Behaviour{}, code: 1, want: "endpoint not-json error", hits: 1},
 		{name: "a certificate of another name", page: honest, tls: webtest.TLSWrongName, code: 1,
 			want: "endpoint tls-not-verified error"},
@@ -110,11 +114,14 @@ func TestProviderOverTLS(t *testing.T) {
 			want: "endpoint tls-not-verified error"},
 		{name: "a certificate of another authority", page: honest, tls: webtest.TLSUntrusted, code: 1,
 			want: "endpoint tls-not-verified error"},
-		{name: "reset", page: webtest.Behaviour{Reset: true}, code: 3, want: "endpoint connect-failed inconclusive", hits: 2},
+		{name: "reset", page: webtest.Behaviour{Reset: true}, code: 3, want: "endpoint connect-failed inconclusive",
+			hits: 2},
 		{name: "half an answer", page: webtest.Behaviour{Body: []byte(greenhouseAnswer), CloseEarly: true}, code: 3,
 			want: "endpoint connect-failed inconclusive", hits: 2},
-		{name: "endless", page: webtest.Behaviour{Endless: true}, code: 1, want: "endpoint body-too-large error", hits: 1},
-		{name: "a bomb", page: webtest.Behaviour{Bomb: 1 << 30}, code: 1, want: "endpoint body-too-large error", hits: 1},
+		{name: "endless", page: webtest.Behaviour{Endless: true}, code: 1, want: "endpoint body-too-large error",
+			hits: 1},
+		{name: "a bomb", page: webtest.Behaviour{Bomb: 1 << 30}, code: 1, want: "endpoint body-too-large error",
+			hits: 1},
 		{name: "2 MiB", page: webtest.Behaviour{Body: []byte(" "), Repeat: 2 << 20}, code: 1,
 			want: "endpoint body-too-large error", hits: 1},
 		{name: "dripping", page: webtest.Behaviour{Body: []byte(greenhouseAnswer), Drip: 1,
@@ -127,7 +134,8 @@ func TestProviderOverTLS(t *testing.T) {
 			want: "endpoint budget-spent inconclusive", hits: 1},
 		{name: "redirected to plain http", page: webtest.Behaviour{Redirect: "http://provider.example/"}, code: 1,
 			want: "endpoint scheme-not-https error", hits: 1},
-		{name: "redirected to an address", page: webtest.Behaviour{Redirect: "https://169.254.169.254/latest/meta-data"},
+		{name: "redirected to an address",
+			page: webtest.Behaviour{Redirect: "https://169.254.169.254/latest/meta-data"},
 			code: 1, want: "endpoint url-not-usable error", hits: 1},
 		{name: "redirected for ever", page: webtest.Behaviour{Redirect: greenhouseQuery}, code: 1,
 			want: "endpoint too-many-redirects error", hits: 6},
@@ -145,14 +153,16 @@ func TestProviderOverTLS(t *testing.T) {
 			args := slices.Concat([]string{"--url", "https://provider.example/base/"}, web, contract, test.more)
 			rep, code, said := provider(t, args...)
 			if code != test.code || strings.Join(codesOf(rep), ", ") != test.want {
-				t.Errorf("exit status %d, %q, want %d, %q\n%s%s", code, codesOf(rep), test.code, test.want, rep.Error, said)
+				t.Errorf("exit status %d, %q, want %d, %q\n%s%s", code, codesOf(rep), test.code, test.want, rep.Error,
+					said)
 			}
 			if got := w.Hits("https://provider.example/base" + greenhouseQuery); got != test.hits {
 				t.Errorf("asked %d times, want %d: %q", got, test.hits, w.Requests())
 			}
 			if rep.Mode != "conformance" || rep.Protocol != "oasis" || !rep.Declared || rep.Counts.Manual != 31 ||
 				rep.Counts.Records != 1 {
-				t.Errorf("the report is of %s %s, declared %v, counts %+v", rep.Mode, rep.Protocol, rep.Declared, rep.Counts)
+				t.Errorf("the report is of %s %s, declared %v, counts %+v", rep.Mode, rep.Protocol, rep.Declared,
+					rep.Counts)
 			}
 			if code == 0 && rep.Counts.Pass != 8 {
 				t.Errorf("a pass with counts %+v", rep.Counts)
@@ -223,7 +233,8 @@ func TestProviderOnLoopback(t *testing.T) {
 	contract := greenhouse(t)
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	for _, url := range []string{server.URL, "http://localhost" + port, server.URL + "/"} {
-		if rep, code, said := provider(t, append(contract, "--url", url)...); code != 0 || rep.Verdict != verdict.Passed {
+		if rep, code, said := provider(t, append(contract, "--url", url)...); code != 0 ||
+			rep.Verdict != verdict.Passed {
 			t.Errorf("%s: exit status %d, %q: %s", url, code, codesOf(rep), said)
 		}
 	}
@@ -283,8 +294,9 @@ func TestProviderUsage(t *testing.T) {
 		"wants the contract of a profile") {
 		t.Errorf("without a contract: exit status %d, %s", code, said)
 	}
-	if _, code, said := provider(t, "--response", answer, "--profile", t.TempDir()); code != 2 || !strings.Contains(said,
-		"no such file") {
+	if _, code, said := provider(t, "--response", answer, "--profile", t.TempDir()); code != 2 ||
+		!strings.Contains(said,
+			"no such file") {
 		t.Errorf("an empty folder: exit status %d, %s", code, said)
 	}
 }

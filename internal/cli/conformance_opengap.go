@@ -29,7 +29,8 @@ a runtime does with the agent is for people to attest.`),
 			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("oap-gate conformance opengap agent [DIR]", "agent wants one folder, %d were given", len(args))
+				return usagef("oap-gate conformance opengap agent [DIR]", "agent wants one folder, %d were given",
+					len(args))
 			}
 			return nil
 		},

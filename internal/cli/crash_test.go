@@ -21,11 +21,13 @@ func TestCrash(t *testing.T) {
 		}
 		return ""
 	}})
-	if text := told.String(); code != 2 || !strings.HasPrefix(text, "error: oap-gate "+version().Version+" crashed, which is a bug: a bug") || strings.Count(text, "\n") != 1 {
+	if text := told.String(); code != 2 || !strings.HasPrefix(text, "error: oap-gate "+version().Version+
+		" crashed, which is a bug: a bug") || strings.Count(text, "\n") != 1 {
 		t.Errorf("exit status %d\n%s", code, text)
 	}
 	report, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(report), `"verdict": "error"`) || !strings.Contains(string(report), "which is a bug") {
+	if err != nil || !strings.Contains(string(report), `"verdict": "error"`) ||
+		!strings.Contains(string(report), "which is a bug") {
 		t.Errorf("%v\n%s", err, report)
 	}
 }

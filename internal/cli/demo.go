@@ -59,9 +59,11 @@ var demoCases = []demoCase{
   - {move: [implementations/eve.json, implementations/evil.json]}`, []string{"append-only", "layout"}, ""},
 	{"the schema loosened in the pull request that needs it loose", `
   - {listing: nova, level: L1, set: {/extra: "anything"}}
-  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"}, ""},
+  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"},
+		""},
 	{"a listing that pins other bytes than its Receipt URL serves", `
-  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`, []string{"receipt-fetch"}, ""},
+  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+		[]string{"receipt-fetch"}, ""},
 	{"a domain registered yesterday", `
   - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
 }
@@ -173,7 +175,8 @@ func demoFolder() (string, error) {
 		}
 		errs = append(errs, err)
 	}
-	return "", usagef("name a folder that can be written to: TMPDIR=DIR oap-gate demo", "making a folder for the demonstration: %v", errors.Join(errs...))
+	return "", usagef("name a folder that can be written to: TMPDIR=DIR oap-gate demo",
+		"making a folder for the demonstration: %v", errors.Join(errs...))
 }
 
 func (c demoCase) asItMust(rep *verdict.Report) bool {

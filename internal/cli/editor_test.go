@@ -42,7 +42,8 @@ func TestProblemMatcher(t *testing.T) {
 	}
 }
 
-// TestPreCommitHook runs the hook of .pre-commit-hooks.yaml, with this program in place of one that is built from a release.
+// TestPreCommitHook runs the hook of .pre-commit-hooks.yaml, with this program in place of one that is built from a
+// release.
 func TestPreCommitHook(t *testing.T) {
 	if _, err := exec.LookPath("pre-commit"); err != nil {
 		t.Skip("NOT TRIED: pre-commit is not installed")

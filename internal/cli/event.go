@@ -31,7 +31,8 @@ type chosen struct {
 const maxEvent = 32 << 20
 
 // knownEvents are the workflow events that name commits to judge.
-const knownEvents = "pull_request, merge_group, push, and pull_request_target where it is acknowledged; schedule and workflow_dispatch audit"
+const knownEvents = "pull_request, merge_group, push, and pull_request_target where it is acknowledged; schedule and " +
+	"workflow_dispatch audit"
 
 // choose finds base and head: from the flags, else from the workflow's event, else from the clone.
 func (o *spanFlags) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
@@ -72,7 +73,8 @@ func (o *spanFlags) baseOf(repo *registry.Repository) (commit, how string, err e
 			ref = "refs/remotes/" + name
 			if remote == "origin" && repo.HasRemote("upstream") {
 				return "", "", usagef("fetch it: git fetch upstream; or name the base with --base",
-					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was fetched")
+					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was "+
+						"fetched")
 			}
 		}
 		if repo.HasRef(ref) {
@@ -89,7 +91,8 @@ func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, na
 	}
 	event, err := readEvent(path)
 	if err != nil {
-		return chosen{}, withFix(fmt.Errorf("GITHUB_EVENT_PATH: %w", err), "run it in a workflow, or give --base and --head")
+		return chosen{}, withFix(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
+			"run it in a workflow, or give --base and --head")
 	}
 	switch name {
 	case "merge_group":
@@ -118,10 +121,12 @@ func (o *spanFlags) admit(event string) error {
 	switch {
 	case event == "pull_request_review" && o.specification:
 		return nil
-	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" && o.allowTarget:
+	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" &&
+		o.allowTarget:
 		return nil
 	case event == "pull_request_target":
-		return usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of the pull request is run",
+		return usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of "+
+			"the pull request is run",
 			"the event pull_request_target runs with the base repository's rights")
 	case slices.Contains(audits, event):
 		return usagef("run oap-gate audit in this workflow", "the event %s names no range to check", event)
@@ -144,13 +149,17 @@ func readCapped(path string, most int64) ([]byte, error) {
 func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (chosen, error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
 	if sha == "" || ref == "" {
-		return chosen{}, usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha, ref)
+		return chosen{},
+			usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha,
+				ref)
 	}
 	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
 	// proposed to the default branch.
 	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
-		return chosen{}, usagef(fmt.Sprintf("propose it to %q; a workflow with branches: [%s] on pull_request does not start for other branches", main, main),
-			"the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
+		return chosen{},
+			usagef(fmt.Sprintf("propose it to %q; a workflow with branches: [%s] on pull_request does not start for "+
+				"other branches", main, main),
+				"the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
 	}
 	c := chosen{changedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
 	head, err := repo.Resolve("HEAD")
@@ -168,7 +177,8 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 		if err := onBranch(ctx, repo, c.base, ref, remote); err != nil {
 			return c, err
 		}
-		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)", c.base[:12], head[:12])
+		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)",
+			c.base[:12], head[:12])
 		return c, nil
 	}
 	if head == sha && repo.HasRef(remote) {
@@ -177,7 +187,8 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 		return c, err
 	}
 	if head == sha {
-		return c, usagef("set fetch-depth: 0 on actions/checkout", "the pull request's head %s is checked out, but the base branch %q is not in the clone", sha, remote)
+		return c, usagef("set fetch-depth: 0 on actions/checkout",
+			"the pull request's head %s is checked out, but the base branch %q is not in the clone", sha, remote)
 	}
 	return c, usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
 		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
@@ -194,13 +205,16 @@ func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote 
 		return err
 	}
 	return usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
-		"the merge commit's first parent %s is not on origin/%s, so the forge did not make it, or origin/%s is stale", base, ref, ref)
+		"the merge commit's first parent %s is not on origin/%s, so the forge did not make it, or origin/%s is stale",
+		base, ref, ref)
 }
 
 func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
 	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
 	if base == "" || head == "" {
-		return chosen{}, usagef("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q", base, head)
+		return chosen{},
+			usagef("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q", base,
+				head)
 	}
 	c, err := sequence(repo, base, head, "merge_group")
 	if err == nil {
@@ -228,7 +242,8 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen
 			how: fmt.Sprintf("base %s (not in the clone), head %s (push)", short(before), short(after))}, nil
 	}
 	return chosen{base: chain[0], head: after, sequence: true,
-		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)", short(chain[0]), short(after))}, nil
+		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
+			short(chain[0]), short(after))}, nil
 }
 
 func sequence(repo *registry.Repository, base, head, event string) (chosen, error) {
@@ -240,7 +255,8 @@ func sequence(repo *registry.Repository, base, head, event string) (chosen, erro
 	if c.head, err = repo.Resolve(head); err != nil {
 		return c, err
 	}
-	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", short(c.base), short(c.head), event)
+	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", short(c.base),
+		short(c.head), event)
 	return c, nil
 }
 

@@ -75,11 +75,14 @@ func newExplain(sys IO) *cobra.Command {
 					fmt.Fprintln(sys.Stdout)
 				}
 				known = true
-				fmt.Fprintf(sys.Stdout, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID, strings.Join(c.of, ", "), c.Meaning, c.Fix)
+				fmt.Fprintf(sys.Stdout, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID,
+					strings.Join(c.of, ", "), c.Meaning, c.Fix)
 			}
 			if !known {
-				fix := "the checks are " + strings.Join(ids(catalogue()), ", ") + "; all that there is to explain: oap-gate explain"
-				return usagef(didYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix), "no check and no code is called %q", args[0])
+				fix := "the checks are " + strings.Join(ids(catalogue()), ", ") +
+					"; all that there is to explain: oap-gate explain"
+				return usagef(didYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix),
+					"no check and no code is called %q", args[0])
 			}
 			return nil
 		},
@@ -96,10 +99,12 @@ type subject struct {
 
 // subjects are all of them: explain and the test of the codes read nothing else.
 var subjects = []subject{
-	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules, online: "needed for protections"},
+	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules,
+		online: "needed for protections"},
 	{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()},
 	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
-	{judges: "a change of the specification, in governance", rules: spec.Rules(), online: "needed for reviews and labels"},
+	{judges: "a change of the specification, in governance", rules: spec.Rules(),
+		online: "needed for reviews and labels"},
 	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
 	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules},
 }
@@ -132,7 +137,8 @@ func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
 	for _, code := range r.Codes {
 		codes = append(codes, code.ID)
 	}
-	fmt.Fprintf(w, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\ncodes:    %s\n",
+	fmt.Fprintf(w, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\ncodes: "+
+		"   %s\n",
 		r.ID, r.Title, cmp.Or(r.Cite, "nothing: it follows from how the forge works"), judges, network, r.Why, r.Fix,
 		strings.Join(codes, ", "))
 }

@@ -36,15 +36,18 @@ func (o *forgeOptions) bind(c *cobra.Command) {
 
 // bindForge defines the flags of the forge alone.
 func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
-	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the remote origin)")
+	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the "+
+		"remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
 	o.routeFlags.bind(f)
 }
 
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
 func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
-	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")), Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
-		Token: cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().Version}
+	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
+		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
+		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().
+				Version}
 	if opts.Repository == "" {
 		repo, err := registry.Open(o.repo)
 		if err != nil {
@@ -53,11 +56,14 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		host, path := forge.ParseRemote(repo.RemoteURL())
 		repo.Close()
 		if path == "" {
-			return nil, usagef("name it with --repository OWNER/NAME", "no repository: the clone has no remote origin at a forge")
+			return nil, usagef("name it with --repository OWNER/NAME",
+				"no repository: the clone has no remote origin at a forge")
 		}
 		if !forge.Serves(opts.BaseURL, host) {
-			return nil, usagef("name the repository with --repository OWNER/NAME, or the API of "+host+" with --api-url URL",
-				"the remote origin is %q at %q, and %q is the API of another forge", path, host, cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
+			return nil, usagef("name the repository with --repository OWNER/NAME, or the API of "+host+
+				" with --api-url URL",
+				"the remote origin is %q at %q, and %q is the API of another forge", path, host,
+				cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
 		}
 		opts.Repository = path
 	}
@@ -69,7 +75,8 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		return nil, err
 	}
 	client, err := forge.New(opts)
-	return client, withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
+	return client,
+		withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
 }
 
 func (o *forgeOptions) roots() (*x509.CertPool, error) {
@@ -94,7 +101,8 @@ comment is no failure.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("oap-gate comment [--head SHA] REPORT", "comment wants one report, %d arguments were given", len(args))
+				return usagef("oap-gate comment [--head SHA] REPORT",
+					"comment wants one report, %d arguments were given", len(args))
 			}
 			return nil
 		},
@@ -111,9 +119,11 @@ comment is no failure.`,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {
-				return forgeFailure(withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
+				return forgeFailure(
+					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
-			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL), report.Line(out.Notice))
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL),
+				report.Line(out.Notice))
 			return nil
 		},
 	}
@@ -251,14 +261,16 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 				if err != nil {
 					return nil, err
 				}
-				return doctor.Protect(cmd.Context(), client, file, os.DirFS(dir), doctor.Changes{Apply: apply, Prune: prune})
+				return doctor.Protect(cmd.Context(), client, file, os.DirFS(dir),
+					doctor.Changes{Apply: apply, Prune: prune})
 			})
 		},
 	}
 	o.bind("protect", c, sys)
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
-	c.Flags().BoolVar(&prune, "prune", false, "with --apply: take away required checks that no job of a workflow reports")
+	c.Flags().
+		BoolVar(&prune, "prune", false, "with --apply: take away required checks that no job of a workflow reports")
 	return c
 }
 

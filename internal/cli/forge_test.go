@@ -42,8 +42,10 @@ func TestForgeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := func(change func(map[string]any)) string {
-		r := map[string]any{"version": 1, "tool": map[string]any{"version": "v1", "commit": "x"}, "mode": "check", "evaluated_at": "2026-05-04T12:00:00Z",
-			"head": head, "verdict": "pass", "counts": map[string]any{"records": 0, "pass": 0, "fail": 0, "inconclusive": 0, "warn": 0, "skip": 0},
+		r := map[string]any{"version": 1, "tool": map[string]any{"version": "v1", "commit": "x"}, "mode": "check",
+			"evaluated_at": "2026-05-04T12:00:00Z",
+			"head":         head, "verdict": "pass", "counts": map[string]any{"records": 0, "pass": 0, "fail": 0,
+				"inconclusive": 0, "warn": 0, "skip": 0},
 			"assumed": []any{}, "evidence_sha256": strings.Repeat("0", 64), "results": []any{}, "evidence": []any{}}
 		change(r)
 		text, err := json.Marshal(r)
@@ -68,11 +70,14 @@ func TestForgeCommands(t *testing.T) {
 		{"robot", []string{"comment", good}, 0, "comment created"},
 		{"robot", []string{"comment", good}, 0, "comment unchanged"},
 		{"robot", []string{"comment", "--head", strings.Repeat("2", 40), good}, 2, "refused"},
-		{"robot", []string{"comment", report(func(r map[string]any) { r["verdict"] = "great" })}, 2, "does not validate"},
-		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2, "refused"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["verdict"] = "great" })}, 2,
+			"does not validate"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2,
+			"refused"},
 		{"robot", []string{"comment", report(func(r map[string]any) { r["mode"] = "audit" })}, 2, "refused"},
 		{"", []string{"comment", good}, 2, "401"},
-		{"", []string{"comment", good}, 2, "fix: name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN: none was given"},
+		{"", []string{"comment", good}, 2, "fix: name the repository with --repository OWNER/NAME, and give a token " +
+			"in GITHUB_TOKEN: none was given"},
 		{"robot", []string{"comment", "--proxy", "ftp://proxy.example", good}, 2, "fix: give an http or https URL"},
 		{"admin", []string{"protect", "--repo", dir}, 2, "either --dry-run or --apply"},
 		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "10 unknown"},
@@ -82,29 +87,37 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"doctor", "--repo", dir, "--forge"}, 1, "asked the forge; "},
 		{"", []string{"doctor", "--repo", dir, "--format", "json"}, 1, `"fork-can-edit-gate"`},
 		{"admin", []string{"protect", "--repo", filepath.Join(dir, ".github"), "--dry-run"}, 0, "0 missing"},
-		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1, `".github/repo-config.yml"`},
+		{"", []string{"doctor", "--repo", filepath.Join(dir, ".github"), "--format", "json"}, 1,
+			`".github/repo-config.yml"`},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run", "--report", "json=-"}, 0, `"mode": "protect"`},
 		{"robot", []string{"rerun", "--repo", dir}, 0, "0 of 0 changes shown, none made"},
 		{"robot", []string{"rerun", "--repo", dir, "--apply", "--dry-run"}, 2, "exclude one another"},
 		{"robot", []string{"rerun", "--repo", dir, "--at", "tomorrow"}, 2, "no RFC 3339 time"},
 		{"wrong", []string{"remind", "--repo", w.Repo.Dir}, 2, "the forge does not know the token"},
-		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z"}, 0, "create issue: implementations/nova.json ends on 20"},
-		{"fork", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 2, "0 of 1 changes made"},
-		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0, "1 of 1 changes made"},
-		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0, "0 of 0 changes made"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z"}, 0,
+			"create issue: implementations/nova.json ends on 20"},
+		{"fork", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 2,
+			"0 of 1 changes made"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0,
+			"1 of 1 changes made"},
+		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0,
+			"0 of 0 changes made"},
 		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {
 		var out bytes.Buffer
-		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL, "GITHUB_REPOSITORY": "acme/registry"}
+		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL,
+			"GITHUB_REPOSITORY": "acme/registry"}
 		code := Main(c.args, IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
 		if code != c.status || !strings.Contains(out.String(), c.want) {
-			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want, out.String())
+			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want,
+				out.String())
 		}
 	}
 }
 
-// TestRuleIDs holds that explain, SARIF and the text format can tell a rule of the installation from a check and a code.
+// TestRuleIDs holds that explain, SARIF and the text format can tell a rule of the installation from a check and a
+// code.
 func TestRuleIDs(t *testing.T) {
 	taken := slices.Concat(ids(catalogue()), codeIDs())
 	for _, rule := range doctor.Rules {

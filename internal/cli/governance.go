@@ -86,7 +86,8 @@ func (o *governanceOptions) checkEach() error {
 	}{{"--worktree", o.worktree}, {"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
 		{"--label", o.labels != nil}, {"--forge", o.ask}} {
 		if f.set {
-			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull request",
+			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull "+
+				"request",
 				f.name)
 		}
 	}
@@ -193,7 +194,8 @@ func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.R
 		}
 		head, err := repo.Resolve(rev)
 		return chosen{head: head, sequence: true,
-			how: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself", short(head), rev)}, err
+			how: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself", short(head),
+				rev)}, err
 	}
 	c, err := o.choose(ctx, repo, getenv)
 	if err != nil {
@@ -292,7 +294,8 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *regist
 	}
 	if len(r.Changes) == 0 {
 		if c.changedFiles > 0 {
-			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.base, c.head, c.changedFiles)
+			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.base, c.head,
+				c.changedFiles)
 		}
 		return nil
 	}
@@ -372,7 +375,8 @@ func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, 
 	}
 	if !slices.Contains(judged.Parents, head) {
 		return usagef("give the event of the pull request that is checked out",
-			"the event's pull request has the head %s, and %s is judged, which is neither that nor its merge", head, p.Head)
+			"the event's pull request has the head %s, and %s is judged, which is neither that nor its merge", head,
+			p.Head)
 	}
 	p.Head = head
 	return nil

@@ -76,7 +76,8 @@ type actionRun struct {
 }
 
 // run gives the exit status, the log, the outputs, and the codes of the report by severity.
-func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (code int, log string, outputs map[string]string, codes []string) {
+func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (code int, log string,
+	outputs map[string]string, codes []string) {
 	t.Helper()
 	out := t.TempDir()
 	var labels []map[string]string
@@ -94,8 +95,9 @@ func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (co
 		t.Fatal(err)
 	}
 	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": a.event,
-		"GITHUB_EVENT_PATH": filepath.Join(out, "event.json"), "GITHUB_WORKSPACE": dir, "GITHUB_REPOSITORY": "acme/spec",
-		"GITHUB_API_URL": forge.URL, "GITHUB_TOKEN": a.token, "GITHUB_OUTPUT": filepath.Join(out, "output"),
+		"GITHUB_EVENT_PATH": filepath.Join(out, "event.json"), "GITHUB_WORKSPACE": dir,
+		"GITHUB_REPOSITORY": "acme/spec",
+		"GITHUB_API_URL":    forge.URL, "GITHUB_TOKEN": a.token, "GITHUB_OUTPUT": filepath.Join(out, "output"),
 		"GITHUB_STEP_SUMMARY": filepath.Join(out, "summary"), "INPUT_MODE": "governance", "INPUT_PATH": dir,
 		"INPUT_REPORT": "json=" + filepath.Join(out, "report.json")}
 	for name, value := range a.inputs {
@@ -121,7 +123,8 @@ func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (co
 }
 
 func approval(login, commit string) string {
-	return fmt.Sprintf(`{"user": {"login": %q, "type": "User"}, "state": "APPROVED", "body": "Charter Review Gate cleared",
+	return fmt.Sprintf(
+		`{"user": {"login": %q, "type": "User"}, "state": "APPROVED", "body": "Charter Review Gate cleared",
 		"commit_id": %q, "submitted_at": "2026-06-01T10:00:00Z", "author_association": "MEMBER"}`, login, commit)
 }
 
@@ -145,17 +148,24 @@ func TestGovernanceAction(t *testing.T) {
 	}{
 		{"cleared", charter, actionRun{event: "pull_request_review"}, nil, 0,
 			map[string]string{"verdict": "pass", "charter": "true", "exception": "false", "complete": "true"}, nil},
-		{"an author", charter, actionRun{event: "pull_request"}, func(s *ghtest.Server, _ string) { s.AddPullCommit(7, "", "DEE") }, 1,
-			map[string]string{"verdict": "fail", "failed-checks": "charter-review"}, []string{"error quorum", "warning own-approval"}},
-		{"the opener", charter, actionRun{event: "pull_request", opener: "Bob"}, nil, 1, map[string]string{"charter": "true"},
+		{"an author", charter, actionRun{event: "pull_request"},
+			func(s *ghtest.Server, _ string) { s.AddPullCommit(7, "", "DEE") }, 1,
+			map[string]string{"verdict": "fail", "failed-checks": "charter-review"},
 			[]string{"error quorum", "warning own-approval"}},
-		{"an objection on the last page", charter, actionRun{event: "pull_request"}, func(s *ghtest.Server, head string) {
-			s.AddReview(7, strings.Replace(strings.Replace(approval("ann", head), "APPROVED", "CHANGES_REQUESTED", 1), "T10", "T11", 1))
-		}, 1, nil, []string{"error objection", "error quorum", "error user-advocate-missing"}},
+		{"the opener", charter, actionRun{event: "pull_request", opener: "Bob"}, nil, 1,
+			map[string]string{"charter": "true"},
+			[]string{"error quorum", "warning own-approval"}},
+		{"an objection on the last page", charter, actionRun{event: "pull_request"},
+			func(s *ghtest.Server, head string) {
+				s.AddReview(7, strings.Replace(strings.Replace(approval("ann", head), "APPROVED", "CHANGES_REQUESTED",
+					1), "T10", "T11", 1))
+			}, 1, nil, []string{"error objection", "error quorum", "error user-advocate-missing"}},
 		{"a rate limit", charter, actionRun{event: "pull_request"}, func(s *ghtest.Server, _ string) {
-			s.Fail(ghtest.Failure{Path: "/repos/acme/spec/pulls/7/reviews", Status: 403, Message: "API rate limit exceeded",
-				Header: map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}})
-		}, 3, map[string]string{"verdict": "inconclusive", "charter": "true"}, []string{"inconclusive reviews-unknown"}},
+			s.Fail(ghtest.Failure{Path: "/repos/acme/spec/pulls/7/reviews", Status: 403,
+				Message: "API rate limit exceeded",
+				Header:  map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}})
+		}, 3, map[string]string{"verdict": "inconclusive", "charter": "true"},
+			[]string{"inconclusive reviews-unknown"}},
 		{"a page that fails", charter, actionRun{event: "pull_request"}, func(s *ghtest.Server, _ string) {
 			s.Fail(ghtest.Failure{Path: "/repos/acme/spec/pulls/7/commits", Status: 502, Message: "bad gateway"})
 		}, 3, map[string]string{"verdict": "inconclusive"}, []string{"inconclusive reviews-unknown"}},
@@ -163,22 +173,30 @@ func TestGovernanceAction(t *testing.T) {
 			map[string]string{"verdict": "inconclusive"}, []string{"inconclusive reviews-unknown"}},
 		{"offline", charter, actionRun{event: "pull_request", inputs: map[string]string{"offline": "true"}}, nil, 3,
 			map[string]string{"charter": "true", "complete": "false"}, []string{"inconclusive reviews-unknown"}},
-		{"the forge is not asked for nothing", field, actionRun{event: "pull_request", body: "additive only", token: "other"}, nil, 0,
+		{"the forge is not asked for nothing", field, actionRun{event: "pull_request", body: "additive only",
+			token: "other"}, nil, 0,
 			map[string]string{"verdict": "pass", "charter": "false"}, []string{"notice additive"}},
-		{"undeclared", field, actionRun{event: "pull_request"}, nil, 1, nil, []string{"error additive-undeclared", "notice additive"}},
-		{"a label", field, actionRun{event: "pull_request", body: "additive only", labels: []string{"charter-affecting"}}, nil, 0,
+		{"undeclared", field, actionRun{event: "pull_request"}, nil, 1, nil,
+			[]string{"error additive-undeclared", "notice additive"}},
+		{"a label", field, actionRun{event: "pull_request", body: "additive only",
+			labels: []string{"charter-affecting"}}, nil, 0,
 			map[string]string{"charter": "true"}, []string{"notice additive"}},
 		{"a label of an issue", field, actionRun{event: "pull_request", body: "additive only; closes #3, fixes #4"},
-			func(s *ghtest.Server, _ string) { s.SetLabels(4, "charter-affecting") }, 0, map[string]string{"charter": "true"},
+			func(s *ghtest.Server, _ string) { s.SetLabels(4, "charter-affecting") }, 0,
+			map[string]string{"charter": "true"},
 			[]string{"notice additive"}},
-		{"an exception", editorial, actionRun{event: "pull_request", body: claimed}, nil, 0, map[string]string{"verdict": "pass",
-			"exception": "true", "charter": "false"}, []string{"warning exception-claimed"}},
-		{"an exception denied", editorial, actionRun{event: "pull_request", body: claimed, inputs: map[string]string{"exception": "deny"}},
+		{"an exception", editorial, actionRun{event: "pull_request", body: claimed}, nil, 0,
+			map[string]string{"verdict": "pass",
+				"exception": "true", "charter": "false"}, []string{"warning exception-claimed"}},
+		{"an exception denied", editorial, actionRun{event: "pull_request", body: claimed,
+			inputs: map[string]string{"exception": "deny"}},
 			nil, 1, map[string]string{"exception": "true"}, []string{"error exception-claimed"}},
-		{"evidence that the base brought", map[string]string{"rfcs/RFC-0001-a.md": "A Tool MUST wait.\n", "CHANGELOG.md": "y"},
+		{"evidence that the base brought", map[string]string{"rfcs/RFC-0001-a.md": "A Tool MUST wait.\n",
+			"CHANGELOG.md": "y"},
 			actionRun{event: "pull_request"}, nil, 1, map[string]string{"failed-checks": "implementability"},
 			[]string{"error no-evidence"}},
-		{"one gate", charter, actionRun{event: "pull_request", inputs: map[string]string{"checks": "changelog"}}, nil, 0,
+		{"one gate", charter, actionRun{event: "pull_request", inputs: map[string]string{"checks": "changelog"}}, nil,
+			0,
 			map[string]string{"complete": "false"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -232,7 +250,8 @@ func TestGovernanceEvents(t *testing.T) {
 		{"pull_request", nil, 0, "first parent of the merge commit"},
 		{"pull_request_review", nil, 0, "first parent of the merge commit"},
 		{"pull_request_target", nil, 2, "runs with the base repository's rights"},
-		{"pull_request_target", map[string]string{"allow-pull-request-target": "true"}, 0, "first parent of the merge commit"},
+		{"pull_request_target", map[string]string{"allow-pull-request-target": "true"}, 0,
+			"first parent of the merge commit"},
 		{"schedule", nil, 2, "names no range"},
 		{"issue_comment", nil, 2, "names no range"},
 		{"pull_request", map[string]string{"mode": "governence"}, 2, `input mode "governence" is not known`},
@@ -281,12 +300,16 @@ func TestGovernanceUsage(t *testing.T) {
 		{[]string{"--exception", "allow"}, 2, "review, deny"},
 		{[]string{"--at", "yesterday"}, 2, "--at"},
 		{[]string{"--base", "main", "--head", "topic", "--body", "/nowhere"}, 2, "reading --body"},
-		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", maxBody+1))}, 2, "most that is read"},
+		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", maxBody+1))}, 2,
+			"most that is read"},
 		{[]string{"--base", "main", "--head", "topic", "--pr", file("{}")}, 2, "has no pull request"},
-		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": 1, "pull_request": 2}`)}, 2, "pull_request"},
-		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": {"head": {"sha": "` + strings.Repeat("1", 40) + `"}}}`)}, 2,
+		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": 1, "pull_request": 2}`)}, 2,
+			"pull_request"},
+		{[]string{"--base", "main", "--head", "topic", "--pr",
+			file(`{"pull_request": {"head": {"sha": "` + strings.Repeat("1", 40) + `"}}}`)}, 2,
 			"which is neither that nor its merge"},
-		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": {"head": {"sha": "` + head + `"}}}`)}, 0, "base "},
+		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": {"head": {"sha": "` + head +
+			`"}}}`)}, 0, "base "},
 		{[]string{"--base", "main", "--head", "topic", "--reviews", file("{}")}, 2, "an array of reviews"},
 		{[]string{"--base", "main", "--head", "topic", "--forge"}, 2, "the pull request's number is not known"},
 		{[]string{"--base", "main", "--head", "main"}, 0, "pass: 0 checks on 0 subjects"},
@@ -299,7 +322,8 @@ func TestGovernanceUsage(t *testing.T) {
 			args = append([]string{"--repo", dir}, args...)
 		}
 		code := Main(append([]string{"governance"}, args...), IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
-		if code != c.code || !strings.Contains(out.String(), c.want) || code == 2 && !strings.Contains(out.String(), "fix: ") {
+		if code != c.code || !strings.Contains(out.String(), c.want) || code == 2 &&
+			!strings.Contains(out.String(), "fix: ") {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", c.args, code, c.code, c.want, out.String())
 		}
 	}
@@ -309,14 +333,18 @@ func TestGovernanceUsage(t *testing.T) {
 func TestHostileProposal(t *testing.T) {
 	for _, payload := range slices.Sorted(maps.Keys(payloads)) {
 		t.Run(payload, func(t *testing.T) {
-			mark := func(place string) string { return strings.ReplaceAll(payloads[payload], "MARK", "pwned-"+place+".") }
+			mark := func(place string) string {
+				return strings.ReplaceAll(payloads[payload], "MARK", "pwned-"+place+
+					".")
+			}
 			text := func(place string) string { return strings.Join(strings.Fields(mark(place)), " ") } // one sentence
 			quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 			const why = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
 			dir, head := proposed(t, map[string]string{
-				"rfcs/RFC-0002-" + fileName(mark("path")) + ".md":    "Memory MUST hold " + text("sentence") + "\n",
-				"reference/" + fileName(mark("evidence")) + ".md":    "x",
-				"schemas/v1.0/" + fileName(mark("schema")) + ".json": `{"$id": ` + quote(mark("id")) + `, "$schema": ` + quote(mark("draft")) + `}`,
+				"rfcs/RFC-0002-" + fileName(mark("path")) + ".md": "Memory MUST hold " + text("sentence") + "\n",
+				"reference/" + fileName(mark("evidence")) + ".md": "x",
+				"schemas/v1.0/" + fileName(mark("schema")) + ".json": `{"$id": ` + quote(mark("id")) + `, "$schema": ` +
+					quote(mark("draft")) + `}`,
 				"schemas/v1.0/a.json": `{"$id": "https://x.example/schemas/v1.0/a.json", "type": "object", "title": "x", "properties": {` +
 					quote(mark("member")) + `: {"description": ` + quote("MUST "+mark("description")) + `}}}`,
 			})
@@ -329,18 +357,22 @@ func TestHostileProposal(t *testing.T) {
 			}
 			event := filepath.Join(t.TempDir(), "event.json")
 			told := ""
-			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why + " " + text("claim")} {
-				payload := fmt.Sprintf(`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
+			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why +
+				" " + text("claim")} {
+				payload := fmt.Sprintf(
+					`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
 					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body),
 					quote(mark("opener")), head,
 					quote(mark("label")))
 				if err := os.WriteFile(event, []byte(payload), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				told += governHostile(t, "--repo", dir, "--base", "merge^1", "--head", "merge", "--pr", event, "--reviews",
+				told += governHostile(t, "--repo", dir, "--base", "merge^1", "--head", "merge", "--pr", event,
+					"--reviews",
 					reviews, "--label", mark("flag"))
 			}
-			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role", "flag",
+			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role",
+				"flag",
 				"body"} {
 				if !strings.Contains(told, "pwned-"+place+".") {
 					t.Errorf("nothing is said of %s, so that nothing is tested there\n%s", place, told)

@@ -36,7 +36,8 @@ func specification(t *testing.T) string {
 		t.Skip("git is not installed")
 	}
 	dir := filepath.Join(t.TempDir(), "spec")
-	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance", "spec-history.bundle"),
+	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance",
+		"spec-history.bundle"),
 		dir)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -73,23 +74,27 @@ func TestSpecificationHistory(t *testing.T) {
 	failed := func(check string) int { return verdicts[check+" fail"] }
 	triggered := 0 // of implementability, which passes with a reason
 	for _, r := range rep.Results {
-		if r.Check == "implementability" && r.Verdict != verdict.Skipped && r.Reason != "no normative artifact is touched" {
+		if r.Check == "implementability" && r.Verdict != verdict.Skipped &&
+			r.Reason != "no normative artifact is touched" {
 			triggered++
 		}
 	}
 	table := fmt.Sprintf(`| | triggered | pass | fail or warn |
 |---|---|---|---|
-| `+"`implementability`"+` | %d | %d | %d: %d `+"`no-evidence`, %d `evidence-does-not-count`"+`; %d of them look editorial |
+| `+"`implementability`"+` | %d | %d | %d: %d `+"`no-evidence`, %d `evidence-does-not-count`"+
+		`; %d of them look editorial |
 | `+"`backward-compatibility`"+` | %d | 0 | %d: %d `+"`additive-undeclared`"+`, %d breaking |
 | `+"`charter-review`"+` | %d (%d by path, %d by sentence) | 0 | %d `+"`no-user-advocate`"+` |
 | `+"`changelog`"+` | | | %d warnings |
-`, triggered, triggered-failed("implementability"), failed("implementability"), codes["no-evidence"], codes["evidence-does-not-count"],
+`, triggered, triggered-failed("implementability"), failed("implementability"), codes["no-evidence"],
+		codes["evidence-does-not-count"],
 		codes["looks-editorial"], failed("backward-compatibility"), failed("backward-compatibility"),
 		codes["additive-undeclared"],
 		breaking, failed("charter-review"), byPath, bySentence, codes["no-user-advocate"], verdicts["changelog warn"])
 	const want = `| | triggered | pass | fail or warn |
 |---|---|---|---|
-| ` + "`implementability`" + ` | 54 | 15 | 39: 37 ` + "`no-evidence`, 2 `evidence-does-not-count`" + `; 11 of them look editorial |
+| ` + "`implementability`" + ` | 54 | 15 | 39: 37 ` + "`no-evidence`, 2 `evidence-does-not-count`" +
+		`; 11 of them look editorial |
 | ` + "`backward-compatibility`" + ` | 12 | 0 | 12: 7 ` + "`additive-undeclared`" + `, 5 breaking |
 | ` + "`charter-review`" + ` | 28 (11 by path, 24 by sentence) | 0 | 28 ` + "`no-user-advocate`" + ` |
 | ` + "`changelog`" + ` | | | 35 warnings |
@@ -97,7 +102,8 @@ func TestSpecificationHistory(t *testing.T) {
 	if table != want {
 		t.Errorf("got\n%s, want\n%s", table, want)
 	}
-	if code != 1 || rep.Counts.Records != 91 || rep.Counts.Skip != 4 || rep.Mode != "governance" || len(rep.Results) != 4*91 {
+	if code != 1 || rep.Counts.Records != 91 || rep.Counts.Skip != 4 || rep.Mode != "governance" ||
+		len(rep.Results) != 4*91 {
 		t.Errorf("exit status %d, mode %s, %+v, %d results", code, rep.Mode, rep.Counts, len(rep.Results))
 	}
 	follows(t, "docs/governance.md", func(text string) string {

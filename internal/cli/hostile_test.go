@@ -28,7 +28,8 @@ const maxMemory = 256 << 20
 func peak() {
 	run := exec.Command(os.Args[1], os.Args[2:]...)
 	run.Stdout = os.Stdout
-	if _, ok := errors.AsType[*exec.ExitError](run.Run()); run.ProcessState == nil || !ok && run.ProcessState.ExitCode() != 0 {
+	if _, ok := errors.AsType[*exec.ExitError](run.Run()); run.ProcessState == nil || !ok &&
+		run.ProcessState.ExitCode() != 0 {
 		os.Exit(125)
 	}
 	most := run.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
@@ -48,12 +49,17 @@ func TestHostileWebInMemory(t *testing.T) {
 	}
 	page := func(body string) webtest.Behaviour { return webtest.Behaviour{Body: []byte(body)} }
 	cases := map[string]struct{ document, manifest, receipt webtest.Behaviour }{
-		"endless": {webtest.Behaviour{Bomb: 1 << 32}, webtest.Behaviour{HugeHeaders: 10 << 20}, webtest.Behaviour{Endless: true}},
-		"nested":  {page(strings.Repeat("[", 256<<10)), page(strings.Repeat("[", 1<<20)), page(strings.Repeat(`{"a":`, 200<<10))},
+		"endless": {webtest.Behaviour{Bomb: 1 << 32}, webtest.Behaviour{HugeHeaders: 10 << 20},
+			webtest.Behaviour{Endless: true}},
+		"nested": {page(strings.Repeat("[", 256<<10)), page(strings.Repeat("[", 1<<20)),
+			page(strings.Repeat(`{"a":`, 200<<10))},
 		"numbers": {page(filled("0")[:256<<10]), page(filled("0")), page(filled("0"))},
 		"objects": {page(filled(`{"a":0}`)[:256<<10]), page(filled(`{"a":0}`)), page(filled(`{"a":0}`))},
-		"kept":    {page(filled("[]")[:256<<10]), page(`{"tool":{"did":"x"},"b":"` + strings.Repeat("b", 1<<20-100) + `"}`), page(`{"b":"` + strings.Repeat("b", 900<<10) + `","a":[` + strings.Repeat(`{"a":0},`, 8100) + "0]}")},
-		"text":    {page(`"` + strings.Repeat("a", 250<<10) + `"`), page(filled(strings.Repeat(" ", 1<<15) + "0")), page(filled(`"` + strings.Repeat("a", 1<<15) + `"`))},
+		"kept": {page(filled("[]")[:256<<10]), page(`{"tool":{"did":"x"},"b":"` + strings.Repeat("b", 1<<20-100) +
+			`"}`), page(`{"b":"` + strings.Repeat("b", 900<<10) + `","a":[` + strings.Repeat(`{"a":0},`, 8100) +
+			"0]}")},
+		"text": {page(`"` + strings.Repeat("a", 250<<10) + `"`), page(filled(strings.Repeat(" ", 1<<15) + "0")),
+			page(filled(`"` + strings.Repeat("a", 1<<15) + `"`))},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +93,8 @@ func peakOf(t *testing.T, w *fixture.World, flags ...string) {
 		t.Fatal(err)
 	}
 	var usage bytes.Buffer
-	run := exec.CommandContext(t.Context(), "peak", slices.Concat([]string{"oap-gate", "check"}, flags, w.Args(), w.RangeArgs())...)
+	run := exec.CommandContext(t.Context(), "peak", slices.Concat([]string{"oap-gate", "check"}, flags, w.Args(),
+		w.RangeArgs())...)
 	run.Stderr = &usage
 	out, err := run.Output()
 	if run.ProcessState == nil || run.ProcessState.ExitCode() != 1 {
@@ -114,7 +121,8 @@ func TestHostileCacheInMemory(t *testing.T) {
 		w.Pull(branch)
 		for i := from; i < to; i++ {
 			url := fmt.Sprintf("https://a%d.nova.example/x.json", i)
-			if err := w.PutAnchor(fixture.Anchor{Slug: fmt.Sprintf("flow-%d", i), Coordinator: "nova", URI: url}); err != nil {
+			if err := w.PutAnchor(fixture.Anchor{Slug: fmt.Sprintf("flow-%d", i), Coordinator: "nova",
+				URI: url}); err != nil {
 				t.Fatal(err)
 			}
 			w.Web.Set(url, webtest.Behaviour{Body: body, ETag: fmt.Sprintf(`"%d"`, i)})

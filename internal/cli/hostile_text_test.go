@@ -26,8 +26,9 @@ var payloads = map[string]string{
 	"at the start of a line": "::error file=x::MARK",
 	"behind white space":     " \t::stop-commands::MARK",
 	"everything": "x\r\n::error::MARK\n##[error]MARK\r  ::add-mask::MARK\u2028::error::MARK\u0085##[group]MARK" +
-		" #\u200b#[command]MARK \x1b[31mMARK\x1b]8;;https://evil.example\x07 \u202eMARK\u2066 `</td></table></details><img src=x onerror=alert(1)>" +
-		"<script>alert(1)</script>` [MARK](https://evil.example) @maintainer #1 | \\| ##[endgroup] {0} ]]> --> %0A::error::MARK",
+		" #\u200b#[command]MARK \x1b[31mMARK\x1b]8;;https://evil.example\x07 \u202eMARK\u2066 " +
+		"`</td></table></details><img src=x onerror=alert(1)><script>alert(1)</script>` [MARK](https://evil.example) " +
+		"@maintainer #1 | \\| ##[endgroup] {0} ]]> --> %0A::error::MARK",
 }
 
 const witnesses = `
@@ -247,7 +248,9 @@ func inert(t *testing.T, what, text string) {
 func printable(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
-		if r != '\n' && (!unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
+		if r != '\n' &&
+			(!unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point,
+				unicode.Variation_Selector)) {
 			t.Errorf("%s holds %U", what, r)
 			return
 		}
@@ -375,7 +378,8 @@ func asAction(t *testing.T, w *fixture.World) {
 		t.Fatal(err)
 	}
 	for name, value := range readOutputs(t, string(outputs)) {
-		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "governance", "squash", "exception", "charter",
+		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "governance", "squash",
+			"exception", "charter",
 			"report"}, name) || strings.Contains(value, "pwned") {
 			t.Errorf("output %q is %q", name, value)
 		}
@@ -405,11 +409,14 @@ func TestHostileArguments(t *testing.T) {
 	w := build(t, "pr:\n  - {listing: nova}\n")
 	for _, payload := range payloads {
 		payload = strings.ReplaceAll(payload, "MARK", "pwned")
-		for _, flag := range []string{"--head", "--base", "--only", "--skip", "--at", "--report", "--replay", "--connect-to", "--ca-cert",
-			"--rdap-url", "--whois-server", "--format", "--color", "--governance", "--proxy", "--jobs", "--timeout", "--repo", payload} {
+		for _, flag := range []string{"--head", "--base", "--only", "--skip", "--at", "--report", "--replay",
+			"--connect-to", "--ca-cert",
+			"--rdap-url", "--whois-server", "--format", "--color", "--governance", "--proxy", "--jobs", "--timeout",
+			"--repo", payload} {
 			for _, format := range []string{"text", "github"} {
 				var log bytes.Buffer
-				args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--format", format, flag, payload})
+				args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(),
+					[]string{"--format", format, flag, payload})
 				code := Main(args, IO{Stdout: &log, Stderr: &log, Getenv: func(string) string { return "" }})
 				if code != 2 {
 					t.Errorf("%s %q: exit status %d, want 2", flag, payload, code)

@@ -36,14 +36,17 @@ overwrites: a file that is there and differs is shown with the difference, and k
 	f.StringVar(&o.repo, "repo", ".", "the clone")
 	f.StringVar(&o.Commit, "commit", "", "`SHA` of the commit of a release, by which workflows name the gate")
 	f.StringVar(&o.Version, "release", release, "`VERSION` of that release, for the remark beside the SHA")
-	f.StringVar(&o.Image, "image", "", "`DIGEST` of the release's image; without it the workflows that run the image are left out")
-	f.StringVar(&o.Owner, "owner", "", "`@USER` or @ORGANISATION/TEAM that must approve changes of the gate, for CODEOWNERS")
+	f.StringVar(&o.Image, "image", "", "`DIGEST` of the release's image; without it the workflows that run the image "+
+		"are left out")
+	f.StringVar(&o.Owner, "owner", "", "`@USER` or @ORGANISATION/TEAM that must approve changes of the gate, for "+
+		"CODEOWNERS")
 	f.BoolVar(&o.dry, "dry-run", false, "write nothing")
 	return c
 }
 
 // initFix are the values that a Release is made of.
-const initFix = "the notes of each release have the whole line: oap-gate init --release VERSION --commit SHA --image sha256:DIGEST"
+const initFix = "the notes of each release have the whole line: oap-gate init --release VERSION --commit SHA --image " +
+	"sha256:DIGEST"
 
 func (o *initOptions) run(sys IO) error {
 	if o.Commit == "" {
@@ -124,7 +127,8 @@ func next(out *strings.Builder, paths []string, others, owners bool) {
 	step("oap-gate doctor, then open the pull request, see the check oap-gate green once, and merge it")
 	step("oap-gate protect --dry-run, then oap-gate protect --apply, with a token that may administer")
 	if others {
-		step("remove the workflows above whose checks the gate's replace, then take their names from what the branch requires: oap-gate protect --apply --prune")
+		step("remove the workflows above whose checks the gate's replace, then take their names from what the branch " +
+			"requires: oap-gate protect --apply --prune")
 	}
 }
 
@@ -136,7 +140,8 @@ func workTree(dir string) (string, error) {
 	}
 	defer repo.Close()
 	if repo.Worktree() == "" {
-		return "", usagef("name a clone with a work tree", "the clone %s is bare, and the installation is read from the files on disk", dir)
+		return "", usagef("name a clone with a work tree",
+			"the clone %s is bare, and the installation is read from the files on disk", dir)
 	}
 	return repo.Worktree(), nil
 }

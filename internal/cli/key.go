@@ -65,7 +65,8 @@ nothing, and writes into no Git work tree. Keep a copy where you keep secrets: n
 				return withFix(err, writable)
 			}
 			fmt.Fprintln(sys.Stdout, report.Line(args[0]))
-			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it prints\n",
+			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
+				"prints\n",
 				k.DID(), report.Line(args[0]))
 			return nil
 		},
@@ -200,7 +201,8 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	}
 	for _, over := range doc.Over {
 		if over.Public.Equal(k.Public()) {
-			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)", over.ID,
+			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)",
+				over.ID,
 				id, over.Why)
 		}
 	}
@@ -216,7 +218,8 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case evidence.Obtained:
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
-		return nil, &inconclusiveError{remedy.Errorf("try again", "the DID Document of %s could not be had: %s", id, doc.Message)}
+		return nil, &inconclusiveError{remedy.Errorf("try again", "the DID Document of %s could not be had: %s", id,
+			doc.Message)}
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
 		"%s has no DID Document to rely on: %s", id, doc.Message)

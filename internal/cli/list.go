@@ -190,7 +190,8 @@ func writeRows(out *bufio.Writer, rows []listing.Row) {
 	lines = append(lines, []string{"slug", "DID", "level", "status", "until", "Receipt", "commit", "of"})
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
+		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r),
+			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
 			short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
 			line[i] = cmp.Or(report.Line(line[i]), "-")

@@ -28,8 +28,8 @@ import (
 
 // IO is what the program knows of its surroundings.
 type IO struct {
-	// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of garbage
-	// be, which is more than the check of a small registry makes.
+	// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of
+	// garbage be, which is more than the check of a small registry makes.
 	floor []byte
 
 	Stdin          io.Reader // nil: empty
@@ -164,7 +164,9 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCheck(sys), newAudit(sys), newMirror(sys), newReplay(sys), newDemo(sys), newMerge(sys), newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys), newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
+	root.AddCommand(newCheck(sys), newAudit(sys), newMirror(sys), newReplay(sys), newDemo(sys), newMerge(sys),
+		newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys),
+		newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
 	for _, c := range root.Commands() {

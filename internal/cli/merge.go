@@ -41,7 +41,8 @@ shard that is missing and a shard that is there twice are refused.`,
 			whole, err := gate.Merge(parts)
 			if err != nil {
 				return withFix(fmt.Errorf("joining reports: %w", err),
-					"name one report of each shard, all made at one commit, with the same flags and build, within a day")
+					"name one report of each shard, all made at one commit, with the same flags and build, "+
+						"within a day")
 			}
 			return o.verdict(sys, whole)
 		},

@@ -52,7 +52,8 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap --every 1h`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("see: oap-gate mirror --help", "oap-gate mirror takes a URL and a folder, %d arguments were given",
+				return usagef("see: oap-gate mirror --help",
+					"oap-gate mirror takes a URL and a folder, %d arguments were given",
 					len(args))
 			}
 			return nil
@@ -72,7 +73,8 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	f := c.Flags()
 	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
 	durationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
-	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /metrics and /healthz on `host:port`")
+	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /metrics and /healthz on "+
+		"`host:port`")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c

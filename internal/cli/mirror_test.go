@@ -123,7 +123,8 @@ func TestMirror(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
-	for _, name := range []string{"checkpoint", "archive", "cache", "report.json", "report.html", "metrics.prom", "lock"} {
+	for _, name := range []string{"checkpoint", "archive", "cache", "report.json", "report.html", "metrics.prom",
+		"lock"} {
 		if _, err := os.Stat(filepath.Join(m.dir, name)); err != nil {
 			t.Error(err)
 		}

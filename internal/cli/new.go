@@ -48,7 +48,8 @@ signature of its own that verifies; a slug or a DID that is listed.`),
   oap-gate new my-agent https://agent.example --dry-run`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("oap-gate new SLUG TARGET", "new wants a slug and a target, %d arguments were given", len(args))
+				return usagef("oap-gate new SLUG TARGET", "new wants a slug and a target, %d arguments were given",
+					len(args))
 			}
 			return nil
 		},
@@ -84,7 +85,8 @@ func (o *newOptions) members() (map[string]any, error) {
 		_, twice := all[name]
 		switch {
 		case !found || !slices.Contains(unsigned, name):
-			return nil, usagef("set one of "+strings.Join(unsigned, ", ")+", as MEMBER=VALUE; all others are what documents say",
+			return nil, usagef("set one of "+strings.Join(unsigned, ", ")+
+				", as MEMBER=VALUE; all others are what documents say",
 				"--set %q sets none of the members that no document says", s)
 		case twice:
 			return nil, usagef("set it once", "--set %s stands twice", name)
@@ -109,7 +111,8 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 		return unwritten(err, "")
 	}
 	if checks.IsDevice(slug) {
-		return usagef("choose another slug", "slug %q is the name of a device on some systems, where no clone could hold it",
+		return usagef("choose another slug", "slug %q is the name of a device on some systems, where no clone could "+
+			"hold it",
 			slug)
 	}
 	target, err := verify.ParseTarget(text, false)
@@ -204,7 +207,8 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 // listable refuses a --level that no listing can have.
 func listable(text string) error {
 	if text != "" && level.Level(text).Base() < 0 {
-		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing", text)
+		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing",
+			text)
 	}
 	return nil
 }

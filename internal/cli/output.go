@@ -28,7 +28,8 @@ type outputFlags struct {
 }
 
 func (o *outputFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a workflow)")
+	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
+		"workflow)")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	o.maxAnnotations = report.AnnotationLimit
@@ -42,7 +43,8 @@ func completeOutput(c *cobra.Command) {
 	if c.Flags().Lookup("report") == nil {
 		return
 	}
-	for flag, values := range map[string][]string{"format": {"text", "json", "github"}, "color": {"auto", "always", "never"}} {
+	for flag, values := range map[string][]string{"format": {"text", "json", "github"},
+		"color": {"auto", "always", "never"}} {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)

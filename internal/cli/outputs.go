@@ -87,7 +87,8 @@ func claim(taken []output, f output) ([]output, error) {
 	}
 	for _, t := range taken {
 		if t.path == path || sameFile(t.path, path) {
-			return taken, usagef("give each a file of its own", "%s %q is the file that %s names too", f.flag, f.path, t.flag)
+			return taken, usagef("give each a file of its own", "%s %q is the file that %s names too", f.flag, f.path,
+				t.flag)
 		}
 	}
 	if err := report.Writable(path); err != nil {
@@ -102,7 +103,8 @@ func outside(f output, path string) error {
 		root, name := filepath.Dir(at), filepath.Base(at)
 		bare := at != path && there(at, "HEAD") && there(at, "objects") && there(at, "refs")
 		if bare || strings.EqualFold(name, ".git") {
-			return usagef("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag, f.path, at)
+			return usagef("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag, f.path,
+				at)
 		}
 		for _, k := range registry.DataKinds {
 			if strings.EqualFold(name, k.Folder()) && there(root, ".git") {

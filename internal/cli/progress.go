@@ -34,7 +34,8 @@ func (p *progress) set(done, total int) {
 		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40), mpb.WithAutoRefresh())
 		p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.Name("fetching "), decor.CountersNoUnit("%d of %d")),
-			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "), decor.AverageETA(decor.ET_STYLE_GO)))
+			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "),
+				decor.AverageETA(decor.ET_STYLE_GO)))
 	}
 	p.bar.SetTotal(int64(total), false)
 	p.bar.SetCurrent(int64(done))

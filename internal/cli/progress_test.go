@@ -52,7 +52,8 @@ func TestProgressTells(t *testing.T) {
 	p.stop()
 	text := out.String()
 	_, after, _ := strings.Cut(text, "fetching 3 of 12")
-	if rate, eta, found := strings.Cut(after, "/s "); !found || !strings.ContainsAny(rate, "0123456789") || !strings.ContainsAny(eta, "0123456789") {
+	if rate, eta, found := strings.Cut(after, "/s "); !found || !strings.ContainsAny(rate, "0123456789") ||
+		!strings.ContainsAny(eta, "0123456789") {
 		t.Errorf("neither count, rate nor time left in %q", text)
 	}
 	var quiet shared

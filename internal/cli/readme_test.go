@@ -46,8 +46,8 @@ func between(t *testing.T, text, begin, end, made string) string {
 	return before + begin + made + end + after
 }
 
-// TestReadme holds what the documentation says of the checks, and the workflow that has a job for each row of section 6,
-// to the catalogue.
+// TestReadme holds what the documentation says of the checks, and the workflow that has a job for each row of section
+// 6, to the catalogue.
 func TestReadme(t *testing.T) {
 	follows(t, "README.md", func(text string) string {
 		var b strings.Builder
@@ -63,7 +63,8 @@ func TestReadme(t *testing.T) {
 	})
 	follows(t, "docs/workflows/check-ten-jobs.yml", func(text string) string {
 		for _, row := range section6() {
-			job := regexp.MustCompile(`(?s)(\n    name: ` + regexp.QuoteMeta(row.Name) + `\n.*?\n          checks: )[^\n]*`)
+			job := regexp.MustCompile(`(?s)(\n    name: ` + regexp.QuoteMeta(row.Name) +
+				`\n.*?\n          checks: )[^\n]*`)
 			if !job.MatchString(text) {
 				t.Errorf("no job %q", row.Name)
 			}

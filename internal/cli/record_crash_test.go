@@ -21,7 +21,8 @@ func TestRecordKilled(t *testing.T) {
 		world, path string
 		command     []string
 	}{
-		"new":   {"pr: [{publish: nova}]\n", "implementations/nova.json", []string{"new", "nova", "https://nova.example"}},
+		"new": {"pr: [{publish: nova}]\n", "implementations/nova.json",
+			[]string{"new", "nova", "https://nova.example"}},
 		"renew": {"pr: [{reissue: eve, issued: \"-2h\"}]\n", "implementations/eve.json", []string{"renew", "eve"}},
 		"fix": {"worktree: [{listing: nova, pin: minified}]\n", "implementations/nova.json",
 			[]string{"check", "--worktree", "--fix"}},

@@ -42,7 +42,8 @@ func TestHostileDocuments(t *testing.T) {
 		w := build(t, world)
 		run := func(command ...string) {
 			var out, told bytes.Buffer
-			Main(slices.Concat(command, w.Args()), IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+			Main(slices.Concat(command, w.Args()),
+				IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
 			what := strings.Join(command[:min(len(command), 2)], " ")
 			inert(t, what+", stdout", out.String())
 			inert(t, what+", stderr", told.String())
@@ -52,7 +53,8 @@ func TestHostileDocuments(t *testing.T) {
 			}
 		}
 		run("check", "--worktree", "--fix", "--base", "main")
-		if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "-f", "main").CombinedOutput(); err != nil {
+		if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "-f", "main").
+			CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
 		for _, slug := range strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8 n9") {

@@ -143,7 +143,8 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 		return err
 	}
 	if served.SHA256 == l.ReceiptSHA256 {
-		return refusef("sign a new Receipt with validity.not_before after "+earliest(l)+", publish it, and run it again",
+		return refusef("sign a new Receipt with validity.not_before after "+earliest(l)+
+			", publish it, and run it again",
 			"the Receipt that is served is the one that is pinned, sha256 %s", served.SHA256)
 	}
 	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: o.receipt, Level: level.Level(o.level)}

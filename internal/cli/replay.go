@@ -59,7 +59,8 @@ func newReplay(sys IO) *cobra.Command {
 			"  oap-gate replay bundle.json --repo registry",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle, %d arguments were given", len(args))
+				return usagef("oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle, %d arguments were given",
+					len(args))
 			}
 			return nil
 		},

@@ -19,8 +19,9 @@ func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src eviden
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
 	b.Flags.Accepted, b.Flags.SignedSince = o.past, o.signedSince
-	b.Compared = &evidence.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize, Checkpoint: cfg.Checkpoint,
-		Findings: cfg.Consistency, Peers: cfg.Peers}
+	b.Compared = &evidence.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize,
+		Checkpoint: cfg.Checkpoint,
+		Findings:   cfg.Consistency, Peers: cfg.Peers}
 	return b
 }
 

@@ -27,7 +27,8 @@ func readResults(file string) ([]result, error) {
 	results, _ := strict.Member(doc.Root, "results").([]any)
 	steps, _ := strict.Member(doc.Root, "steps").([]any) // of a Verification Report
 	for _, r := range slices.Concat(results, steps) {
-		one := result{cmp.Or(strict.String(r, "check"), strict.String(r, "step")), strict.String(r, "subject"), strict.String(r, "verdict"), nil}
+		one := result{cmp.Or(strict.String(r, "check"), strict.String(r, "step")), strict.String(r, "subject"),
+			strict.String(r, "verdict"), nil}
 		findings, _ := strict.Member(r, "findings").([]any)
 		for _, f := range findings {
 			one.findings = append(one.findings, [2]string{strict.String(f, "code"), strict.String(f, "severity")})

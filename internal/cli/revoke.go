@@ -57,7 +57,8 @@ independent; the two others sign the file by oap-gate witness.`),
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug, %d arguments were given",
+				return usagef("oap-gate revoke SLUG --reason REASON --key FILE",
+					"revoke wants one slug, %d arguments were given",
 					len(args))
 			}
 			return nil
@@ -100,7 +101,8 @@ func (o *revokeOptions) check() error {
 	case signers != 1:
 		return usagef("give one of them", "revoke wants either --key, --draft or --signature")
 	case o.keyID != "" && o.draft:
-		return usagef("give it with --signature", "--key-id names the key that signed, and --draft leaves the signature out")
+		return usagef("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
+			"signature out")
 	case completes && (o.reason != "" || o.evidenceURI != "" || o.forced || o.did != ""):
 		return usagef("leave them out",
 			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
@@ -319,7 +321,8 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || !own && slices.Contains(open, f.Code):
 			case f.Severity == verdict.Doubt, own && f.Code == "witness-open":
-				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
+				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check,
+					f.Message,
 					f.Code)}
 			case f.Severity == verdict.Error, own:
 				return refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
@@ -346,7 +349,8 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 	}
 	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", report.Line(v.path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
-		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n", report.Line(v.by))
+		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
+		report.Line(v.by))
 	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"],
 		v.root["revoked_receipt_sha256"])
 	return nil
@@ -376,7 +380,8 @@ func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte)
 func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *checks.Listed, slug, path string) error {
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256", "there is no draft %s", path)
+		return usagef("make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256",
+			"there is no draft %s", path)
 	}
 	if err != nil {
 		return unwritten(err, "")

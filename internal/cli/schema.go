@@ -14,7 +14,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
-var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy", "repo-config",
+var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
+	"repo-config",
 	"verification-report", "listings"}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
@@ -48,9 +49,11 @@ func schemaText(name string) []byte {
 	case "bundle":
 		return evidence.BundleSchema()
 	case "verification-report":
-		return jsonschema.Reflect(verify.Report{}, schemaBase+"verification-report.v1.json", "Verification Report (RFC 0019 section 6)")
+		return jsonschema.Reflect(verify.Report{}, schemaBase+"verification-report.v1.json",
+			"Verification Report (RFC 0019 section 6)")
 	case "repo-config":
-		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json", "protections of an OAP registry")
+		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json",
+			"protections of an OAP registry")
 	case "listings":
 		return listing.RowsSchema(schemaBase + "listings.v1.json")
 	}

@@ -39,7 +39,8 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("oap-gate schema diff OLD NEW", "schema diff wants two schemas, %d arguments were given", len(args))
+				return usagef("oap-gate schema diff OLD NEW", "schema diff wants two schemas, %d arguments were given",
+					len(args))
 			}
 			return oneOf("--format", format, "text", "json")
 		},
@@ -201,8 +202,8 @@ func (d *schemaDiff) text(w io.Writer) error {
 		b.WriteString("breaking: RFC 0019 section 4 permits a published schema new optional fields only; " +
 			"publish this under the next version with a new $id\n")
 	case slices.Contains(d.classes(), schemadiff.Additive):
-		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is judged as " +
-			"before. In a published schema the pull request must declare it: \"additive only\"\n")
+		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is " +
+			"judged as before. In a published schema the pull request must declare it: \"additive only\"\n")
 	case len(d.Differences) > 0:
 		b.WriteString("notes only: no document is judged otherwise\n")
 	default:

@@ -18,17 +18,21 @@ func TestPrintedSchemas(t *testing.T) {
 	none := func(string) string { return "" }
 	file := func(name string) string { return filepath.Join(w.Repo.Dir, "..", name) }
 	for _, args := range [][]string{
-		slices.Concat([]string{"check", "--record", file("check.bundle"), "--report", "json=" + file("check.report")}, w.Args(), w.RangeArgs()),
-		slices.Concat([]string{"audit", "--record", file("audit.bundle"), "--report", "json=" + file("audit.report")}, w.Args()),
+		slices.Concat([]string{"check", "--record", file("check.bundle"), "--report", "json=" + file("check.report")},
+			w.Args(), w.RangeArgs()),
+		slices.Concat([]string{"audit", "--record", file("audit.bundle"), "--report", "json=" + file("audit.report")},
+			w.Args()),
 		{"check", "--report", "json=" + file("error.report"), "--repo", file("nowhere")},
-		slices.Concat([]string{"verify", "eve", "--registry", w.Repo.Dir, "--canonical", "--level", "L1", "--record", file("verify.bundle"),
+		slices.Concat([]string{"verify", "eve", "--registry", w.Repo.Dir, "--canonical", "--level", "L1", "--record",
+			file("verify.bundle"),
 			"--report", "json=" + file("verify.report")}, w.WebArgs()),
 		{"verify", "http://eve.example", "--report", "json=" + file("refused.report")},
 	} {
 		Main(args, IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
 	}
 	var listed bytes.Buffer
-	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), IO{Stdout: &listed, Stderr: io.Discard, Getenv: none})
+	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), IO{Stdout: &listed, Stderr: io.Discard,
+		Getenv: none})
 	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -46,9 +46,14 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
 //	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
-//	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that they are not
+//	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that
+//
+// they are not
+//
 //	peer LAYOUT [FAULT]   start a producer of AAEP in that layout, with that fault, and put its URL into $PEER
-//	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends that
+//	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends
+//
+// that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
@@ -66,7 +71,8 @@ func TestScript(t *testing.T) {
 			e.Setenv(unexplained, odd)
 			e.Defer(func() {
 				if told, err := os.ReadFile(odd); err == nil {
-					e.T().Fatal("codes that explain does not know; TestEveryCodeIsExplained says where to add them:\n" + string(told))
+					e.T().Fatal("codes that explain does not know; TestEveryCodeIsExplained says where to add them:\n" +
+						string(told))
 				}
 			})
 			e.Setenv("GITHUB_ACTIONS", "")
@@ -181,7 +187,8 @@ func runVerify(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func accepted(ts *testscript.TestScript, neg bool, want []string) {
-	doc, err := strict.Parse("report", []byte(ts.ReadFile("report.json")), strict.Limits{Bytes: 1 << 26, Depth: 64, Number: 64})
+	doc, err := strict.Parse("report", []byte(ts.ReadFile("report.json")), strict.Limits{Bytes: 1 << 26, Depth: 64,
+		Number: 64})
 	ts.Check(err)
 	var got []string
 	levels, _ := strict.Member(doc.Root, "accepted_levels").([]any)
@@ -201,7 +208,8 @@ func accepted(ts *testscript.TestScript, neg bool, want []string) {
 func run(ts *testscript.TestScript, want string, command []string) {
 	report := ts.MkAbs("report.json")
 	os.Remove(report)
-	args := slices.Concat(command[:1], []string{"--retry-wait", "1ms"}, command[1:], []string{"--report", "json=" + report})
+	args := slices.Concat(command[:1], []string{"--retry-wait", "1ms"}, command[1:],
+		[]string{"--report", "json=" + report})
 	got := "0"
 	if here(args) {
 		sys := IO{Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv}
@@ -288,7 +296,8 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: asked N REQUEST")
 	}
 	if got := strconv.Itoa(state(ts).world.Web.Hits(args[1])); got != args[0] {
-		ts.Fatalf("%s was asked for %s times, want %s; all requests: %q", args[1], got, args[0], state(ts).world.Web.Requests())
+		ts.Fatalf("%s was asked for %s times, want %s; all requests: %q", args[1], got, args[0],
+			state(ts).world.Web.Requests())
 	}
 }
 
@@ -309,7 +318,8 @@ func TestEveryCheckHasScripts(t *testing.T) {
 			}
 			for line := range strings.Lines(string(text)) {
 				line = strings.TrimSpace(line)
-				found = found || line == "failed "+c.ID || warns && strings.HasPrefix(line, "finding "+c.ID+" ") && strings.HasSuffix(line, " warning")
+				found = found || line == "failed "+c.ID || warns && strings.HasPrefix(line, "finding "+c.ID+" ") &&
+					strings.HasSuffix(line, " warning")
 			}
 		}
 		if !found {

@@ -39,7 +39,8 @@ func TestSignedKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(t.TempDir(), name+".pem")
-		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		return file
@@ -58,7 +59,8 @@ func TestSignedKilled(t *testing.T) {
 	})
 	t.Run("draft", func(t *testing.T) {
 		w := build(t, quorum)
-		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--draft"}, w.Args()))
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--draft"},
+			w.Args()))
 	})
 	t.Run("witness", func(t *testing.T) {
 		w := build(t, quorum)
@@ -67,7 +69,8 @@ func TestSignedKilled(t *testing.T) {
 			"--did", "did:web:ada.example", "--key", keyOf(t, "ada")}, w.Args())...); code != 0 {
 			t.Fatalf("exit status %d\n%s", code, out)
 		}
-		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key", keyOf(t, "cat"),
+		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key",
+			keyOf(t, "cat"),
 			"--in-place"}, w.Args()))
 	})
 	t.Run("fmt", func(t *testing.T) {
@@ -129,7 +132,8 @@ func TestShows(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
-		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key), "base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
+		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),
+		"base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
 		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
 		"whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, key...)),
 	} {

@@ -25,7 +25,8 @@ func TestInterrupted(t *testing.T) {
 		sent        os.Signal
 	}{
 		"audit": {"base:\n  - {listing: eve, level: L1}\n", []string{"audit", "--rev", "main"}, syscall.SIGTERM},
-		"check": {"pr:\n  - {listing: eve, level: L1}\n", []string{"check", "--base", "main", "--head", "pr"}, os.Interrupt},
+		"check": {"pr:\n  - {listing: eve, level: L1}\n", []string{"check", "--base", "main", "--head", "pr"},
+			os.Interrupt},
 	} {
 		t.Run(name, func(t *testing.T) { interrupt(t, c.description, c.args, c.sent) })
 	}
@@ -37,7 +38,8 @@ web:
   - {url: "https://eve.example/oap-conformance-receipt.json", delay: 1h}
 `)
 	report, bundle := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "bundle.json")
-	args := slices.Concat(command, []string{"--timeout", "1h", "--report", "json=" + report, "--record", bundle}, w.Args())
+	args := slices.Concat(command, []string{"--timeout", "1h", "--report", "json=" + report, "--record", bundle},
+		w.Args())
 	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -13,7 +13,8 @@ import (
 func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 	if o.keyring == "" && o.allowedSigners == "" {
 		if o.requireSigned {
-			return nil, usagef("give --keyring FILE or --allowed-signers FILE", "--require-signed needs the keys that may sign")
+			return nil, usagef("give --keyring FILE or --allowed-signers FILE",
+				"--require-signed needs the keys that may sign")
 		}
 		return nil, nil
 	}
@@ -28,14 +29,18 @@ func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 		return nil, usagef("name a file of OpenPGP public keys", "reading --keyring: %v", err)
 	}
 	if o.keys.signers, err = read(o.allowedSigners, commitsig.MaxAllowedSigners); err != nil {
-		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it", "reading --allowed-signers: %v", err)
+		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it",
+			"reading --allowed-signers: %v", err)
 	}
 	keys, err := commitsig.New(o.keys.keyring, o.keys.signers)
-	return keys, withFix(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with --allowed-signers")
+	return keys,
+		withFix(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with "+
+			"--allowed-signers")
 }
 
 // commitSignature judges the signature of one commit; without keys it tells signed from unsigned.
-func commitSignature(repo *registry.Repository, v *commitsig.Verifier, now time.Time) func(context.Context, string) (gate.CommitSignature, error) {
+func commitSignature(repo *registry.Repository, v *commitsig.Verifier, now time.Time) func(context.Context,
+	string) (gate.CommitSignature, error) {
 	if v == nil {
 		v = &commitsig.Verifier{}
 	}

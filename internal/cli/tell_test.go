@@ -42,7 +42,8 @@ func TestTell(t *testing.T) {
 
 // TestAssumedHoldsNoPassword holds that a report, which anybody may read, names a proxy without its password.
 func TestAssumedHoldsNoPassword(t *testing.T) {
-	o := networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:3128"}, rdapURL: "https://user:secret@rdap.example/"}
+	o := networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:3128"},
+		rdapURL: "https://user:secret@rdap.example/"}
 	want := []string{"--proxy http://user:xxxxx@proxy.example:3128", "--rdap-url https://user:xxxxx@rdap.example/"}
 	if got := o.assumed(); !slices.Equal(got, want) {
 		t.Errorf("assumed: %q, want %q", got, want)

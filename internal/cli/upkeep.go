@@ -26,7 +26,8 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 	o.forgeOptions.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	f.Int64Var(&o.app, "app-id", forge.ActionsApp, "`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+	f.Int64Var(&o.app, "app-id", forge.ActionsApp, "`ID` of the app whose token is used, where it is an app's; the "+
+		"default is that of workflows")
 	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
 	f.BoolVar(&o.apply, "apply", false, "change it")
 }
@@ -120,7 +121,8 @@ hours. Where the base moved on since, or the run is older than 28 days, the comm
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
-				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.now(), Workflow: workflow, Branch: branch, App: o.app})
+				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.now(), Workflow: workflow,
+					Branch: branch, App: o.app})
 			})
 		},
 	}

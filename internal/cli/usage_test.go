@@ -95,7 +95,8 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		wrong(args...)
 	}
 	action := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "gate", "GITHUB_EVENT_NAME": "pull_request"}
-	for _, input := range []string{"PATH", "CHECKS", "SKIP", "BASE", "OFFLINE", "GOVERNANCE", "TIMEOUT", "BUDGET", "MAX-ANNOTATIONS", "REPORT"} {
+	for _, input := range []string{"PATH", "CHECKS", "SKIP", "BASE", "OFFLINE", "GOVERNANCE", "TIMEOUT", "BUDGET",
+		"MAX-ANNOTATIONS", "REPORT"} {
 		env := map[string]string{"INPUT_" + input: "no:such"}
 		for k, v := range action {
 			env[k] = v

@@ -68,7 +68,8 @@ func (o *verifyOptions) check(c *cobra.Command) error {
 		func() error {
 			switch {
 			case files && o.receipt == "":
-				return usagef("give the Receipt too, with --receipt FILE", "--manifest and --did-document go with --receipt")
+				return usagef("give the Receipt too, with --receipt FILE",
+					"--manifest and --did-document go with --receipt")
 			case o.registry == "" && o.rev != "":
 				return usagef("name the clone with --registry DIR", "--rev names a commit of a clone")
 			case o.registry == "" && o.maxAge != 0:
@@ -189,7 +190,8 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		return err
 	}
 	if o.record != "" && len(v.targets) > maxRecorded {
-		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given", maxRecorded,
+		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given",
+			maxRecorded,
 			len(v.targets))
 	}
 	v.record = o.record
@@ -241,7 +243,8 @@ func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 	case len(out) == 0:
 		return nil, usagef(verify.Forms, "no target was given")
 	case len(out) > verify.MaxTargets:
-		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run", len(out),
+		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run",
+			len(out),
 			verify.MaxTargets)
 	}
 	return out, nil
@@ -298,8 +301,8 @@ func (v *verification) close() {
 	}
 }
 
-// openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses its
-// base, of a mirror what was verified last. A repository that is not nil is to be closed.
+// openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses
+// its base, of a mirror what was verified last. A repository that is not nil is to be closed.
 func openRegistry(dir, rev string) (repo *registry.Repository, mirror *verify.Mirror, commit, how string, err error) {
 	at, mirror, err := verify.OpenMirror(dir)
 	if err != nil {

@@ -44,9 +44,13 @@ func TestHostileTargetsInMemory(t *testing.T) {
 	}{
 		"endless": {manifest: func(string) *webtest.Behaviour { return &webtest.Behaviour{Endless: true} },
 			step: "manifest", code: "body-too-large", status: 1},
-		"loopback": {manifest: func(string) *webtest.Behaviour { return &webtest.Behaviour{Redirect: "https://127.0.0.1/"} }, step: "manifest", code: "url-not-usable", status: 1},
+		"loopback": {manifest: func(
+			string) *webtest.Behaviour {
+			return &webtest.Behaviour{Redirect: "https://127.0.0.1/"}
+		}, step: "manifest", code: "url-not-usable", status: 1},
 		"drip": {manifest: func(string) *webtest.Behaviour {
-			return &webtest.Behaviour{Body: bytes.Repeat([]byte(" "), 1<<20), Drip: 1, Interval: webtest.Duration(50_000_000)}
+			return &webtest.Behaviour{Body: bytes.Repeat([]byte(" "), 1<<20), Drip: 1,
+				Interval: webtest.Duration(50_000_000)}
 		}, step: "manifest", code: "timeout", status: 3, flags: []string{"--timeout", "1s"}},
 		"gzip": {receipt: func(string) *webtest.Behaviour { return &webtest.Behaviour{Bomb: 30 << 20} },
 			step: "receipt-fetch", code: "body-too-large", status: 1},
@@ -61,11 +65,14 @@ func TestHostileTargetsInMemory(t *testing.T) {
 		}, step: "schema", code: "receipt-schema", status: 1},
 		"texts": {receipt: func(host string) *webtest.Behaviour {
 			long := `"` + strings.Repeat("x", 120<<10) + `"`
-			return page(`{"receipt_id":` + long + `,"implementation":{"did":` + long + `,"name":` + long + `},"suite":{"version":` + long +
-				`},"target":{"uri":` + long + `},"claimed_levels":["L4",` + long + `],"registry_anchor":{"commit_sha":` + long + `}}`)
+			return page(`{"receipt_id":` + long + `,"implementation":{"did":` + long + `,"name":` + long +
+				`},"suite":{"version":` + long +
+				`},"target":{"uri":` + long + `},"claimed_levels":["L4",` + long +
+				`],"registry_anchor":{"commit_sha":` + long + `}}`)
 		}, step: "identity", code: "receipt-did-differs", status: 1},
 		"levels": {receipt: func(host string) *webtest.Behaviour {
-			return page(`{"implementation":{"did":"did:web:` + host + `.example"},"claimed_levels":[` + strings.Repeat(`"L9",`, 20<<10) + `"L4"]}`)
+			return page(`{"implementation":{"did":"did:web:` + host + `.example"},"claimed_levels":[` +
+				strings.Repeat(`"L9",`, 20<<10) + `"L4"]}`)
 		}, step: "claims", code: "no-such-level", status: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +98,8 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			var usage bytes.Buffer
-			args := slices.Concat([]string{"oap-gate", "verify", "--targets", targets, "--jobs", "64", "--retry-wait", "1ms",
+			args := slices.Concat([]string{"oap-gate", "verify", "--targets", targets, "--jobs", "64", "--retry-wait",
+				"1ms",
 				"--format", "text",
 				"--report", "json=" + report}, c.flags, w.WebArgs())
 			run := exec.CommandContext(t.Context(), "peak", args...)

@@ -66,8 +66,9 @@ func TestReferenceVerifier(t *testing.T) {
 	}
 	for _, slug := range []string{"one", "two", "three", "sparing", "over", "none"} {
 		target := "https://" + slug + ".example"
-		theirs, err := exec.CommandContext(t.Context(), node, script, verifier, target, w.Web.Addr(), filepath.Join(w.Dir,
-			"ca.pem")).Output()
+		theirs, err := exec.CommandContext(t.Context(), node, script, verifier, target, w.Web.Addr(),
+			filepath.Join(w.Dir,
+				"ca.pem")).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", slug, err)
 		}
@@ -94,7 +95,8 @@ func TestReferenceVerifier(t *testing.T) {
 		for _, s := range a["steps"].([]any) {
 			step := s.(map[string]any)
 			own := known[step["step"].(string)]
-			if own == nil || own["ok"] != step["ok"] || step["receipt_id"] != nil && step["receipt_id"] != own["receipt_id"] {
+			if own == nil || own["ok"] != step["ok"] || step["receipt_id"] != nil &&
+				step["receipt_id"] != own["receipt_id"] {
 				t.Errorf("%s: the step %v is %v here", slug, step, own)
 			}
 		}

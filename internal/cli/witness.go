@@ -215,7 +215,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return err
 	}
 	// All that is asked of the witness but the signature is known before there is one.
-	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)), stampSeconds(w.src.Now()))
+	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)),
+		stampSeconds(w.src.Now()))
 	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
 		return err
 	}
@@ -227,7 +228,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		if o.tests == "" {
 			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
 		}
-		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+hash,
+		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+
+			hash,
 			"%s", problem)
 	}
 	message, err := r.WitnessedBytes()
@@ -250,7 +252,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	// What was signed is what will be served.
 	after, err := receipt.Parse(s.name, signed)
 	if err != nil {
-		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v", err)
+		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v",
+			err)
 	}
 	if again, err := after.WitnessedBytes(); err != nil || !bytes.Equal(again, message) {
 		return errors.Join(err,
@@ -260,7 +263,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return err
 	}
 	if o.out != "" || o.inPlace {
-		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n", report.Line(r.ImplementationDID),
+		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n",
+			report.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 	}
 	return nil
@@ -270,7 +274,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
 	l := st.Witness(o.did)
 	if l == nil {
-		return nil, refusef("have a listed L4 or L5 implementation sign", "the base tree has no listing at L4 or L5 of %s",
+		return nil, refusef("have a listed L4 or L5 implementation sign",
+			"the base tree has no listing at L4 or L5 of %s",
 			o.did)
 	}
 	return st.Listing(ctx, l)
@@ -280,13 +285,16 @@ func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registr
 func mayWitness(r *receipt.Receipt, id string) error {
 	switch {
 	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
-		return refusef("witness Receipts that claim L4 or L5", "the Receipt claims %s, for which no peer witness is asked",
+		return refusef("witness Receipts that claim L4 or L5",
+			"the Receipt claims %s, for which no peer witness is asked",
 			plainLevels(r))
 	case r.PeerWitnessCount >= receipt.MaxWitnesses:
-		return refusef("have entries removed that do not count", "the Receipt has %d peer witnesses, at most %d are read",
+		return refusef("have entries removed that do not count",
+			"the Receipt has %d peer witnesses, at most %d are read",
 			r.PeerWitnessCount, receipt.MaxWitnesses)
 	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
-		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already", id)
+		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already",
+			id)
 	}
 	return nil
 }
@@ -388,7 +396,8 @@ func consistent(found *verify.Result) error {
 		case s.Verdict == verdict.Failed:
 			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
 		case s.Verdict == verdict.Inconclusive:
-			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
+			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s",
+				s.Step,
 				s.Error)}
 		}
 	}
@@ -450,7 +459,8 @@ func showReceipt(sys IO, r *receipt.Receipt, hash string) {
 	fmt.Fprintf(sys.Stderr, "to be witnessed:\n")
 	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
 		r.TargetURI},
-		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text}, {"sha256", hash}} {
+		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
+		{"sha256", hash}} {
 		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], report.Line(member[1]))
 	}
 	fmt.Fprintf(sys.Stderr, `a signature attests by RFC 0019 section 7.1
@@ -522,7 +532,8 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
 	default:
 		fmt.Fprintf(sys.Stderr,
-			"\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n, path)
+			"\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n,
+			path)
 	}
 	return nil
 }

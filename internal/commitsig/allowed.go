@@ -45,7 +45,8 @@ func parseAllowedSigners(data []byte) (map[string][]*signer, error) {
 			continue
 		}
 		if count++; count > maxLines || len(line) > maxLine {
-			return nil, fmt.Errorf("line %d: %w: at most %d lines of %d bytes are read", number, ErrTooLarge, maxLines, maxLine)
+			return nil, fmt.Errorf("line %d: %w: at most %d lines of %d bytes are read", number, ErrTooLarge, maxLines,
+				maxLine)
 		}
 		s, key, err := parseSigner(line)
 		if err != nil {
@@ -61,7 +62,8 @@ func parseAllowedSigners(data []byte) (map[string][]*signer, error) {
 
 // parseSigner reads a line: principals, options if any, key type, key, comment.
 func parseSigner(line string) (*signer, string, error) {
-	if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+	if !utf8.ValidString(line) ||
+		strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return nil, "", errors.New("text that is not UTF-8, or control characters")
 	}
 	s := &signer{}
@@ -181,7 +183,8 @@ func (s *signer) option(name, value string, hasValue bool) (err error) {
 	case name == "valid-before" && hasValue:
 		s.before, err = parseTime(value)
 	default:
-		return fmt.Errorf(`the option %.80q, want cert-authority, namespaces="…", valid-after="…" or valid-before="…"`, name)
+		return fmt.Errorf(`the option %.80q, want cert-authority, namespaces="…", valid-after="…" or valid-before="…"`,
+			name)
 	}
 	return err
 }

@@ -23,8 +23,10 @@ func TestAllowedSigners(t *testing.T) {
 	key, text := sshSigner(t, 'k')
 	tests := []struct{ name, file, want string }{
 		{"plain", "a@example.org " + text, ""},
-		{"tabs, CRLF, spaces before", " \ta@example.org\t" + strings.Replace(text, " ", "\t", 1) + "\tcomment \"x\r\n", ""},
-		{"options", `a CERT-authority,namespaces="git,\"x\"",valid-after="20200101",valid-before="202101010000Z" ` + text, ""},
+		{"tabs, CRLF, spaces before", " \ta@example.org\t" + strings.Replace(text, " ", "\t", 1) + "\tcomment \"x\r\n",
+			""},
+		{"options", `a CERT-authority,namespaces="git,\"x\"",valid-after="20200101",valid-before="202101010000Z" ` +
+			text, ""},
 		{"quoted principals", `"a@example.org,b@example.org" ` + text, ""},
 		{"empty", "", "no key"},
 		{"comments alone", "# x\n\n", "no key"},
@@ -70,7 +72,8 @@ func TestAllowedSigners(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := *got[string(key.PublicKey().Marshal())][0]
-	want := signer{"a", true, `git,"x"`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)}
+	want := signer{"a", true, `git,"x"`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if s != want {
 		t.Errorf("read %+v, want %+v", s, want)
 	}
@@ -97,7 +100,8 @@ func TestMatch(t *testing.T) {
 func FuzzAllowedSigners(f *testing.F) {
 	_, text := sshSigner(f, 'k')
 	f.Add([]byte("a " + text))
-	f.Add([]byte(`"a,b" cert-authority,namespaces="git,\"",valid-after="20200101Z",valid-before="202001012359" ` + text + " c\n#\n"))
+	f.Add([]byte(`"a,b" cert-authority,namespaces="git,\"",valid-after="20200101Z",valid-before="202001012359" ` +
+		text + " c\n#\n"))
 	f.Add([]byte("* ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAAQA=\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		signers, err := parseAllowedSigners(data)

@@ -46,7 +46,8 @@ func newBench(t testing.TB, format string, programs ...string) *bench {
 	}
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.org"}
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=C",
+		"GIT_COMMITTER_EMAIL=c@example.org"}
 	t.Cleanup(func() {
 		if len(programs) > 0 && programs[0] == "gpg" {
 			for _, home := range []string{b.home, b.public} {
@@ -116,7 +117,8 @@ func (b *bench) accepted(id string, at time.Time) bool {
 	if err := os.WriteFile(gpg, []byte(script), 0o700); err != nil {
 		b.t.Fatal(err)
 	}
-	_, err := b.run("", "GNUPGHOME="+b.public, "git", "-c", "gpg.program="+gpg, "-c", "gpg.ssh.allowedSignersFile="+b.allowed,
+	_, err := b.run("", "GNUPGHOME="+b.public, "git", "-c", "gpg.program="+gpg, "-c", "gpg.ssh.allowedSignersFile="+
+		b.allowed,
 		"verify-commit", id)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -56,7 +56,8 @@ func parseKeyring(data []byte) (map[uint64][]*pgpKey, error) {
 			return nil, fmt.Errorf("key %s is a private key, want public keys only", id)
 		case seen[id]:
 			// The copies can differ in what is revoked or expired.
-			return nil, fmt.Errorf("key %s stands twice in it: join the copies by `gpg --import` and `gpg --export`", id)
+			return nil, fmt.Errorf("key %s stands twice in it: join the copies by `gpg --import` and `gpg --export`",
+				id)
 		case len(seen) == maxKeys:
 			return nil, fmt.Errorf("%w: more than %d keys", ErrTooLarge, maxKeys)
 		}
@@ -168,7 +169,8 @@ func selfSignature(e *openpgp.Entity) *packet.Signature {
 	for _, revoked := range []bool{false, true} {
 		for _, i := range identities(e) {
 			s := i.SelfSignature
-			if s != nil && (len(i.Revocations) > 0) == revoked && (newest == nil || s.CreationTime.After(newest.CreationTime)) {
+			if s != nil && (len(i.Revocations) > 0) == revoked &&
+				(newest == nil || s.CreationTime.After(newest.CreationTime)) {
 				newest = s
 			}
 		}
@@ -236,7 +238,8 @@ func weakness(k *packet.PublicKey) string {
 	return ""
 }
 
-var strongHashes = []crypto.Hash{crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_512}
+var strongHashes = []crypto.Hash{crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256,
+	crypto.SHA3_512}
 
 func (v *Verifier) verifyOpenPGP(payload, text []byte, at time.Time) Result {
 	sig, err := decodeOpenPGP(text)

@@ -26,14 +26,16 @@ func (b *bench) gpgKey(at int64, name, algorithm, usage, expire string) string {
 
 func (b *bench) gpg(input string, at int64, args ...string) string {
 	b.t.Helper()
-	return b.must(input, "GNUPGHOME="+b.home, "gpg", append([]string{"--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback",
-		"--faked-system-time", fmt.Sprint(at) + "!"}, args...)...)
+	return b.must(input, "GNUPGHOME="+b.home, "gpg",
+		append([]string{"--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback",
+			"--faked-system-time", fmt.Sprint(at) + "!"}, args...)...)
 }
 
 // program writes a gpg that signs at a time, with more options.
 func (b *bench) program(at int64, options string) string {
 	name := fmt.Sprintf("%s/gpg-%d-%x", b.home, at, options)
-	script := fmt.Sprintf("#!/bin/sh\nexec gpg --pinentry-mode loopback --faked-system-time %d! %s \"$@\"\n", at, options)
+	script := fmt.Sprintf("#!/bin/sh\nexec gpg --pinentry-mode loopback --faked-system-time %d! %s \"$@\"\n", at,
+		options)
 	if err := os.WriteFile(name, []byte(script), 0o700); err != nil {
 		b.t.Fatal(err)
 	}
@@ -67,7 +69,8 @@ func TestOpenPGP(t *testing.T) {
 	good := map[string]string{"RSA": b.signedBy(rsa, epoch, ""), "Ed25519": b.signedBy(ed, epoch, ""),
 		"ECDSA": b.signedBy(nist, epoch, ""), "subkey": b.signedBy(sub, epoch, ""),
 		"SHA-512": b.signedBy(ed, epoch, "--digest-algo SHA512"), "text": b.signedBy(ed, epoch, "--textmode")}
-	byBrief, byGone, bySubBrief := b.signedBy(brief, epoch, ""), b.signedBy(gone, epoch, ""), b.signedBy(subBrief, epoch, "")
+	byBrief, byGone, bySubBrief := b.signedBy(brief, epoch, ""), b.signedBy(gone, epoch, ""),
+		b.signedBy(subBrief, epoch, "")
 	byGrown := b.signedBy(grown, epoch, "")
 	passing := b.signedBy(ed, epoch, "--default-sig-expire seconds=172800")
 	byUnknown, bySmall := b.signedBy(unknown, epoch, ""), b.signedBy(small, epoch, "")
@@ -96,7 +99,8 @@ func TestOpenPGP(t *testing.T) {
 	other := sigHeader(t, b.raw(b.signedBy(rsa, epoch+1, "")))
 	without := edit(t, raw, header, "")
 	armored := strings.ReplaceAll(strings.TrimPrefix(header, "gpgsig "), "\n ", "\n")
-	twoBlocks := "gpgsig " + strings.ReplaceAll(strings.TrimSuffix(armored, "\n")+"\n"+strings.TrimPrefix(strings.ReplaceAll(other, "\n ", "\n"), "gpgsig "), "\n", "\n ")
+	twoBlocks := "gpgsig " + strings.ReplaceAll(strings.TrimSuffix(armored, "\n")+"\n"+
+		strings.TrimPrefix(strings.ReplaceAll(other, "\n ", "\n"), "gpgsig "), "\n", "\n ")
 	twoBlocks = strings.TrimRight(twoBlocks, " ")
 	cases := []verdictCase{
 		{name: "unsigned", commit: b.store(without), want: Unsigned},
@@ -106,16 +110,25 @@ func TestOpenPGP(t *testing.T) {
 		{name: "two headers, equal", commit: b.store(edit(t, raw, header, header+header)), want: Bad},
 		{name: "two blocks in one header", commit: b.store(edit(t, raw, header, twoBlocks)), want: Bad},
 		{name: "other header before", commit: b.store(edit(t, raw, header, "encoding UTF-8\n"+header)), want: Bad},
-		{name: "signature of SHA-256 beside", commit: b.store(edit(t, raw, header, header+"gpgsig-sha256 x\n y\n")), want: Good},
-		{name: "signature of SHA-256 alone", commit: b.store(edit(t, raw, header, strings.Replace(header, "gpgsig ", "gpgsig-sha256 ", 1))), want: Unsigned},
+		{name: "signature of SHA-256 beside", commit: b.store(edit(t, raw, header, header+"gpgsig-sha256 x\n y\n")),
+			want: Good},
+		{name: "signature of SHA-256 alone",
+			commit: b.store(edit(t, raw, header, strings.Replace(header, "gpgsig ", "gpgsig-sha256 ", 1))),
+			want:   Unsigned},
 		{name: "header after the signature", commit: b.store(edit(t, raw, header, header+"x y\n")), want: Bad},
 		{name: "another commit's signature", commit: b.store(edit(t, raw, header, other)), want: Bad},
-		{name: "armor of a message", commit: b.store(edit(t, raw, header, strings.ReplaceAll(header, "PGP SIGNATURE", "PGP MESSAGE"))), want: Good},
-		{name: "text after the signature", commit: b.store(edit(t, raw, header, header+" trailing\n")), want: Bad, strict: true},
+		{name: "armor of a message",
+			commit: b.store(edit(t, raw, header, strings.ReplaceAll(header, "PGP SIGNATURE", "PGP MESSAGE"))),
+			want:   Good},
+		{name: "text after the signature", commit: b.store(edit(t, raw, header, header+" trailing\n")), want: Bad,
+			strict: true},
 		{name: "empty line after the signature", commit: b.store(edit(t, raw, header, header+" \n")), want: Good},
-		{name: "no signature in it", commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN PGP SIGNATURE-----\n")), want: Bad},
+		{name: "no signature in it", commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN PGP SIGNATURE-----\n")),
+			want: Bad},
 		{name: "unknown kind", commit: b.store(edit(t, raw, header, "gpgsig x\n")), want: Bad},
-		{name: "X.509", commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN SIGNED MESSAGE-----\n x\n -----END SIGNED MESSAGE-----\n")), want: UnknownKey},
+		{name: "X.509",
+			commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN SIGNED MESSAGE-----\n x\n -----END SIGNED "+
+				"MESSAGE-----\n")), want: UnknownKey},
 		{name: "unknown key", commit: byUnknown, want: UnknownKey},
 		{name: "small RSA", commit: bySmall, want: Bad, strict: true},
 		{name: "SHA-1", commit: sha1, want: Bad, strict: true},

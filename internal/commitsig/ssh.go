@@ -30,7 +30,8 @@ func (v *Verifier) verifySSH(payload, text []byte, when time.Time) Result {
 		key, authority = cert.Key, cert.SignatureKey
 		id = ssh.FingerprintSHA256(key)
 	}
-	lines := slices.DeleteFunc(slices.Clone(v.signers[string(authority.Marshal())]), func(s *signer) bool { return s.ca != isCert })
+	lines := slices.DeleteFunc(slices.Clone(v.signers[string(authority.Marshal())]),
+		func(s *signer) bool { return s.ca != isCert })
 	if len(lines) == 0 {
 		return Result{Verdict: UnknownKey, Detail: "the key is not among the allowed signers"}.with("", id)
 	}
@@ -118,7 +119,8 @@ func authorize(lines []*signer, cert *ssh.Certificate, when time.Time) (Result, 
 		principals = strings.Split(s.principals, ",")
 		if cert != nil {
 			principals = slices.DeleteFunc(slices.Clone(cert.ValidPrincipals), func(p string) bool {
-				return !slices.ContainsFunc(strings.Split(s.principals, ","), func(pattern string) bool { return matchPattern(p, pattern) })
+				return !slices.ContainsFunc(strings.Split(s.principals, ","),
+					func(pattern string) bool { return matchPattern(p, pattern) })
 			})
 		}
 		if len(principals) > 0 {
@@ -127,7 +129,8 @@ func authorize(lines []*signer, cert *ssh.Certificate, when time.Time) (Result, 
 	}
 	forbidden := false
 	for _, s := range lines {
-		if !slices.ContainsFunc(principals, func(p string) bool { return matchList(p, s.principals) }) || !s.inForce(when) {
+		if !slices.ContainsFunc(principals, func(p string) bool { return matchList(p, s.principals) }) ||
+			!s.inForce(when) {
 			continue
 		}
 		if s.namespaces == "" || matchList(gitNamespace, s.namespaces) {
@@ -137,7 +140,8 @@ func authorize(lines []*signer, cert *ssh.Certificate, when time.Time) (Result, 
 	}
 	switch {
 	case forbidden:
-		return Result{Verdict: UnknownKey, Detail: fmt.Sprintf("the key may not sign for the namespace %q", gitNamespace)}, nil
+		return Result{Verdict: UnknownKey, Detail: fmt.Sprintf("the key may not sign for the namespace %q",
+			gitNamespace)}, nil
 	case !slices.ContainsFunc(lines, func(s *signer) bool { return s.inForce(when) }):
 		return Result{Verdict: ExpiredKey, Detail: fmt.Sprintf("the key is not valid at %s", stamp(when))}, nil
 	}

@@ -67,13 +67,17 @@ func (b *bench) certify(ca, key, name string, options ...string) string {
 // TestSSH holds the verdicts against git verify-commit with real keys.
 func TestSSH(t *testing.T) {
 	b := newBench(t, "sha1", "ssh-keygen")
-	ed, rsa, nist := b.sshKey("ed", "-t", "ed25519"), b.sshKey("rsa", "-t", "rsa", "-b", "2048"), b.sshKey("nist", "-t", "ecdsa", "-b", "384")
+	ed, rsa, nist := b.sshKey("ed", "-t", "ed25519"), b.sshKey("rsa", "-t", "rsa", "-b", "2048"),
+		b.sshKey("nist", "-t", "ecdsa", "-b", "384")
 	small, unknown := b.sshKey("small", "-t", "rsa", "-b", "1024"), b.sshKey("unknown", "-t", "ed25519")
-	until, from, fileOnly := b.sshKey("until", "-t", "ed25519"), b.sshKey("from", "-t", "ed25519"), b.sshKey("fileonly", "-t", "ed25519")
+	until, from, fileOnly := b.sshKey("until", "-t", "ed25519"), b.sshKey("from", "-t", "ed25519"),
+		b.sshKey("fileonly", "-t", "ed25519")
 	both, listed := b.sshKey("both", "-t", "ed25519"), b.sshKey("listed", "-t", "ed25519")
-	negated, split, renewed := b.sshKey("negated", "-t", "ed25519"), b.sshKey("split", "-t", "ed25519"), b.sshKey("renewed", "-t", "ed25519")
+	negated, split, renewed := b.sshKey("negated", "-t", "ed25519"), b.sshKey("split", "-t", "ed25519"),
+		b.sshKey("renewed", "-t", "ed25519")
 	crossed := b.sshKey("crossed", "-t", "ed25519")
-	ca, caRSA, rogue := b.sshKey("ca", "-t", "ed25519"), b.sshKey("carsa", "-t", "rsa", "-b", "2048"), b.sshKey("rogue", "-t", "ed25519")
+	ca, caRSA, rogue := b.sshKey("ca", "-t", "ed25519"), b.sshKey("carsa", "-t", "rsa", "-b", "2048"),
+		b.sshKey("rogue", "-t", "ed25519")
 	user := b.sshKey("user", "-t", "ed25519")
 
 	// The committer date of epoch is 2023-11-14 22:13:20.
@@ -86,7 +90,8 @@ func TestSSH(t *testing.T) {
 		"until@example.org valid-before=\"20231114221320Z\" " + b.publicKey(until),
 		"from@example.org valid-after=\"20231114221320\" " + b.publicKey(from),
 		"file@example.org namespaces=\"file\" " + b.publicKey(fileOnly),
-		"both@example.org valid-after=\"20231114Z\",valid-before=\"202311150000Z\",namespaces=\"git\" " + b.publicKey(both),
+		"both@example.org valid-after=\"20231114Z\",valid-before=\"202311150000Z\",namespaces=\"git\" " +
+			b.publicKey(both),
 		"*@example.org,!listed@example.org " + b.publicKey(listed),
 		"negated@example.org namespaces=\"*,!git\" " + b.publicKey(negated),
 		// Two lines of one key: Git asks for the first one's principals.
@@ -128,14 +133,18 @@ func TestSSH(t *testing.T) {
 		{name: "tampered", commit: b.store(edit(t, raw, "\n\nmessage", "\n\nMessage")), want: Bad},
 		{name: "another commit's signature", commit: b.store(edit(t, raw, header, other)), want: Bad},
 		{name: "two headers", commit: b.store(edit(t, raw, header, header+other)), want: Bad, strict: true},
-		{name: "two headers, the first of another commit", commit: b.store(edit(t, raw, header, other+header)), want: Bad},
-		{name: "text after the signature", commit: b.store(edit(t, raw, header, header+" trailing\n")), want: Bad, strict: true},
-		{name: "no signature in it", commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN SSH SIGNATURE-----\n")), want: Bad},
+		{name: "two headers, the first of another commit", commit: b.store(edit(t, raw, header, other+header)),
+			want: Bad},
+		{name: "text after the signature", commit: b.store(edit(t, raw, header, header+" trailing\n")), want: Bad,
+			strict: true},
+		{name: "no signature in it", commit: b.store(edit(t, raw, header, "gpgsig -----BEGIN SSH SIGNATURE-----\n")),
+			want: Bad},
 		{name: "wrong namespace", commit: b.store(b.signedFor(ed, "file", without)), want: Bad},
 		{name: "unknown key", commit: b.signedWith(unknown, epoch), want: UnknownKey},
 		{name: "until then", commit: b.signedWith(until, epoch), want: Good},
 		{name: "expired", commit: b.signedWith(until, epoch+1), want: ExpiredKey},
-		{name: "expired, tampered", commit: b.store(edit(t, b.raw(b.signedWith(until, epoch+1)), "\n\nmessage", "\n\nMessage")), want: Bad},
+		{name: "expired, tampered",
+			commit: b.store(edit(t, b.raw(b.signedWith(until, epoch+1)), "\n\nmessage", "\n\nMessage")), want: Bad},
 		{name: "from then", commit: b.signedWith(from, epoch), want: Good},
 		{name: "not yet valid", commit: b.signedWith(from, epoch-1), want: ExpiredKey},
 		{name: "the clock does not count", commit: b.signedWith(until, epoch), at: time.Unix(epoch*2, 0), want: Good},
@@ -148,26 +157,42 @@ func TestSSH(t *testing.T) {
 		{name: "two lines of two principals", commit: b.signedWith(crossed, epoch), want: UnknownKey},
 		{name: "renewed", commit: b.signedWith(renewed, epoch), want: Good},
 		{name: "certificate", commit: cert(ca, "c1", "-n", "u@example.com", "-V", in), want: Good},
-		{name: "certificate of an RSA authority", commit: cert(caRSA, "c2", "-n", "u@example.net", "-V", in), want: Good},
-		{name: "certificate for somebody else", commit: cert(ca, "c3", "-n", "u@example.net", "-V", in), want: UnknownKey},
-		{name: "certificate for two", commit: cert(ca, "c4", "-n", "u@example.net,u@example.com", "-V", in), want: Good},
+		{name: "certificate of an RSA authority", commit: cert(caRSA, "c2", "-n", "u@example.net", "-V", in),
+			want: Good},
+		{name: "certificate for somebody else", commit: cert(ca, "c3", "-n", "u@example.net", "-V", in),
+			want: UnknownKey},
+		{name: "certificate for two", commit: cert(ca, "c4", "-n", "u@example.net,u@example.com", "-V", in),
+			want: Good},
 		{name: "certificate for nobody", commit: cert(ca, "c5", "-V", in), want: Bad},
 		{name: "certificate of a host", commit: cert(ca, "c6", "-h", "-n", "u@example.com", "-V", in), want: Bad},
-		{name: "certificate expired", commit: cert(ca, "c7", "-n", "u@example.com", "-V", "20231001Z:20231101Z"), want: ExpiredKey},
-		{name: "certificate not yet valid", commit: cert(ca, "c8", "-n", "u@example.com", "-V", "20231201Z:20240101Z"), want: ExpiredKey},
-		{name: "certificate of a stranger", commit: cert(rogue, "c9", "-n", "u@example.com", "-V", in), want: UnknownKey},
-		{name: "certificate with a login's option", commit: cert(ca, "c10", "-n", "u@example.com", "-V", in, "-O", "force-command=x"), want: Good},
-		{name: "certificate with an unknown option", commit: cert(ca, "c11", "-n", "u@example.com", "-V", in, "-O", "critical:x@example.org=y"), want: Bad, strict: true},
+		{name: "certificate expired", commit: cert(ca, "c7", "-n", "u@example.com", "-V", "20231001Z:20231101Z"),
+			want: ExpiredKey},
+		{name: "certificate not yet valid", commit: cert(ca, "c8", "-n", "u@example.com", "-V", "20231201Z:20240101Z"),
+			want: ExpiredKey},
+		{name: "certificate of a stranger", commit: cert(rogue, "c9", "-n", "u@example.com", "-V", in),
+			want: UnknownKey},
+		{name: "certificate with a login's option", commit: cert(ca, "c10", "-n", "u@example.com", "-V", in, "-O",
+			"force-command=x"), want: Good},
+		{name: "certificate with an unknown option", commit: cert(ca, "c11", "-n", "u@example.com", "-V", in, "-O",
+			"critical:x@example.org=y"), want: Bad, strict: true},
 		{name: "an authority's own signature", commit: b.signedWith(ca, epoch), want: UnknownKey},
-		{name: "certificate of a listed key", commit: b.store(b.signedFor(b.certify(rogue, ed, "c12", "-n", "ed@example.org"), "git", without)), want: UnknownKey},
-		{name: "certificate, RSA with SHA-256", commit: b.store(b.signedFor(b.certify(caRSA, rsa, "c13", "-n", "u@example.net"), "git", without)), want: Good},
+		{name: "certificate of a listed key",
+			commit: b.store(b.signedFor(b.certify(rogue, ed, "c12", "-n", "ed@example.org"), "git", without)),
+			want:   UnknownKey},
+		{name: "certificate, RSA with SHA-256",
+			commit: b.store(b.signedFor(b.certify(caRSA, rsa, "c13", "-n", "u@example.net"), "git", without)),
+			want:   Good},
 	}
 	// The certificate's principals, changed under the authority's signature.
-	forged := withSignature(without, forge(t, string(decode(t, b.raw(cert(ca, "c15", "-n", "u@example.net", "-V", in))).Signature), "u@example.net", "u@example.com"))
+	forged := withSignature(without,
+		forge(t, string(decode(t, b.raw(cert(ca, "c15", "-n", "u@example.net", "-V", in))).Signature), "u@example.net",
+			"u@example.com"))
 	cases = append(cases, verdictCase{name: "forged certificate", commit: b.store(forged), want: Bad})
 	b.compare(v, cases)
 
-	if got := v.Verify(decode(t, b.raw(cases[1].commit)), time.Unix(epoch, 0)); got.Signer != "rsa@example.org,other@example.org" || !strings.HasPrefix(got.KeyID, "SHA256:") {
+	if got := v.Verify(decode(t, b.raw(cases[1].commit)),
+		time.Unix(epoch, 0)); got.Signer != "rsa@example.org,other@example.org" ||
+		!strings.HasPrefix(got.KeyID, "SHA256:") {
 		t.Errorf("signer %+v", got)
 	}
 }
@@ -208,6 +233,8 @@ func TestSHA256(t *testing.T) {
 		{name: "good", commit: id, want: Good},
 		{name: "tampered", commit: b.store(edit(t, raw, "\n\nmessage", "\n\nMessage")), want: Bad},
 		{name: "signature of SHA-1 beside", commit: b.store(edit(t, raw, header, header+"gpgsig x\n y\n")), want: Good},
-		{name: "signature of SHA-1 alone", commit: b.store(edit(t, raw, header, strings.Replace(header, "gpgsig-sha256 ", "gpgsig ", 1))), want: Unsigned},
+		{name: "signature of SHA-1 alone",
+			commit: b.store(edit(t, raw, header, strings.Replace(header, "gpgsig-sha256 ", "gpgsig ", 1))),
+			want:   Unsigned},
 	})
 }

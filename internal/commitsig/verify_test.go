@@ -87,11 +87,13 @@ func TestSignersSHA256(t *testing.T) {
 		t.Fatal(err)
 	}
 	// printf 'oap-gate signers v1\n-\n-\n' | sha256sum
-	if got, want := none.SignersSHA256(), "7e33c019149bade2b5d6bc0339927dc3745059ee0b26976e6d7465aae49cffb3"; got != want {
+	if got, want := none.SignersSHA256(),
+		"7e33c019149bade2b5d6bc0339927dc3745059ee0b26976e6d7465aae49cffb3"; got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	// printf 'oap-gate signers v1\n-\n%s\n' "$(printf '%s' 'a ssh-ed25519 …' | sha256sum | cut -c-64)" | sha256sum
-	if got, want := some.SignersSHA256(), "37f2a8d2e1966de1ab8c9e0eb5cbc8a4ea13f2f8bc9481413ae64ced14bf8767"; got != want {
+	if got, want := some.SignersSHA256(),
+		"37f2a8d2e1966de1ab8c9e0eb5cbc8a4ea13f2f8bc9481413ae64ced14bf8767"; got != want {
 		t.Errorf("digest %s of %q, want %s", got, "a "+text, want)
 	}
 }
@@ -123,7 +125,8 @@ func FuzzSignature(f *testing.F) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{pgp.String(), string(pem.EncodeToMemory(&pem.Block{Type: sshsig.PEMType, Bytes: blob}))} {
+		for _, text := range []string{pgp.String(),
+			string(pem.EncodeToMemory(&pem.Block{Type: sshsig.PEMType, Bytes: blob}))} {
 			got := v.Verify(decode(t, withSignature(other, text)), judgedAt)
 			if got.Verdict == Good || got.Verdict == Unsigned || got.Verdict == "" {
 				t.Errorf("judged %+v", got)
@@ -136,7 +139,8 @@ func FuzzSignature(f *testing.F) {
 func FuzzCommit(f *testing.F) {
 	v, byPGP, bySSH := trusted(f)
 	for _, raw := range []string{byPGP, bySSH, unsignedText,
-		strings.Replace(bySSH, "\n\n", "\ngpgsig-sha256 x\n y\n\n", 1), strings.Replace(byPGP, "gpgsig ", "gpgsig x\ngpgsig ", 1)} {
+		strings.Replace(bySSH, "\n\n", "\ngpgsig-sha256 x\n y\n\n", 1),
+		strings.Replace(byPGP, "gpgsig ", "gpgsig x\ngpgsig ", 1)} {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

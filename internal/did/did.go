@@ -136,7 +136,8 @@ func checkHost(host string) error {
 	}
 	for l := range strings.SplitSeq(host, ".") {
 		if !isLabel(l) {
-			return fmt.Errorf("host is %q with the label %q, a label has 1 to 63 letters, digits and inner hyphens", host, l)
+			return fmt.Errorf("host is %q with the label %q, a label has 1 to 63 letters, digits and inner hyphens",
+				host, l)
 		}
 	}
 	last := strings.LastIndexByte(host, '.')
@@ -159,7 +160,8 @@ func checkSegment(s string) error {
 	if decoded == "." || decoded == ".." {
 		return fmt.Errorf("path segment is %q, which leads to another place", s)
 	}
-	if strings.ContainsAny(decoded, "/\\?#%") || strings.ContainsFunc(decoded, func(r rune) bool { return r < ' ' || r == 0x7f }) || !utf8.ValidString(decoded) {
+	if strings.ContainsAny(decoded, "/\\?#%") ||
+		strings.ContainsFunc(decoded, func(r rune) bool { return r < ' ' || r == 0x7f }) || !utf8.ValidString(decoded) {
 		return fmt.Errorf("path segment is %q, escapes of / \\ ? # %% and of control characters are not allowed", s)
 	}
 	return nil

@@ -42,7 +42,8 @@ var Codes = []strict.Code{
 	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
 	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
 		"make a new key, since this one is known to all; publish its public part alone"},
-	{CodeWeakKey, "an Ed25519 key is a point of small order or is spelt in a second way, so that forged signatures verify",
+	{CodeWeakKey, "an Ed25519 key is a point of small order or is spelt in a second way, so that forged " +
+		"signatures verify",
 		"make a new key with a common library"},
 	{CodeKeyID, "two different keys have one id", "give each verification method an id of its own"},
 	{CodeManyKeys, "the document has more verification methods than are read",
@@ -106,14 +107,14 @@ func absolute(did, id string) string {
 	return id
 }
 
-// ParseDocument reads the DID Document that was served at url for the DID want, as it is to be read at a time. The error
-// is always a *DocumentError.
+// ParseDocument reads the DID Document that was served at url for the DID want, as it is to be read at a time. The
+// error is always a *DocumentError.
 //
 // A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
 // with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
 // Ed25519VerificationKey2018 with publicKeyBase58. Methods of other types or other keys are passed over. So
-// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document. A method whose revoked or
-// expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
+// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document. A method whose revoked
+// or expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
 func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
 	if err != nil {
@@ -121,7 +122,8 @@ func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, 
 		return nil, &DocumentError{e.Code, e.Message, e.Pos}
 	}
 	sum := sha256.Sum256(data)
-	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{}, doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
+	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
+		doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -161,7 +163,8 @@ func (r *reader) read() error {
 		return err
 	}
 	r.agreement(root["keyAgreement"])
-	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation", "capabilityDelegation"} {
+	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation",
+		"capabilityDelegation"} {
 		if err := r.relationship(relationship, root[relationship]); err != nil {
 			return err
 		}
@@ -176,7 +179,8 @@ func (r *reader) read() error {
 	}
 	if len(r.doc.Over) > 0 {
 		k := r.doc.Over[0]
-		return r.fault("/verificationMethod", CodeKeysOver, "document has no usable Ed25519 key: key %.200q is over (%s); %s", k.ID, k.Why, beforeRetiring)
+		return r.fault("/verificationMethod", CodeKeysOver,
+			"document has no usable Ed25519 key: key %.200q is over (%s); %s", k.ID, k.Why, beforeRetiring)
 	}
 	if r.unusable != "" {
 		return r.fault("/verificationMethod", CodeNoKey, "document has no usable Ed25519 key: %s", r.unusable)
@@ -238,7 +242,8 @@ func (r *reader) noPrivateKey(at string, v any) error {
 				continue
 			}
 			if private(name) {
-				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q, whoever reads it can sign in its owner's name", name)
+				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q, whoever reads it can "+
+					"sign in its owner's name", name)
 			}
 			if jwk, ok := v[name].(map[string]any); ok && name == "publicKeyJwk" {
 				if err := r.publicJWK(pointer, jwk); err != nil {
@@ -270,7 +275,9 @@ func private(name string) bool {
 func (r *reader) publicJWK(at string, jwk map[string]any) error {
 	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
 		if _, there := jwk[member]; there {
-			return r.fault(at+"/"+member, CodePrivateKey, "document publishes a private key in %q of a JWK, whoever reads it can sign in its owner's name", member)
+			return r.fault(at+"/"+member, CodePrivateKey,
+				"document publishes a private key in %q of a JWK, whoever reads it can sign in its owner's name",
+				member)
 		}
 	}
 	return nil
@@ -362,7 +369,8 @@ func (r *reader) method(at string, method map[string]any) error {
 		}
 		return nil
 	}
-	return r.keep(at, Key{ID: strings.Clone(id), Public: public}, r.over(method)) // not to keep the whole text for an id
+	return r.keep(at, Key{ID: strings.Clone(id), Public: public},
+		r.over(method)) // not to keep the whole text for an id
 }
 
 func (r *reader) keep(at string, k Key, over string) error {

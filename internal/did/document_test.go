@@ -34,7 +34,8 @@ func method(id, kind, member, value string) string {
 }
 
 func document(members string) string {
-	return `{"@context":["https://www.w3.org/ns/did/v1",{"privateKeyJwk":{"@id":"x"}}],"id":"did:web:example.org",` + members + `}`
+	return `{"@context":["https://www.w3.org/ns/did/v1",{"privateKeyJwk":{"@id":"x"}}],"id":"did:web:example.org",` +
+		members + `}`
 }
 
 // now is when the documents are read.
@@ -56,28 +57,44 @@ func TestParseDocument(t *testing.T) {
 	tests := []struct {
 		name, members, keys string
 	}{
-		{"JsonWebKey2020", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey2020", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
-		{"JsonWebKey", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
-		{"Multikey", `"verificationMethod":[` + method("did:web:example.org#1", "Multikey", "publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
-		{"2020", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2020", "publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
-		{"2018", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(a)+`"`) + `]`, "did:web:example.org#1=a"},
-		{"relative id", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":["#1"]`, "did:web:example.org#1=a! has"},
-		{"reference by either form", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":["did:web:example.org#1"]`, "did:web:example.org#1=a! has"},
-		{"outside assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `,` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `],"assertionMethod":["#2"]`,
+		{"JsonWebKey2020", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey2020", "publicKeyJwk",
+			jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"JsonWebKey", `"verificationMethod":[` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk",
+			jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"Multikey", `"verificationMethod":[` + method("did:web:example.org#1", "Multikey", "publicKeyMultibase",
+			`"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"2020", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2020",
+			"publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"2018", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2018",
+			"publicKeyBase58", `"`+base58.Encode(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"relative id", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"assertionMethod":["#1"]`, "did:web:example.org#1=a! has"},
+		{"reference by either form", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"assertionMethod":["did:web:example.org#1"]`, "did:web:example.org#1=a! has"},
+		{"outside assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`,` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `],"assertionMethod":["#2"]`,
 			"did:web:example.org#1=a did:web:example.org#2=b! has"},
-		{"empty assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":[]`, "did:web:example.org#1=a has"},
-		{"lone reference", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":"#1"`, "did:web:example.org#1=a! has"},
-		{"embedded", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"authentication":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
+		{"empty assertionMethod", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"assertionMethod":[]`, "did:web:example.org#1=a has"},
+		{"lone reference", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"assertionMethod":"#1"`, "did:web:example.org#1=a! has"},
+		{"embedded", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"authentication":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
 			"did:web:example.org#1=a! did:web:example.org#2=b has"},
-		{"embedded for encryption", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"keyAgreement":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
+		{"embedded for encryption", `"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"keyAgreement":[` + method("#2", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`,
 			"did:web:example.org#1=a! has"},
-		{"the same key twice", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`,
+		{"the same key twice", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"assertionMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`,
 			"did:web:example.org#1=a! has"},
-		{"other controller and id", `"verificationMethod":[{"id":"did:web:example.net#k","type":"JsonWebKey","controller":"did:web:example.net","publicKeyJwk":` + jwk(a) + `}]`, "did:web:example.net#k=a"},
+		{"other controller and id",
+			`"verificationMethod":[{"id":"did:web:example.net#k","type":"JsonWebKey","controller":"did:web:example.net","publicKeyJwk":` + jwk(a) + `}]`, "did:web:example.net#k=a"},
 		{"other key types beside", `"verificationMethod":[` +
 			method("#rsa", "JsonWebKey2020", "publicKeyJwk", `{"kty":"RSA","n":"AQAB","e":"AQAB"}`) + `,` +
-			method("#p256", "Multikey", "publicKeyMultibase", `"zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169"`) + `,` +
-			method("#x", "X25519KeyAgreementKey2020", "publicKeyMultibase", `"z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"`) + `,` +
+			method("#p256", "Multikey", "publicKeyMultibase", `"zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169"`) +
+			`,` +
+			method("#x", "X25519KeyAgreementKey2020", "publicKeyMultibase",
+				`"z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"`) + `,` +
 			method("#u", "Multikey", "publicKeyMultibase", `"u7QEx"`) + `,` +
 			method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
 		{"unreadable ones beside", `"verificationMethod":[` +
@@ -128,14 +145,23 @@ func TestParseDocumentOver(t *testing.T) {
 	}
 	two := method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(b)+`"`)
 	for _, tt := range []struct{ name, members, keys, over string }{
-		{"revoked", `"verificationMethod":[` + one(`"revoked":"2026-06-01T12:00:00Z"`) + `,` + two + `]`, "did:web:example.org#2", "revoked is 2026-06-01T12:00:00Z"},
-		{"expired", `"verificationMethod":[` + one(`"expires":"2026-06-01T13:59:59+02:00"`) + `,` + two + `]`, "did:web:example.org#2", "expires is 2026-06-01T13:59:59+02:00"},
-		{"later", `"verificationMethod":[` + one(`"revoked":"2026-06-01T12:00:00.001Z","expires":"2027-01-01T00:00:00Z"`) + `]`, "did:web:example.org#1", ""},
-		{"absent", `"verificationMethod":[` + one(`"revoked":null,"expires":false`) + `],"deactivated":false`, "did:web:example.org#1", ""},
-		{"null", `"verificationMethod":[` + one(`"revoked":false,"expires":null`) + `],"deactivated":null`, "did:web:example.org#1", ""},
-		{"no time", `"verificationMethod":[` + one(`"revoked":"2099-01-01"`) + `,` + two + `]`, "did:web:example.org#2", `revoked is "2099-01-01", which is no RFC 3339 time`},
-		{"no text", `"verificationMethod":[` + one(`"revoked":true`) + `,` + two + `]`, "did:web:example.org#2", "revoked is no text, which is no RFC 3339 time"},
-		{"again elsewhere", `"verificationMethod":[` + two + `,` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `],"authentication":[` + one(`"revoked":"2026-01-01T00:00:00Z"`) + `]`,
+		{"revoked", `"verificationMethod":[` + one(`"revoked":"2026-06-01T12:00:00Z"`) + `,` + two + `]`,
+			"did:web:example.org#2", "revoked is 2026-06-01T12:00:00Z"},
+		{"expired", `"verificationMethod":[` + one(`"expires":"2026-06-01T13:59:59+02:00"`) + `,` + two + `]`,
+			"did:web:example.org#2", "expires is 2026-06-01T13:59:59+02:00"},
+		{"later", `"verificationMethod":[` +
+			one(`"revoked":"2026-06-01T12:00:00.001Z","expires":"2027-01-01T00:00:00Z"`) + `]`, "did:web:example.org#1",
+			""},
+		{"absent", `"verificationMethod":[` + one(`"revoked":null,"expires":false`) + `],"deactivated":false`,
+			"did:web:example.org#1", ""},
+		{"null", `"verificationMethod":[` + one(`"revoked":false,"expires":null`) + `],"deactivated":null`,
+			"did:web:example.org#1", ""},
+		{"no time", `"verificationMethod":[` + one(`"revoked":"2099-01-01"`) + `,` + two + `]`, "did:web:example.org#2",
+			`revoked is "2099-01-01", which is no RFC 3339 time`},
+		{"no text", `"verificationMethod":[` + one(`"revoked":true`) + `,` + two + `]`, "did:web:example.org#2",
+			"revoked is no text, which is no RFC 3339 time"},
+		{"again elsewhere", `"verificationMethod":[` + two + `,` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
+			`],"authentication":[` + one(`"revoked":"2026-01-01T00:00:00Z"`) + `]`,
 			"did:web:example.org#2", "revoked is 2026-01-01T00:00:00Z"},
 	} {
 		d, err := ParseDocument("u", []byte(document(tt.members)), want, now)
@@ -165,8 +191,9 @@ func TestMaterial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(a))+`,`+
-		method("#2", "JsonWebKey", "publicKeyJwk", `{`+p256+`}`)+`]`)), want, now)
+	d, err := ParseDocument("u",
+		[]byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(a))+`,`+
+			method("#2", "JsonWebKey", "publicKeyJwk", `{`+p256+`}`)+`]`)), want, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +214,8 @@ func TestMaterial(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %v among %q", text, m, err, holds, d.Material)
 		}
 	}
-	for _, text := range []string{"did:key:z", "did:key:x", "did:key:z0OIl", "did:jwk:e30", "did:jwk:x", "did:jwk:" + base64.RawURLEncoding.EncodeToString([]byte(`{"kty":"OKP","kty":"OKP"}`))} {
+	for _, text := range []string{"did:key:z", "did:key:x", "did:key:z0OIl", "did:jwk:e30", "did:jwk:x", "did:jwk:" +
+		base64.RawURLEncoding.EncodeToString([]byte(`{"kty":"OKP","kty":"OKP"}`))} {
 		if m, err := Material(must(Parse(text))); err == nil {
 			t.Errorf("%s: %q", text, m)
 		}
@@ -205,7 +233,8 @@ func TestParseDocumentRefuses(t *testing.T) {
 		name, text, code, pos string
 	}{
 		{"no JSON", `<html>`, strict.CodeSyntax, "u:1:1"},
-		{"duplicate id", `{"id":"did:web:example.org",` + "\n" + `"id":"did:web:example.org"}`, strict.CodeDuplicateMember, "u:2:1"},
+		{"duplicate id", `{"id":"did:web:example.org",` + "\n" + `"id":"did:web:example.org"}`,
+			strict.CodeDuplicateMember, "u:2:1"},
 		{"array", `[]`, CodeShape, "u:1:1"},
 		{"no id", `{"verificationMethod":[` + good + `]}`, CodeID, "u:1:1"},
 		{"other id", "{\n" + `"id":"did:web:example.net","verificationMethod":[` + good + `]}`, CodeID, "u:2:1"},
@@ -217,33 +246,68 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"no keys", document(`"verificationMethod":[]`), CodeNoKey, ""},
 		{"no methods", document(`"x":1`), CodeNoKey, ""},
 		{"references alone", document(`"assertionMethod":["#1"]`), CodeNoKey, ""},
-		{"short key alone", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a[:31])) + `]`), CodeNoKey, ""},
-		{"padded x", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", `{"kty":"OKP","crv":"Ed25519","x":"`+base64.URLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey, ""},
-		{"line end in x", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", `{"kty":"OKP","crv":"Ed25519","x":"\n`+base64.RawURLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey, ""},
-		{"X25519", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", strings.Replace(jwk(a), "Ed25519", "X25519", 1)) + `]`), CodeNoKey, ""},
-		{"long multibase", document(`"verificationMethod":[` + method("#1", "Multikey", "publicKeyMultibase", `"z`+strings.Repeat("6", 100000)+`"`) + `]`), CodeNoKey, ""},
-		{"private JWK member", document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", strings.Replace(jwk(a), "{", `{"d":"AA",`, 1)) + `]`), CodePrivateKey, ""},
-		{"private JWK of another type", document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey", "publicKeyJwk", `{"kty":"EC","crv":"P-256","x":"A","y":"A","d":"A"}`) + `]`), CodePrivateKey, ""},
-		{"private RSA", document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey", "publicKeyJwk", `{"kty":"RSA","n":"A","e":"A","p":"A"}`) + `]`), CodePrivateKey, ""},
-		{"privateKeyJwk", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyJwk":{},`, 1) + `]`), CodePrivateKey, ""},
-		{"privateKeyMultibase", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyMultibase":"z",`, 1) + `]`), CodePrivateKey, ""},
-		{"privateKeyBase58", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyBase58":"z",`, 1) + `]`), CodePrivateKey, ""},
-		{"privateKeyHex", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyHex":"z",`, 1) + `]`), CodePrivateKey, ""},
-		{"secretKeyMultibase in an embedded method", document(`"verificationMethod":[` + good + `],"keyAgreement":[{"secretKeyMultibase":"z"}]`), CodePrivateKey, ""},
-		{"private key outside methods", document(`"verificationMethod":[` + good + `],"service":[{"a":[{"PrivateKeyPem":""}]}]`), CodePrivateKey, ""},
-		{"weak 2018 key", document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
-		{"weak embedded key", document(`"verificationMethod":[` + good + `],"authentication":[` + method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(identity)+`"`) + `]`), CodeWeakKey, ""},
-		{"one id, two keys", document(`"verificationMethod":[` + good + `,` + method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`), CodeKeyID, ""},
-		{"all keys over", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"revoked":"2026-01-01T00:00:00Z",`, 1) + `]`), CodeKeysOver, ""},
-		{"one id, two keys, one over", document(`"verificationMethod":[` + good + `,` + strings.Replace(method("#1", "JsonWebKey", "publicKeyJwk", jwk(b)), "{", `{"revoked":"2026-01-01T00:00:00Z",`, 1) + `]`), CodeKeyID, ""},
+		{"short key alone",
+			document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a[:31])) + `]`),
+			CodeNoKey, ""},
+		{"padded x",
+			document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+				`{"kty":"OKP","crv":"Ed25519","x":"`+base64.URLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey, ""},
+		{"line end in x",
+			document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+				`{"kty":"OKP","crv":"Ed25519","x":"\n`+base64.RawURLEncoding.EncodeToString(a)+`"}`) + `]`), CodeNoKey,
+			""},
+		{"X25519",
+			document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+				strings.Replace(jwk(a), "Ed25519", "X25519", 1)) + `]`), CodeNoKey, ""},
+		{"long multibase", document(`"verificationMethod":[` + method("#1", "Multikey", "publicKeyMultibase", `"z`+
+			strings.Repeat("6", 100000)+`"`) + `]`), CodeNoKey, ""},
+		{"private JWK member",
+			document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+				strings.Replace(jwk(a), "{", `{"d":"AA",`, 1)) + `]`), CodePrivateKey, ""},
+		{"private JWK of another type", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "JsonWebKey", "publicKeyJwk", `{"kty":"EC","crv":"P-256","x":"A","y":"A","d":"A"}`) + `]`),
+			CodePrivateKey, ""},
+		{"private RSA", document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey", "publicKeyJwk",
+			`{"kty":"RSA","n":"A","e":"A","p":"A"}`) + `]`), CodePrivateKey, ""},
+		{"privateKeyJwk", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyJwk":{},`, 1) +
+			`]`), CodePrivateKey, ""},
+		{"privateKeyMultibase",
+			document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyMultibase":"z",`, 1) + `]`),
+			CodePrivateKey, ""},
+		{"privateKeyBase58", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyBase58":"z",`,
+			1) + `]`), CodePrivateKey, ""},
+		{"privateKeyHex", document(`"verificationMethod":[` + strings.Replace(good, "{", `{"privateKeyHex":"z",`, 1) +
+			`]`), CodePrivateKey, ""},
+		{"secretKeyMultibase in an embedded method",
+			document(`"verificationMethod":[` + good + `],"keyAgreement":[{"secretKeyMultibase":"z"}]`), CodePrivateKey,
+			""},
+		{"private key outside methods",
+			document(`"verificationMethod":[` + good + `],"service":[{"a":[{"PrivateKeyPem":""}]}]`), CodePrivateKey,
+			""},
+		{"weak 2018 key",
+			document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58",
+				`"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"weak embedded key", document(`"verificationMethod":[` + good + `],"authentication":[` +
+			method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"one id, two keys", document(`"verificationMethod":[` + good + `,` +
+			method("did:web:example.org#1", "JsonWebKey", "publicKeyJwk", jwk(b)) + `]`), CodeKeyID, ""},
+		{"all keys over",
+			document(`"verificationMethod":[` + strings.Replace(good, "{", `{"revoked":"2026-01-01T00:00:00Z",`, 1) +
+				`]`), CodeKeysOver, ""},
+		{"one id, two keys, one over", document(`"verificationMethod":[` + good + `,` +
+			strings.Replace(method("#1", "JsonWebKey", "publicKeyJwk", jwk(b)), "{",
+				`{"revoked":"2026-01-01T00:00:00Z",`, 1) + `]`), CodeKeyID, ""},
 		{"deactivated", document(`"deactivated":true,"verificationMethod":[` + good + `]`), CodeDeactivated, ""},
-		{"deactivated in another way", document(`"deactivated":{},"verificationMethod":[` + good + `]`), CodeDeactivated, ""},
-		{"201 methods", document(`"verificationMethod":[` + strings.Repeat(`{},`, MaxKeys) + good + `]`), CodeManyKeys, ""},
+		{"deactivated in another way", document(`"deactivated":{},"verificationMethod":[` + good + `]`),
+			CodeDeactivated, ""},
+		{"201 methods", document(`"verificationMethod":[` + strings.Repeat(`{},`, MaxKeys) + good + `]`), CodeManyKeys,
+			""},
 		{"large", `"` + strings.Repeat("a", MaxBytes) + `"`, strict.CodeTooLarge, "u"},
 		{"deep", strings.Repeat("[", 100000), strict.CodeTooDeep, "u:1:65"},
 	}
 	for name, key := range weak {
-		text := document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey2020", "publicKeyJwk", key) + `]`)
+		text := document(`"verificationMethod":[` + good + `,` + method("#2", "JsonWebKey2020", "publicKeyJwk", key) +
+			`]`)
 		tests = append(tests, struct{ name, text, code, pos string }{name, text, CodeWeakKey, ""})
 	}
 	for _, tt := range tests {
@@ -264,11 +328,14 @@ func TestParseDocumentRefuses(t *testing.T) {
 }
 
 func TestDocumentKey(t *testing.T) {
-	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))+`]`)), want, now)
+	d, err := ParseDocument("u",
+		[]byte(document(`"verificationMethod":[`+method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))+`]`)),
+		want, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, found := range map[string]bool{"#1": true, "did:web:example.org#1": true, "": false, "#": false, "1": false, "#2": false, "did:web:example.net#1": false} {
+	for id, found := range map[string]bool{"#1": true, "did:web:example.org#1": true, "": false, "#": false, "1": false,
+		"#2": false, "did:web:example.net#1": false} {
 		if _, ok := d.Key(id); ok != found {
 			t.Errorf("Key(%q): %v", id, ok)
 		}
@@ -282,13 +349,15 @@ func TestLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	k, ok := doc.Key("#z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw")
-	if !ok || fmt.Sprintf("%x", k.Public) != "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" || !k.Assertion || !doc.HasAssertion || doc.DID != text {
+	if !ok || fmt.Sprintf("%x", k.Public) != "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" ||
+		!k.Assertion || !doc.HasAssertion || doc.DID != text {
 		t.Errorf("%+v", doc)
 	}
 	for _, text := range []string{
 		"did:web:example.org", "did:key:6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", "did:key:z6Mk", "did:key:z",
 		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity),
-		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)), "did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
+		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)),
+		"did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
 		"did:key:z" + strings.Repeat("1", 2000),
 	} {
 		if doc, err := Local(must(Parse(text))); err == nil {
@@ -299,9 +368,12 @@ func TestLocal(t *testing.T) {
 
 // Whatever is accepted is of the DID, holds sound keys under ids of their own, and nothing private.
 func FuzzParseDocument(f *testing.F) {
-	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a"))) + `],"assertionMethod":["#1"]`)))
-	f.Add([]byte(document(`"assertionMethod":[` + method("#1", "Multikey", "publicKeyMultibase", `"`+multibase(public("a"))+`"`) + `]`)))
-	f.Add([]byte(document(`"assertionMethod":` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(public("a"))+`"`))))
+	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a"))) +
+		`],"assertionMethod":["#1"]`)))
+	f.Add([]byte(document(`"assertionMethod":[` + method("#1", "Multikey", "publicKeyMultibase",
+		`"`+multibase(public("a"))+`"`) + `]`)))
+	f.Add([]byte(document(`"assertionMethod":` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58",
+		`"`+base58.Encode(public("a"))+`"`))))
 	f.Add([]byte(document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(identity)) + `]`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ParseDocument("u", data, want, now)

@@ -173,8 +173,8 @@ func material(method map[string]any) string {
 
 func keyText(kind string, raw []byte) string { return fmt.Sprintf("%s %x", kind, raw) }
 
-// codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first ones is its x coordinate behind
-// one byte, as which the other coordinate does not matter: whoever has the key to one has it to both.
+// codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first ones is its x coordinate
+// behind one byte, as which the other coordinate does not matter: whoever has the key to one has it to both.
 var codecs = []struct {
 	prefix string
 	curve  string

@@ -17,9 +17,10 @@ const maxOwners = 3 << 20
 // ownerFiles are the places of the file; the first that is there counts.
 var ownerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
 
-// guarded are files that decide how pull requests are judged, there or not. Each other file of their folders needs an owner
-// as well.
-var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github/gate-policy.yml", ".github/workflows/any.yml", "schemas/any.schema.json"}
+// guarded are files that decide how pull requests are judged, there or not. Each other file of their folders needs an
+// owner as well.
+var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github/gate-policy.yml",
+	".github/workflows/any.yml", "schemas/any.schema.json"}
 
 // judgeOwners looks at whether a fork can edit what judges it.
 func (v *visit) judgeOwners() {
@@ -29,14 +30,15 @@ func (v *visit) judgeOwners() {
 	const why = "a pull request can edit what judges it, and be merged green"
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
 		v.add(verdict.Error, "fork-can-edit-gate", v.place("protection.code_owner_review"),
-			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset of the "+
-				"organisation require the workflow", "no review by code owners is demanded: %s", why)
+			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset "+
+				"of the organisation require the workflow", "no review by code owners is demanded: %s", why)
 		return
 	}
 	for _, name := range ownerFiles {
 		data, err := v.read(name, maxOwners)
 		if err != nil {
-			v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
+			v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v",
+				err)
 			return
 		}
 		if data == nil {
@@ -46,11 +48,13 @@ func (v *visit) judgeOwners() {
 		if line := exampleOwner(string(data)); line > 0 {
 			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
 				"name people or a team who may write to the repository",
-				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not know, and %s", why)
+				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not "+
+					"know, and %s", why)
 		}
 		for _, gap := range gaps(parseOwners(string(data)), v.guardedFiles()) {
 			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
-				"add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s", gap.files, why)
+				"add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s",
+				gap.files, why)
 		}
 		return
 	}

@@ -1,5 +1,5 @@
-// Package doctor looks at the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and, with a
-// client, the protections at the forge. It says what is wrong and how to mend it.
+// Package doctor looks at the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and,
+// with a client, the protections at the forge. It says what is wrong and how to mend it.
 package doctor
 
 import (
@@ -34,8 +34,8 @@ type Options struct {
 	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
 }
 
-// Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer is a
-// finding.
+// Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer
+// is a finding.
 func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -131,7 +131,8 @@ func (v *visit) read(name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
-const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate protect --dry-run"
+const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate " +
+	"protect --dry-run"
 
 func (v *visit) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
@@ -190,7 +191,8 @@ func (v *visit) judgeConfig() {
 	}
 	for i, c := range have.RequiredChecks {
 		if c.AppID == 0 {
-			v.add(verdict.Warning, "check-from-any-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+			v.add(verdict.Warning, "check-from-any-app",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"add app_id: 15368 (GitHub Actions)",
 				"required check %q counts from any app: whoever may set a status can report it", c.Context)
 		}
@@ -198,7 +200,8 @@ func (v *visit) judgeConfig() {
 	if !have.BlockRebaseMerging {
 		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"),
 			"set protection.block_rebase_merging to true",
-			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on the branch")
+			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on "+
+				"the branch")
 	}
 }
 

@@ -42,7 +42,8 @@ func (v *visit) judgeGovernanceEvents(w *workflow) {
 		missing := slices.DeleteFunc(slices.Clone(e.types), func(t string) bool { return slices.Contains(have, t) })
 		if len(missing) > 0 {
 			v.add(verdict.Error, "governance-types", at.pos(), fix,
-				"%s does not start the gates where a pull request is %s: their verdict would be that of what stood before",
+				"%s does not start the gates where a pull request is %s: their verdict would be that of what "+
+					"stood before",
 				e.event, strings.Join(missing, ", "))
 		}
 	}
@@ -51,7 +52,8 @@ func (v *visit) judgeGovernanceEvents(w *workflow) {
 // governs reports whether a workflow runs the specification's gates.
 func (v *visit) governs() bool { return v.has(governsRole) }
 
-// conforms reports whether a workflow holds something against a companion protocol, in a repository that is no registry.
+// conforms reports whether a workflow holds something against a companion protocol, in a repository that is no
+// registry.
 func (v *visit) conforms() bool {
 	_, err := fs.Stat(v.tree, "implementations")
 	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)

@@ -38,12 +38,13 @@ func TestGovernanceInstallation(t *testing.T) {
 			"[rfcs/**]>"},
 		{"interpolated body", "          mode: governance\n", "          mode: governance\n      - run: |\n          " +
 			"echo \"${{ github.event.pull_request.body }}\"\n", "error script-injection governance.yml <run: |>"},
-		{"interpolated event", "          mode: governance\n", "          mode: governance\n      - run: |\n          " +
-			"echo '${{ toJSON(github.event) }}'\n", "error script-injection governance.yml <run: |>"},
+		{"interpolated event", "          mode: governance\n", "          mode: governance\n      - run: |\n   " +
+			"       echo '${{ toJSON(github.event) }}'\n", "error script-injection governance.yml <run: |>"},
 		{"interpolated label as argument", "          mode: governance\n",
 			"          args: governance --label ${{ github.event.label.name }}\n",
 			"error script-injection governance.yml <args: governance --label ${{ github.event.label.name }}>"},
-		{"a gate left out", "          mode: governance\n", "          mode: governance\n          skip: charter-review\n",
+		{"a gate left out", "          mode: governance\n",
+			"          mode: governance\n          skip: charter-review\n",
 			"error incomplete governance.yml <skip: charter-review>"},
 		{"offline", "          mode: governance\n", "          mode: governance\n          offline: \"true\"\n",
 			"error incomplete governance.yml <offline: \"true\">"},
@@ -53,7 +54,8 @@ func TestGovernanceInstallation(t *testing.T) {
 			"error shallow-checkout governance.yml <fetch-depth: 2>"},
 		{"a token that can write", "pull-requests: read #", "pull-requests: write #",
 			"error write-permissions governance.yml <pull-requests: write # the reviews, and who wrote the commits>"},
-		{"a secret", "${{ github.token }}", "${{ secrets.ADMIN }}", "error secrets governance.yml <${{ secrets.ADMIN }}>"},
+		{"a secret", "${{ github.token }}", "${{ secrets.ADMIN }}",
+			"error secrets governance.yml <${{ secrets.ADMIN }}>"},
 		{"another mode", "mode: governance", "mode: governence",
 			"error no-repo-config .github/repo-config.yml\nerror no-gate .github/workflows"},
 	} {

@@ -92,8 +92,8 @@ func (v *visit) judgeEvents(w *workflow) {
 	}
 	if s, ok := w.events["schedule"]; ok {
 		v.add(verdict.Error, "schedule", s.pos(), "move the schedule into a file of its own",
-			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with the gate "+
-				"in it")
+			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with "+
+				"the gate in it")
 	}
 }
 
@@ -129,8 +129,8 @@ func (v *visit) queued() bool {
 	return false
 }
 
-// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at the
-// commit, which may be proposed to the default branch as well.
+// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
+// the commit, which may be proposed to the default branch as well.
 func (v *visit) judgeBranches(name string, event field) {
 	at := event
 	if f := event.member("branches"); f.there() {
@@ -151,8 +151,10 @@ func (v *visit) judgeBranches(name string, event field) {
 func (v *visit) judgeFilters(name string, event field, types ...string) {
 	for _, filter := range []string{"paths", "paths-ignore"} {
 		if f := event.member(filter); f.there() {
-			v.add(verdict.Error, "path-filter", f.pos(), "drop "+filter+": the gate is quick where there is nothing to judge",
-				"%s of %s keeps the gate from running: its required check would hang, or never judge what it must", filter, name)
+			v.add(verdict.Error, "path-filter", f.pos(), "drop "+filter+
+				": the gate is quick where there is nothing to judge",
+				"%s of %s keeps the gate from running: its required check would hang, or never judge what it must",
+				filter, name)
 		}
 	}
 	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
@@ -166,7 +168,8 @@ func (v *visit) judgeFilters(name string, event field, types ...string) {
 	if f := event.member("types"); f.there() {
 		for _, t := range types {
 			if !slices.Contains(f.list(), t) {
-				v.add(verdict.Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name, f.list(), t)
+				v.add(verdict.Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name,
+					f.list(), t)
 			}
 		}
 	}
@@ -209,7 +212,8 @@ var (
 	jobToken   = regexp.MustCompile(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
 )
 
-// judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must count.
+// judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must
+// count.
 func (v *visit) judgeCheckJob(j *job) {
 	if m := j.member("strategy").member("matrix"); m.there() {
 		v.add(verdict.Error, "matrix", m.pos(), "one job without a matrix",
@@ -237,7 +241,8 @@ func (v *visit) judgeCheckJob(j *job) {
 	}
 	if n := j.member("needs"); n.there() && !whatever.MatchString(j.member("if").text()) {
 		v.add(verdict.Error, "needs", n.pos(), "drop needs",
-			"job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id, n.list())
+			"job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id,
+			n.list())
 	}
 	v.judgeSecrets(j)
 	for _, s := range j.steps {
@@ -261,15 +266,18 @@ var (
 	swallows  = regexp.MustCompile(`^\s*(?:if|elif|while|until|echo|printf|test|\[+|!)\s|\|\|`)
 	outlives  = regexp.MustCompile(`\|\||&&|(?:^|[^&>])&\s*$`)
 	pipefail  = regexp.MustCompile(`\bpipefail\b`)
-	shells    = regexp.MustCompile(`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
+	shells    = regexp.MustCompile(
+		`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
 )
 
 // judgeScript looks at whether a script that checks fails where the gate does, and calls it in every case.
 func (v *visit) judgeScript(j *job, s *step) {
 	run, text := s.member("run"), script(s.field)
-	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(), j.w.member("defaults").member("run").member("shell").text())
+	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
+		j.w.member("defaults").member("run").member("shell").text())
 	before := func(at []int, start int) bool { return at != nil && at[1] <= start }
-	branches, fails := branching.FindStringIndex(text), pipefail.FindStringIndex(text) // once: a script may call the gate many times
+	branches, fails := branching.FindStringIndex(text),
+		pipefail.FindStringIndex(text) // once: a script may call the gate many times
 	start, end := 0, 0
 	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
 		if r := commandRole(text[at[2]:at[3]]); at[0] < end || r != checkRole && r != governsRole {
@@ -279,11 +287,14 @@ func (v *visit) judgeScript(j *job, s *step) {
 		if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
 			end = at[1] + n
 		}
-		if before(branches, start) || swallows.MatchString(text[start:at[0]]) || outlives.MatchString(text[at[1]:end]) ||
-			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) && !before(fails, start) ||
+		if before(branches, start) || swallows.MatchString(text[start:at[0]]) ||
+			outlives.MatchString(text[at[1]:end]) ||
+			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) &&
+				!before(fails, start) ||
 			!shells.MatchString(shell) {
 			v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
-				"the script may end well although the gate failed or did not run: %q", strings.TrimSpace(text[start:end]))
+				"the script may end well although the gate failed or did not run: %q",
+				strings.TrimSpace(text[start:end]))
 			return
 		}
 	}
@@ -331,7 +342,8 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = regexp.MustCompile(`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
+var leavesOut = regexp.MustCompile(
+	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *visit) judgeSelection(s *step) {
@@ -348,7 +360,8 @@ func (v *visit) judgeSelection(s *step) {
 	known := v.known()
 	for id := range s.only() {
 		if !known[id] && s.role == checkRole {
-			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain", "%q is no check of the gate",
+			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain",
+				"%q is no check of the gate",
 				id)
 		}
 	}
@@ -381,7 +394,10 @@ func (s *step) only() map[string]bool {
 		text = m[1]
 	}
 	ids := map[string]bool{}
-	for _, id := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '"' || r == '\'' }) {
+	for _, id := range strings.FieldsFunc(text, func(r rune) bool {
+		return r == ',' || r == '\n' || r == ' ' ||
+			r == '"' || r == '\''
+	}) {
 		ids[id] = true
 	}
 	if len(ids) == 0 {
@@ -464,7 +480,8 @@ func (v *visit) judgeCommentJob(j *job) {
 	for _, s := range j.steps {
 		if isCheckout(s) && (s.member("with").member("ref").there() || s.member("with").member("repository").there()) {
 			v.add(verdict.Error, "privileged-checkout", s.pos(),
-				"drop the checkout: the report is data, and nothing else is needed", "job %q can write comments and checks out %q",
+				"drop the checkout: the report is data, and nothing else is needed",
+				"job %q can write comments and checks out %q",
 				j.id, s.member("with").member("ref").text())
 		}
 	}
@@ -482,7 +499,9 @@ func (v *visit) judgeCommentJob(j *job) {
 
 // judgeProtectJob looks at a job that has a token to administer with.
 func (v *visit) judgeProtectJob(j *job) {
-	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment", "fork", "watch"} {
+	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review",
+		"pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment",
+		"fork", "watch"} {
 		if f, ok := j.w.events[e]; ok {
 			v.add(verdict.Error, "admin-token", f.pos(),
 				"run it on schedule, workflow_dispatch and push to the default branch alone",
@@ -528,14 +547,16 @@ func (v *visit) judgePins(j *job) {
 			v.add(verdict.Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…",
 				"%q is not pinned: a tag can be moved", text)
 		case !image && !pinned.MatchString(text):
-			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in a comment",
+			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in "+
+				"a comment",
 				"%q is not pinned: a tag or branch can be moved", text)
 		}
 	}
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = regexp.MustCompile(`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
+var hostile = regexp.MustCompile(
+	`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
 func (v *visit) judgeScripts(j *job) {
 	for _, s := range j.steps {
@@ -604,7 +625,8 @@ func (v *visit) required(context string) bool {
 	if v.config == nil {
 		return true
 	}
-	return slices.ContainsFunc(v.config.Protection.RequiredChecks, func(c repoconfig.RequiredCheck) bool { return c.Context == context })
+	return slices.ContainsFunc(v.config.Protection.RequiredChecks,
+		func(c repoconfig.RequiredCheck) bool { return c.Context == context })
 }
 
 // actionsApp is the app by which workflows report at github.com.
@@ -614,7 +636,8 @@ const actionsApp = 15368
 func (v *visit) judgeContexts(gates []*job) {
 	reporters := map[string][]*job{}
 	for _, w := range v.workflows {
-		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group", "push") {
+		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment",
+			"merge_group", "push") {
 			continue // its checks never stand at a pull request's head
 		}
 		for _, j := range w.jobs {
@@ -625,7 +648,8 @@ func (v *visit) judgeContexts(gates []*job) {
 		for _, other := range reporters[j.context()] {
 			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
 				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
-					"job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id, j.context(),
+					"job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id,
+					j.context(),
 					j.w.path)
 			}
 		}
@@ -634,14 +658,18 @@ func (v *visit) judgeContexts(gates []*job) {
 		return
 	}
 	for i, c := range v.config.Protection.RequiredChecks {
-		if c.AppID != 0 && c.AppID != actionsApp && slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
-			v.add(verdict.Doubt, "check-from-other-app", v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+		if c.AppID != 0 && c.AppID != actionsApp &&
+			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
+			v.add(verdict.Doubt, "check-from-other-app",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"set app_id: 15368 (GitHub Actions)",
-				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d", c.Context,
+				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d",
+				c.Context,
 				c.AppID, actionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
-			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"), "name it as its job is named",
+			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),
+				"name it as its job is named",
 				"required check %q: no workflow here has a job of that name", c.Context)
 		}
 	}

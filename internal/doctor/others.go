@@ -8,8 +8,8 @@ type Other struct {
 	Contexts []string // under which its jobs report
 }
 
-// Others are those of a clone's work tree that can be read, in the order of their paths. The error means that the folder
-// cannot be read.
+// Others are those of a clone's work tree that can be read, in the order of their paths. The error means that the
+// folder cannot be read.
 func Others(tree fs.FS) ([]Other, error) {
 	v := &visit{tree: tree}
 	if err := v.readWorkflows(); err != nil {

@@ -27,7 +27,8 @@ type Changes struct {
 // Protect compares the protections at the forge with those of the file and, if it may, adds what is missing: see
 // [forge.Protect]. tree is the clone, whose workflows say what is reported. A forge that does not answer for now is a
 // finding; any other error of it is returned.
-func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS, may Changes) (*verdict.Report, error) {
+func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS, may Changes) (*verdict.Report,
+	error) {
 	v := &visit{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
 	apply := may.Apply
 	done, err := forge.Protect(ctx, c, file.Config.Protection, apply)
@@ -55,8 +56,8 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 	return v.report("protect", "protections")
 }
 
-// prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them away
-// where it may.
+// prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them
+// away where it may.
 func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
 	look := &visit{tree: v.tree}
 	if err := look.readWorkflows(); err != nil {
@@ -66,7 +67,8 @@ func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protecte
 		return nil // a job of that file may report it
 	}
 	stale := func(r repoconfig.RequiredCheck) bool {
-		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks, func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
+		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks,
+			func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
 		return !wanted && (r.AppID == 0 || r.AppID == actionsApp) && !look.reports(r.Context)
 	}
 	var names []string
@@ -84,7 +86,8 @@ func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protecte
 	}
 	for _, name := range names {
 		v.add(verdict.Warning, "stale-context", strict.Pos{}, "oap-gate protect --apply --prune takes it away",
-			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for it for ever", name)
+			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
+				"it for ever", name)
 	}
 	return nil
 }
@@ -114,8 +117,9 @@ func (v *visit) report(mode string, ids ...string) (*verdict.Report, error) {
 	})
 	v.findings = slices.Compact(v.findings)
 	slices.Sort(v.examined)
-	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge, Branch: v.branch,
-		Files: v.examined, Applied: v.applied, Unread: v.unread}}
+	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
+		Branch: v.branch,
+		Files:  v.examined, Applied: v.applied, Unread: v.unread}}
 	said := 0
 	for _, rule := range Rules {
 		if len(ids) > 0 && !slices.Contains(ids, rule.ID) {

@@ -35,7 +35,8 @@ const (
 )
 
 // roles are all but noRole, the weightiest first.
-var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole, otherRole}
+var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole,
+	otherRole}
 
 // field is one member of a mapping with its place. The zero field is not there.
 type field struct {
@@ -205,7 +206,8 @@ func (v *visit) readWorkflows() error {
 		root, err := strictyaml.Parse(name, data, maxWorkflow)
 		if err != nil {
 			v.unreadable = true
-			v.fault(verdict.Doubt, "workflow-not-read", err, "write it in YAML with one meaning: no anchors, tags or duplicate keys")
+			v.fault(verdict.Doubt, "workflow-not-read", err,
+				"write it in YAML with one meaning: no anchors, tags or duplicate keys")
 			continue
 		}
 		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))
@@ -250,7 +252,8 @@ func newWorkflow(root field, local bool) *workflow {
 var (
 	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
-	gateRun    = regexp.MustCompile(`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
+	gateRun    = regexp.MustCompile(
+		`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
 )
 
 func (w *workflow) roleOf(s field, local bool) role {

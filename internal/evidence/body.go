@@ -77,7 +77,8 @@ func contentEncoding(h http.Header) (string, *refusal) {
 		case one == "" && (token == "gzip" || token == "x-gzip" || token == "deflate"):
 			one = strings.TrimPrefix(token, "x-")
 		default:
-			return "", refuse(Invalid, CodeEncoding, "the body has the Content-Encoding %q, expected none", h.Values("Content-Encoding"))
+			return "", refuse(Invalid, CodeEncoding, "the body has the Content-Encoding %q, expected none",
+				h.Values("Content-Encoding"))
 		}
 	}
 	return one, nil

@@ -179,7 +179,8 @@ func ReadBundle(path string) (*Bundle, error) {
 // that stand beside it, only an obtained observation has a body, and no request stands there twice.
 func DecodeBundle(path string, data []byte) (*Bundle, error) {
 	// Encode spends more than 20 bytes on a value; what spends fewer would take more memory than its size tells.
-	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBundle, Depth: 4, Number: 20, Values: 1000 + len(data)/8})
+	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBundle, Depth: 4, Number: 20, Values: 1000 +
+		len(data)/8})
 	if err != nil {
 		return nil, fmt.Errorf("reading bundle: %w", err)
 	}

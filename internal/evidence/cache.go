@@ -153,7 +153,8 @@ func (a *cached) recall(r Request, q *quota) Observation {
 	if !q.take(int64(len(a.body))) {
 		return totalTooLarge().observation(r)
 	}
-	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body, CachedAt: a.Confirmed}
+	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body,
+		CachedAt: a.Confirmed}
 	if o.FinalURL == r.Target {
 		o.FinalURL = ""
 	}

@@ -90,7 +90,8 @@ func TestCacheOfDomains(t *testing.T) {
 			}
 			l := onWeb(t, w, cached)
 			o := l.Observe(t.Context(), r)
-			if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache || o.SHA256 == "" {
+			if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache ||
+				o.SHA256 == "" {
 				t.Errorf("%s, run %d gives %s, cached at %v", r, i+1, outcome(o), o.CachedAt)
 			}
 			l.Observe(t.Context(), Request{protocol, "nodate.example", MaxWHOIS})
@@ -151,14 +152,16 @@ func TestCacheOfOtherWorlds(t *testing.T) {
 	domain, page := Request{RDAP, "example.com", MaxRDAP}, get("https://example.com/", 100)
 	for i, w := range []*webtest.Web{one, other} {
 		body := strings.Repeat("x", i+1)
-		w.SetDomain("example.com", webtest.Domain{Registered: []string{"2001-01-01T00:00:00Z", "2026-01-01T00:00:00Z"}[i]})
+		w.SetDomain("example.com",
+			webtest.Domain{Registered: []string{"2001-01-01T00:00:00Z", "2026-01-01T00:00:00Z"}[i]})
 		w.Set(page.Target, webtest.Behaviour{Body: []byte(body), ETag: `"same"`})
 		for range 2 {
 			l := onWeb(t, w, cached)
 			if o := l.Observe(t.Context(), page); outcome(o) != `obtained 200 "`+body+`"` {
 				t.Errorf("web %d gives %s", i, outcome(o))
 			}
-			if o := l.Observe(t.Context(), domain); !strings.Contains(string(o.Body), []string{"2001-01-01", "2026-01-01"}[i]) {
+			if o := l.Observe(t.Context(), domain); !strings.Contains(string(o.Body),
+				[]string{"2001-01-01", "2026-01-01"}[i]) {
 				t.Errorf("web %d gives %s", i, o.Body)
 			}
 		}

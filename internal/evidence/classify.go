@@ -28,7 +28,8 @@ func classify(ctx context.Context, err error) (*refusal, bool) {
 		if dns.IsNotFound {
 			return refuse(Absent, CodeNoHost, "no such host: %q", strings.TrimSuffix(dns.Name, ".")), false
 		}
-		return refuse(Unavailable, CodeResolver, "the resolver has no answer for %q: %s", strings.TrimSuffix(dns.Name, "."), dns.Err), true
+		return refuse(Unavailable, CodeResolver, "the resolver has no answer for %q: %s",
+			strings.TrimSuffix(dns.Name, "."), dns.Err), true
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
 		return refuse(Absent, CodeNoHost, "the host has no usable address"), false

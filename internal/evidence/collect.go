@@ -52,8 +52,8 @@ type Wanted struct {
 	// Declarations are anchors whose Cross Match Receipts are searched for one that names the failover coordinator
 	// of a workflow anchor; empty where nothing hangs on it.
 	Declarations []*registry.Anchor
-	// MaxDocuments is how many documents one record may lead to, its own included; those of witnesses and maintainers beyond
-	// it are not sought. 0: any number.
+	// MaxDocuments is how many documents one record may lead to, its own included; those of witnesses and maintainers
+	// beyond it are not sought. 0: any number.
 	MaxDocuments int
 	// Memo holds what this run has decoded; nil: each document is decoded for each record that leads to it.
 	Memo *memo.Memo
@@ -158,8 +158,8 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	f.Witnesses = c.witnesses(dids, w, true, math.MaxInt)
 }
 
-// witnesses seeks the documents of the listed among dids, as long as they are at most so many. Where independence matters
-// that includes their Manifests, and the reference server's own witnesses.
+// witnesses seeks the documents of the listed among dids, as long as they are at most so many. Where independence
+// matters that includes their Manifests, and the reference server's own witnesses.
 func (c *collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
 	found := make(map[string]*Witness)
 	if len(dids) > MaxWitnesses {
@@ -193,7 +193,8 @@ func (c *collector) witnesses(dids []string, w Wanted, independence bool, docume
 		c.seek(independence, func() { known.Manifest = c.manifest(l.ManifestURI) })
 		c.start(func() {
 			_, known.Receipt = c.receipt(l)
-			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 && w.ReferenceServer(d) {
+			if independence && known.Receipt.State == Obtained && len(known.Receipt.Value.PeerWitnesses) > 0 &&
+				w.ReferenceServer(d) {
 				known.Witnesses = c.witnesses(peers(known.Receipt.Value), w, false, documents)
 			}
 		})
@@ -267,22 +268,26 @@ func (c *collector) receipt(l *registry.Listing) (Result[Pinned], Result[*receip
 func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*receipt.Receipt]) {
 	text := c.pinned(at, sum)
 	if text.Code == CodeHashMismatch {
-		text.Value.Minified, _ = decode(c, document{"minified", "", text.Value.SHA256}, text.Value.Body, func() ([]string, error) {
-			return receipt.Minified(text.Value.Body), nil
-		})
+		text.Value.Minified, _ = decode(c, document{"minified", "", text.Value.SHA256}, text.Value.Body,
+			func() ([]string, error) {
+				return receipt.Minified(text.Value.Body), nil
+			})
 	}
 	if text.State != Obtained {
-		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
+		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message,
+			From: text.From}
 	}
-	r, err := decode(c, document{"Receipt", at.Target, text.Value.SHA256}, text.Value.Body, func() (*receipt.Receipt, error) {
-		r, err := receipt.Parse(at.Target, text.Value.Body)
-		if err == nil {
-			r.RememberIn(c.memo)
-		}
-		return r, err
-	})
+	r, err := decode(c, document{"Receipt", at.Target, text.Value.SHA256}, text.Value.Body,
+		func() (*receipt.Receipt, error) {
+			r, err := receipt.Parse(at.Target, text.Value.Body)
+			if err == nil {
+				r.RememberIn(c.memo)
+			}
+			return r, err
+		})
 	if err != nil {
-		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
+		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(),
+			From: text.From}
 	}
 	return text, Result[*receipt.Receipt]{State: Obtained, Value: r, From: text.From}
 }
@@ -332,14 +337,16 @@ func (c *collector) domainAge(l *registry.Listing) Result[Registration] {
 }
 
 // registration reads one source's reply. A reply that is no answer leaves the question open.
-func (c *collector) registration(r Request, parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
+func (c *collector) registration(r Request, parse func(string, []byte) (domainage.Registration,
+	error)) Result[domainage.Registration] {
 	o := c.s.Observe(c.ctx, r)
 	if o.State != Obtained {
 		return fault[domainage.Registration](o)
 	}
-	reg, err := decode(c, document{string(r.Protocol), r.Target, o.SHA256}, o.Body, func() (domainage.Registration, error) {
-		return parse(r.Target, o.Body)
-	})
+	reg, err := decode(c, document{string(r.Protocol), r.Target, o.SHA256}, o.Body,
+		func() (domainage.Registration, error) {
+			return parse(r.Target, o.Body)
+		})
 	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
 	if err != nil {
 		out.State, out.Code, out.Message = Unavailable, "not-an-answer", err.Error()

@@ -24,7 +24,8 @@ import (
 var forbidden = []string{
 	"0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.1.1",
 	"169.254.169.254", "168.63.129.16", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1",
-	"192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+	"192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1",
+	"255.255.255.255",
 	"::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:8.8.8.8", "::127.0.0.1",
 	"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::a00:1", "100::1", "2001::1", "2001:0:7f00:1::", "2001:10::1",
 	"2001:db8::1", "2002:7f00:1::1", "2002:a00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1",
@@ -114,9 +115,11 @@ func (s *dnsServer) answer(query []byte) []byte {
 			header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
 			ip := netip.MustParseAddr(text)
 			if ip.Is4() && q.Type == dnsmessage.TypeA {
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}})
+				m.Answers = append(m.Answers,
+					dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}})
 			} else if ip.Is6() && q.Type == dnsmessage.TypeAAAA {
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
+				m.Answers = append(m.Answers,
+					dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
 			}
 		}
 	}
@@ -133,7 +136,8 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 		"two.example": {"127.0.0.1 10.0.0.1"}, "broken.example": {"fail"}, "no-address.example": {""},
 	}
 	for i, ip := range forbidden {
-		if !strings.Contains(ip, "%") && (!strings.Contains(ip, ":") || strings.HasPrefix(ip, "::ffff:") && ip != "::ffff:8.8.8.8") {
+		if !strings.Contains(ip, "%") && (!strings.Contains(ip, ":") || strings.HasPrefix(ip, "::ffff:") &&
+			ip != "::ffff:8.8.8.8") {
 			answers[fmt.Sprintf("host%d.example", i)] = []string{ip}
 		}
 	}
@@ -231,7 +235,8 @@ func TestParseConnectTo(t *testing.T) {
 		"example.com=127.0.0.1:8443": "{example.com 127.0.0.1:8443}",
 		"*=[::1]:443":                "{* [::1]:443}",
 		"EXAMPLE.com.=127.0.0.1:1":   "{example.com 127.0.0.1:1}",
-		"example.com":                "", "=127.0.0.1:1": "", "example.com=localhost:1": "", "example.com=127.0.0.1": "",
+		"example.com":                "", "=127.0.0.1:1": "", "example.com=localhost:1": "",
+		"example.com=127.0.0.1": "",
 		"127.0.0.1=127.0.0.1:1": "", "": "",
 	} {
 		got, err := ParseConnectTo(text)

@@ -25,11 +25,16 @@ func TestRDAP(t *testing.T) {
 		{"unknown", nil, "absent no-registration 404"},
 		{"refused", &webtest.Domain{RDAP: &webtest.Behaviour{Status: 403}}, "absent http-status 403"},
 		{"busy", &webtest.Domain{RDAP: &webtest.Behaviour{Status: 429}}, "unavailable http-status 429"},
-		{"busy once", &webtest.Domain{Registered: registered, RDAP: &webtest.Behaviour{Sequence: []webtest.Behaviour{{Status: 503}, {}}}}, "obtained 200"},
-		{"huge", &webtest.Domain{RDAP: &webtest.Behaviour{Body: []byte("["), Repeat: 5 << 20}}, "invalid body-too-large 200"},
-		{"redirect on the server", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "/domain/known.example"}}, "obtained 200"},
-		{"redirect to plain http", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "http://example.com/"}}, "invalid scheme-not-https 302"},
-		{"redirect to loopback", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "https://127.0.0.1/"}}, "invalid url-not-usable 302"},
+		{"busy once", &webtest.Domain{Registered: registered,
+			RDAP: &webtest.Behaviour{Sequence: []webtest.Behaviour{{Status: 503}, {}}}}, "obtained 200"},
+		{"huge", &webtest.Domain{RDAP: &webtest.Behaviour{Body: []byte("["), Repeat: 5 << 20}},
+			"invalid body-too-large 200"},
+		{"redirect on the server", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "/domain/known.example"}},
+			"obtained 200"},
+		{"redirect to plain http", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "http://example.com/"}},
+			"invalid scheme-not-https 302"},
+		{"redirect to loopback", &webtest.Domain{RDAP: &webtest.Behaviour{Redirect: "https://127.0.0.1/"}},
+			"invalid url-not-usable 302"},
 	}
 	l := onWeb(t, w, nil)
 	for _, test := range tests {
@@ -64,8 +69,10 @@ func TestRDAPBootstrap(t *testing.T) {
 	w.Set("https://down.example/*", webtest.Behaviour{Status: 503})
 	l := onWeb(t, w, func(o *LiveOptions) { o.RDAPURL = "" })
 	for domain, want := range map[string]string{
-		"a.test": "obtained 200", "b.test": "obtained 200", "a.twice": "obtained 200", "c.test": "absent no-registration 404",
-		"a.plain": "absent no-registration 0", "a.local": "absent no-registration 0", "a.unlisted": "absent no-registration 0",
+		"a.test": "obtained 200", "b.test": "obtained 200", "a.twice": "obtained 200",
+		"c.test":  "absent no-registration 404",
+		"a.plain": "absent no-registration 0", "a.local": "absent no-registration 0",
+		"a.unlisted": "absent no-registration 0",
 	} {
 		if got := outcome(l.Observe(t.Context(), Request{RDAP, domain, MaxRDAP})); !strings.HasPrefix(got, want) {
 			t.Errorf("%s gives %s, want %s", domain, got, want)
@@ -75,11 +82,13 @@ func TestRDAPBootstrap(t *testing.T) {
 		t.Errorf("the list is asked for %d times", n)
 	}
 	for name, page := range map[string]webtest.Behaviour{
-		"gone": {Status: 404}, "down": {Status: 500}, "no JSON": {Body: []byte("<html>")}, "of another form": {Body: []byte(`{"services":[[[]]]}`)},
+		"gone": {Status: 404}, "down": {Status: 500}, "no JSON": {Body: []byte("<html>")},
+		"of another form": {Body: []byte(`{"services":[[[]]]}`)},
 	} {
 		w.Set(bootstrapURL, page)
 		l := onWeb(t, w, func(o *LiveOptions) { o.RDAPURL = "" })
-		if o := l.Observe(t.Context(), Request{RDAP, "a.test", MaxRDAP}); o.State != Unavailable || len(l.Observations()) != 2 {
+		if o := l.Observe(t.Context(), Request{RDAP, "a.test", MaxRDAP}); o.State != Unavailable ||
+			len(l.Observations()) != 2 {
 			t.Errorf("a list that is %s gives %s and %d observations", name, outcome(o), len(l.Observations()))
 		}
 	}
@@ -96,10 +105,14 @@ func TestWHOIS(t *testing.T) {
 	}{
 		{"known", &webtest.Domain{Registered: registered}, "obtained 0 \"Domain Name: KNOWN.EXAMPLE", nil},
 		{"unknown", nil, "obtained 0 \"No match", nil},
-		{"no-line-end", &webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("whois: refer: Registrar WHOIS Server: ")}}, "obtained 0", nil},
-		{"referral", &webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("Registrar WHOIS Server: 127.0.0.1:22\n")}}, "obtained 0", nil},
+		{"no-line-end",
+			&webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("whois: refer: Registrar WHOIS Server: ")}},
+			"obtained 0", nil},
+		{"referral", &webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("Registrar WHOIS Server: 127.0.0.1:22\n")}},
+			"obtained 0", nil},
 		{"empty", &webtest.Domain{WHOIS: &webtest.Behaviour{}}, "unavailable connect-failed 0", nil},
-		{"blank", &webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("\r\n \r\n")}}, "unavailable connect-failed 0", nil},
+		{"blank", &webtest.Domain{WHOIS: &webtest.Behaviour{Body: []byte("\r\n \r\n")}}, "unavailable connect-failed 0",
+			nil},
 		{"reset", &webtest.Domain{WHOIS: &webtest.Behaviour{Reset: true}}, "unavailable connect-failed 0", nil},
 		{"endless", &webtest.Domain{WHOIS: &webtest.Behaviour{Endless: true}}, "invalid body-too-large 0", nil},
 		{"slow", &webtest.Domain{WHOIS: &webtest.Behaviour{Delay: hour}}, "unavailable timeout 0", short},
@@ -115,7 +128,8 @@ func TestWHOIS(t *testing.T) {
 		if got := outcome(o); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s gives %s, want %s", test.name, got, test.want)
 		}
-		if o.State == Obtained && (o.FinalURL != "whois://127.0.0.1/"+domain || o.Address != w.WHOISAddr() || o.SHA256 == "") {
+		if o.State == Obtained && (o.FinalURL != "whois://127.0.0.1/"+domain || o.Address != w.WHOISAddr() ||
+			o.SHA256 == "") {
 			t.Errorf("%s: %+v", test.name, o)
 		}
 	}
@@ -165,14 +179,16 @@ func TestWHOISReferral(t *testing.T) {
 	})
 	for domain, want := range map[string]string{
 		"a.test": `obtained 0 "Domain Name: a.test"`, "a.older": `obtained 0 "Domain Name: a.older"`,
-		"a.none": "absent no-registration 0", "a.blank": "absent no-registration 0", "a.bad": "unavailable protocol-error 0",
+		"a.none": "absent no-registration 0", "a.blank": "absent no-registration 0",
+		"a.bad":    "unavailable protocol-error 0",
 		"a.silent": "unavailable connect-failed 0", "a.secret": "invalid forbidden-address 0",
 	} {
 		if got := outcome(l.Observe(t.Context(), Request{WHOIS, domain, MaxWHOIS})); got != want {
 			t.Errorf("%s gives %s, want %s", domain, got, want)
 		}
 	}
-	if o := l.Observe(t.Context(), Request{WHOIS, "test", MaxWHOIS}); o.State != Obtained || o.FinalURL != "whois://whois.iana.org/test" {
+	if o := l.Observe(t.Context(), Request{WHOIS, "test", MaxWHOIS}); o.State != Obtained ||
+		o.FinalURL != "whois://whois.iana.org/test" {
 		t.Errorf("the referral is observed as %+v", o)
 	}
 }

@@ -32,9 +32,9 @@ const (
 	Named Protocol = "named"
 )
 
-// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network: a
-// loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one under
-// .local or .internal. Such a server may be asked by ServerURL.
+// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network:
+// a loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one
+// under .local or .internal. Such a server may be asked by ServerURL.
 func IsPrivate(host string) bool {
 	if at, err := netip.ParseAddr(host); err == nil {
 		return isPrivate(at)
@@ -89,7 +89,7 @@ type Observation struct {
 	Code         string // why it is not Obtained, such as "http-status"; see the Code constants
 	Message      string // the same for people; may hold foreign text
 	Status       int    // HTTP status of the last response; 0 where there was none
-	FinalURL     string // of the last hop where that is not Target: after redirects, or the server that RDAP or WHOIS asked
+	FinalURL     string // of the last hop, where that is not Target: after redirects, or the RDAP or WHOIS server
 	Address      string // IP address and port that answered last
 	SHA256       string // hex, of Body
 	Body         []byte // of an Obtained answer alone; must not be changed
@@ -100,8 +100,9 @@ type Observation struct {
 
 // Evidence is the observation as a report has it: without the body, and without the port of the address.
 func (o Observation) Evidence() verdict.Evidence {
-	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts, Milliseconds: o.Milliseconds,
-		Address: o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
+	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts,
+		Milliseconds: o.Milliseconds,
+		Address:      o.Address, State: o.State.String(), Code: o.Code, Message: o.Message}
 	if at, err := netip.ParseAddrPort(o.Address); err == nil {
 		e.Address = at.Addr().String()
 	}
@@ -139,7 +140,7 @@ const (
 	CodeOffline        = "offline"            // nothing was asked
 	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
-	CodeNotGiven       = "not-given"          // the documents at hand do not hold it, and nothing is fetched beside them
+	CodeNotGiven       = "not-given"          // the documents at hand do not hold it; nothing else is fetched
 )
 
 // Codes explains why a document could not be had or used, beside the codes of packages strict, did, receipt and
@@ -159,7 +160,8 @@ var Codes = []strict.Code{
 		"correct the host name, or publish its address"},
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
-	{CodeForbidden, "the host leads to an address that may not be asked: one that is not public, or is where it was named as private",
+	{CodeForbidden, "the host leads to an address that may not be asked: one that is not public, or is where it was " +
+		"named as private",
 		"serve the document at a public address"},
 	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
 	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},

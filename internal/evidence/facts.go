@@ -54,7 +54,8 @@ func fault[T any](o Observation) Result[T] {
 type Pinned struct {
 	Body   []byte
 	SHA256 string
-	// Minified are the SHA-256 of Body without its white space, where a Receipt is not the pinned one; see receipt.Minified.
+	// Minified are the SHA-256 of Body without its white space, where a Receipt is not the pinned one; see
+	// receipt.Minified.
 	Minified []string
 	// Gone says why the origin did not give it, where the archive did.
 	Gone string

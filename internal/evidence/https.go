@@ -207,7 +207,8 @@ func (w *web) document(ctx context.Context, r Request, q query) attempt {
 			return a
 		}
 		if hop == maxRedirects {
-			return a.failed(refuse(Invalid, CodeRedirects, "redirected more than %d times, to %q", maxRedirects, next), false)
+			return a.failed(refuse(Invalid, CodeRedirects, "redirected more than %d times, to %q", maxRedirects, next),
+				false)
 		}
 		q.url, q.named = next, q.named && w.routes.isNamed(next)
 	}
@@ -239,7 +240,8 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
-		return a.failed(refuse(Unavailable, CodeHTTPStatus, "answered with the status %d, expected 200", resp.StatusCode), false), nil
+		return a.failed(refuse(Unavailable, CodeHTTPStatus, "answered with the status %d, expected 200",
+			resp.StatusCode), false), nil
 	}
 	a.observation.Status = resp.StatusCode
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
@@ -294,7 +296,8 @@ func status(resp *http.Response) (*refusal, bool) {
 	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 	state := Absent
 	switch code := resp.StatusCode; {
-	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code >= 500 && code < 600:
+	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests,
+		code >= 500 && code < 600:
 		state = Unavailable
 	}
 	again := false

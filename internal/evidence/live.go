@@ -12,7 +12,7 @@ import (
 // LiveOptions says how a live source asks the world. Only Now is required.
 type LiveOptions struct {
 	Now     time.Time     // by which dates are judged; TLS and time limits go by the real clock
-	Timeout time.Duration // of one request with its redirects and body, time in queues apart; 0: 10 s (RFC 0026 section 6)
+	Timeout time.Duration // of one request with redirects and body, queues apart; 0: 10 s (RFC 0026 section 6)
 	Budget  time.Duration // of the whole run, judging included, from NewLive on; 0: none
 	Jobs    int           // requests in flight; 0: 32
 	PerHost int           // of them to one host; 0: 4
@@ -30,8 +30,8 @@ type LiveOptions struct {
 	// IANA's referral. Both may be plain and private, since the operator named them; their redirects may not.
 	RDAPURL     string
 	WHOISServer string
-	// ServerURL is a URL on the server that Named requests go to. It may be plain, and its addresses must be loopback or
-	// private, unless ConnectTo gives another; its redirects to other servers must be https and public, as all else.
+	// ServerURL is a URL on the server that Named requests go to. It may be plain, and its addresses must be loopback
+	// or private, unless ConnectTo gives another; its redirects to other servers must be https and public, as all else.
 	ServerURL string
 
 	CacheDir   string // of the disk cache; empty: none

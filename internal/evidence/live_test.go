@@ -78,7 +78,8 @@ func TestDocument(t *testing.T) {
 	}{
 		{"a document", webtest.Behaviour{Body: []byte("{}")}, `obtained 200 "{}"`},
 		{"empty", webtest.Behaviour{}, `obtained 200 ""`},
-		{"as long as the cap", webtest.Behaviour{Body: []byte("a"), Repeat: 100}, `obtained 200 "` + strings.Repeat("a", 100) + `"`},
+		{"as long as the cap", webtest.Behaviour{Body: []byte("a"), Repeat: 100}, `obtained 200 "` +
+			strings.Repeat("a", 100) + `"`},
 		{"compressed all the same", webtest.Behaviour{Body: []byte("text"), Gzip: true}, `obtained 200 "text"`},
 		{"slow but in time", webtest.Behaviour{Body: []byte("drip"), Drip: 1, Interval: 1}, `obtained 200 "drip"`},
 
@@ -103,17 +104,29 @@ func TestDocument(t *testing.T) {
 		{"a bomb", webtest.Behaviour{Bomb: 1 << 26}, "invalid body-too-large 200"},
 		{"10 MB of headers", webtest.Behaviour{HugeHeaders: 10 << 20}, "invalid protocol-error 0"},
 		{"not HTTP", webtest.Behaviour{Raw: []byte("SSH-2.0-OpenSSH\r\n\r\n")}, "invalid protocol-error 0"},
-		{"broken header", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nno colon\r\n\r\n")}, "invalid protocol-error 0"},
-		{"broken chunks", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")}, "invalid protocol-error 200"},
-		{"an empty gzip body", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip"}}, "invalid content-encoding 200"},
-		{"deflate by zlib", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf9"), Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
-		{"deflate by itself", webtest.Behaviour{Body: []byte("\xab\xae\x05\x00"), Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
-		{"zlib cut short", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05"), Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
-		{"zlib with a wrong sum", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf8"), Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
-		{"gzip on a wire cut short", webtest.Behaviour{Body: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), CloseEarly: true, Header: map[string]string{"Content-Encoding": "gzip"}}, "unavailable connect-failed 200"},
-		{"brotli", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "br"}}, "invalid content-encoding 200"},
-		{"twice compressed", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip, gzip"}}, "invalid content-encoding 200"},
-		{"not what it says", webtest.Behaviour{Body: []byte("{}"), Header: map[string]string{"Content-Encoding": "gzip"}}, "invalid content-encoding 200"},
+		{"broken header", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nno colon\r\n\r\n")},
+			"invalid protocol-error 0"},
+		{"broken chunks", webtest.Behaviour{Raw: []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")},
+			"invalid protocol-error 200"},
+		{"an empty gzip body", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip"}},
+			"invalid content-encoding 200"},
+		{"deflate by zlib", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf9"),
+			Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
+		{"deflate by itself", webtest.Behaviour{Body: []byte("\xab\xae\x05\x00"),
+			Header: map[string]string{"Content-Encoding": "deflate"}}, `obtained 200 "{}"`},
+		{"zlib cut short", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05"),
+			Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
+		{"zlib with a wrong sum", webtest.Behaviour{Body: []byte("\x78\x9c\xab\xae\x05\x00\x01\x75\x00\xf8"),
+			Header: map[string]string{"Content-Encoding": "deflate"}}, "invalid content-encoding 200"},
+		{"gzip on a wire cut short", webtest.Behaviour{Body: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"),
+			CloseEarly: true, Header: map[string]string{"Content-Encoding": "gzip"}}, "unavailable connect-failed 200"},
+		{"brotli", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "br"}},
+			"invalid content-encoding 200"},
+		{"twice compressed", webtest.Behaviour{Header: map[string]string{"Content-Encoding": "gzip, gzip"}},
+			"invalid content-encoding 200"},
+		{"not what it says",
+			webtest.Behaviour{Body: []byte("{}"), Header: map[string]string{"Content-Encoding": "gzip"}},
+			"invalid content-encoding 200"},
 	}
 	l := onWeb(t, w, nil)
 	for i, test := range tests {
@@ -132,11 +145,13 @@ func TestDocumentInTime(t *testing.T) {
 	l := onWeb(t, w, short)
 	hour := webtest.Duration(time.Hour)
 	pages := map[string]webtest.Behaviour{
-		"https://slow.example/":                 {Delay: hour},
-		"https://drip.example/":                 {Endless: true, Drip: 1, Interval: webtest.Duration(10 * time.Millisecond)},
-		"https://redirect.example/":             {Redirect: "https://slow.example/"},
-		"https://drips-in-a-bomb.example/":      {Bomb: 1 << 20, Delay: hour},
-		"https://endless-zero-blocks.example/":  {Endless: true, Drip: 5, Interval: 1, Body: []byte("\x00\x00\x00\xff\xff"), Header: map[string]string{"Content-Encoding": "deflate"}},
+		"https://slow.example/": {Delay: hour},
+		"https://drip.example/": {Endless: true, Drip: 1,
+			Interval: webtest.Duration(10 * time.Millisecond)},
+		"https://redirect.example/":        {Redirect: "https://slow.example/"},
+		"https://drips-in-a-bomb.example/": {Bomb: 1 << 20, Delay: hour},
+		"https://endless-zero-blocks.example/": {Endless: true, Drip: 5, Interval: 1,
+			Body: []byte("\x00\x00\x00\xff\xff"), Header: map[string]string{"Content-Encoding": "deflate"}},
 		"https://handshake-that-hangs.example/": {},
 	}
 	w.SetTLS("handshake-that-hangs.example", webtest.TLSSilent)
@@ -234,7 +249,8 @@ func TestURL(t *testing.T) {
 			t.Errorf("%q: the message tells the password: %s", url, o.Message)
 		}
 	}
-	for _, r := range []Request{{RDAP, "a\r\nb.example", 1}, {WHOIS, "a\r\nb.example", 1}, {RDAP, "../x", 1}, {"gopher", "a", 1}} {
+	for _, r := range []Request{{RDAP, "a\r\nb.example", 1}, {WHOIS, "a\r\nb.example", 1}, {RDAP, "../x", 1},
+		{"gopher", "a", 1}} {
 		if o := l.Observe(t.Context(), r); o.State != Invalid || o.Code != CodeURL {
 			t.Errorf("%v gives %s", r, outcome(o))
 		}
@@ -279,7 +295,8 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("to %q gives %s, want %s", location, got, want)
 		}
 	}
-	if got := outcome(l.Observe(t.Context(), get("https://loop.example/", 100))); got != "invalid too-many-redirects 302" {
+	if got := outcome(l.Observe(t.Context(),
+		get("https://loop.example/", 100))); got != "invalid too-many-redirects 302" {
 		t.Errorf("a loop gives %s", got)
 	}
 	if n := w.Hits("https://loop.example/"); n != 6 {
@@ -364,7 +381,8 @@ func TestHTTP2(t *testing.T) {
 func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
 	s.TLS = &tls.Config{NextProtos: []string{"h2"}}
-	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){"h2": func(_ *http.Server, c *tls.Conn, _ http.Handler) {
+	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){"h2": func(_ *http.Server,
+		c *tls.Conn, _ http.Handler) {
 		if _, err := io.CopyN(io.Discard, c, int64(len(http2.ClientPreface))); err != nil {
 			return
 		}
@@ -381,13 +399,17 @@ func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 				continue
 			}
 			var block bytes.Buffer
-			_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: strings.TrimPrefix(request.PseudoValue("path"), "/")})
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: request.StreamID, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true})
+			_ = hpack.NewEncoder(&block).
+				WriteField(hpack.HeaderField{Name: ":status", Value: strings.TrimPrefix(request.PseudoValue("path"),
+					"/")})
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: request.StreamID, BlockFragment: block.Bytes(),
+				EndStream: true, EndHeaders: true})
 		}
 	}}
 	l := onServer(t, s)
 	for sent, want := range map[string]string{
-		"200": `obtained 200 ""`, "999": "absent http-status 999", "1000": "unavailable http-status 0", "-5": "unavailable http-status 0",
+		"200": `obtained 200 ""`, "999": "absent http-status 999", "1000": "unavailable http-status 0",
+		"-5":                  "unavailable http-status 0",
 		"9223372036854775807": "unavailable http-status 0", "0": "unavailable http-status 0",
 	} {
 		if got := outcome(l.Observe(t.Context(), get("https://example.com/"+sent, 1000))); got != want {
@@ -414,16 +436,24 @@ func TestRetries(t *testing.T) {
 	}{
 		{"not needed", []webtest.Behaviour{ok}, `obtained 200 "ok"`, nil},
 		{"reset once", []webtest.Behaviour{{Reset: true}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
-		{"cut short once", []webtest.Behaviour{{Body: []byte("half"), CloseEarly: true}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
-		{"busy twice", []webtest.Behaviour{busy, {Status: 502}, ok}, `obtained 200 "ok"`, []time.Duration{time.Second, 3 * time.Second}},
-		{"busy for ever", []webtest.Behaviour{{Status: 504}, busy}, "unavailable http-status 503", []time.Duration{time.Second, 3 * time.Second}},
-		{"asked to wait", []webtest.Behaviour{asks("7"), asks("2"), ok}, `obtained 200 "ok"`, []time.Duration{7 * time.Second, 3 * time.Second}},
-		{"asked to wait for long", []webtest.Behaviour{asks("86400"), ok}, `obtained 200 "ok"`, []time.Duration{30 * time.Second}},
-		{"asked nonsense", []webtest.Behaviour{asks("-1"), asks("soon"), ok}, `obtained 200 "ok"`, []time.Duration{time.Second, 3 * time.Second}},
-		{"asked to wait until then", []webtest.Behaviour{asks("Mon, 02 Jan 2006 15:04:05 GMT"), ok}, `obtained 200 "ok"`, []time.Duration{time.Second}},
+		{"cut short once", []webtest.Behaviour{{Body: []byte("half"), CloseEarly: true}, ok}, `obtained 200 "ok"`,
+			[]time.Duration{time.Second}},
+		{"busy twice", []webtest.Behaviour{busy, {Status: 502}, ok}, `obtained 200 "ok"`,
+			[]time.Duration{time.Second, 3 * time.Second}},
+		{"busy for ever", []webtest.Behaviour{{Status: 504}, busy}, "unavailable http-status 503",
+			[]time.Duration{time.Second, 3 * time.Second}},
+		{"asked to wait", []webtest.Behaviour{asks("7"), asks("2"), ok}, `obtained 200 "ok"`,
+			[]time.Duration{7 * time.Second, 3 * time.Second}},
+		{"asked to wait for long", []webtest.Behaviour{asks("86400"), ok}, `obtained 200 "ok"`,
+			[]time.Duration{30 * time.Second}},
+		{"asked nonsense", []webtest.Behaviour{asks("-1"), asks("soon"), ok}, `obtained 200 "ok"`,
+			[]time.Duration{time.Second, 3 * time.Second}},
+		{"asked to wait until then", []webtest.Behaviour{asks("Mon, 02 Jan 2006 15:04:05 GMT"), ok},
+			`obtained 200 "ok"`, []time.Duration{time.Second}},
 		{"definite", []webtest.Behaviour{{Status: 404}, ok}, "absent http-status 404", nil},
 		{"server error", []webtest.Behaviour{{Status: 500}, ok}, "unavailable http-status 500", nil},
-		{"busy, then definite", []webtest.Behaviour{busy, {Status: 410}, ok}, "absent http-status 410", []time.Duration{time.Second}},
+		{"busy, then definite", []webtest.Behaviour{busy, {Status: 410}, ok}, "absent http-status 410",
+			[]time.Duration{time.Second}},
 	}
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -450,7 +480,8 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	gone.Close()
 	l := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ConnectTo = []ConnectTo{{"gone.example", addr}} })
 	o := l.Observe(t.Context(), get("https://gone.example/", 100))
-	if got := outcome(o); got != "unavailable connect-failed 0" || o.Attempts != 3 || o.Message != "connection refused" {
+	if got := outcome(o); got != "unavailable connect-failed 0" || o.Attempts != 3 ||
+		o.Message != "connection refused" {
 		t.Errorf("gives %s after %d attempts: %s", got, o.Attempts, o.Message)
 	}
 }
@@ -464,7 +495,8 @@ func TestBudget(t *testing.T) {
 		o.Budget = 500 * time.Millisecond
 		o.Wait = func(context.Context, time.Duration) error { waited = true; return nil }
 	})
-	if o := l.Observe(t.Context(), get("https://busy.example/", 100)); o.State != Unavailable || o.Attempts != 1 || waited {
+	if o := l.Observe(t.Context(), get("https://busy.example/", 100)); o.State != Unavailable || o.Attempts != 1 ||
+		waited {
 		t.Errorf("a wait that outlasts the budget: %s after %d attempts, waited: %t", outcome(o), o.Attempts, waited)
 	}
 	for range 2 { // the second is sought after the end
@@ -475,7 +507,8 @@ func TestBudget(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, r := range []Request{get("https://example.com/", 1), {RDAP, "example.com", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS}} {
+	for _, r := range []Request{get("https://example.com/", 1), {RDAP, "example.com", MaxRDAP},
+		{WHOIS, "example.com", MaxWHOIS}} {
 		if o := onWeb(t, w, nil).Observe(ctx, r); o.State != Unavailable || o.Code != CodeBudget {
 			t.Errorf("%s with a context that ended gives %s", r, outcome(o))
 		}

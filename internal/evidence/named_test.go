@@ -54,8 +54,10 @@ func TestIsPrivate(t *testing.T) {
 	for host, want := range map[string]bool{"127.0.0.1": true, "127.8.8.8": true, "10.0.0.1": true, "172.16.0.1": true,
 		"192.168.1.1": true,
 		"::1":         true, "fd00::1": true, "::ffff:10.0.0.1": true, "localhost": true, "LOCALHOST": true,
-		"provider": true, "provider.internal": true, "printer.local": true, "p.svc.cluster.local": true, "x.localhost": true,
-		"": false, "0.0.0.0": false, "::": false, "8.8.8.8": false, "169.254.169.254": false, "fe80::1": false,
+		"provider": true, "provider.internal": true, "printer.local": true, "p.svc.cluster.local": true,
+		"x.localhost": true,
+		"":            false, "0.0.0.0": false, "::": false, "8.8.8.8": false, "169.254.169.254": false,
+		"fe80::1":           false,
 		"172.32.0.1":        false,
 		"localhost.example": false, "10.0.0.1.example": false, "provider.example": false, "a b": false} {
 		if IsPrivate(host) != want {

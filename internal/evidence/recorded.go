@@ -101,7 +101,8 @@ func Digest(all []Observation) string {
 // each row, sorted.
 func DigestRows(all []Row) string {
 	all = slices.SortedFunc(slices.Values(all), func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status), cmp.Compare(a.SHA256, b.SHA256))
+		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
+			cmp.Compare(a.SHA256, b.SHA256))
 	})
 	rows := make([]any, 0, len(all))
 	for _, r := range all {

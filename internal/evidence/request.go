@@ -64,7 +64,8 @@ func (r Request) canonical() Request {
 // sorted puts observations in the order of their requests, as bundles and reports have them.
 func sorted(all []Observation) []Observation {
 	return slices.SortedFunc(slices.Values(all), func(a, b Observation) int {
-		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Target, b.Target), cmp.Compare(a.MaxBytes, b.MaxBytes))
+		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Target, b.Target),
+			cmp.Compare(a.MaxBytes, b.MaxBytes))
 	})
 }
 

@@ -35,7 +35,8 @@ func (a attempt) withRetryAfter(resp *http.Response) attempt {
 // maxRetryAfter caps what a server may ask for by Retry-After.
 const maxRetryAfter = 30 * time.Second
 
-// backoff is the waits before the second and the third attempt, as far as there may be one, without jitter, so that runs are alike.
+// backoff is the waits before the second and the third attempt, as far as there may be one, without jitter, so that
+// runs are alike.
 type backoff struct {
 	waits []time.Duration
 	wait  func(context.Context, time.Duration) error

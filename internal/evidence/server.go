@@ -11,8 +11,9 @@ import (
 var errNoServer = errors.New("there is none")
 
 // ServerTransport makes the connections to the server of ServerURL as a live source makes its own: the same guard,
-// roots, proxy and time for a connection. It is for a protocol whose answers are no documents; what it sends and reads is the
-// caller's to cap. The server may be private where its URL says so, or ConnectTo does, since the operator named it.
+// roots, proxy and time for a connection. It is for a protocol whose answers are no documents; what it sends and reads
+// is the caller's to cap. The server may be private where its URL says so, or ConnectTo does, since the operator named
+// it.
 func ServerTransport(o LiveOptions) (http.RoundTripper, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 4), cmp.Or(o.PerHost, 4)
 	server, err := operatorURL(o.ServerURL, "http", "https")

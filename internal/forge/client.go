@@ -69,7 +69,8 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
 	}
 	if base.Scheme != "https" && (base.Scheme != "http" || !loopback(base.Hostname())) {
-		return nil, fmt.Errorf("URL of the forge is %q, https is expected: the token would travel in the clear", o.BaseURL)
+		return nil, fmt.Errorf("URL of the forge is %q, https is expected: the token would travel in the clear",
+			o.BaseURL)
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/") + "/"
 	// A token never reaches a terminal or a log by an error of the header's.
@@ -192,15 +193,18 @@ func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (
 		}
 		// A forge that never ends is an error, not a list that was cut short.
 		if resp.NextPage <= n || resp.NextPage > maxPages {
-			return &Error{Op: op, Kind: ErrUnavailable, Err: fmt.Errorf("page %d names page %d as the next, at most %d are read", n, resp.NextPage, maxPages)}
+			return &Error{Op: op, Kind: ErrUnavailable,
+				Err: fmt.Errorf("page %d names page %d as the next, at most %d are read", n, resp.NextPage, maxPages)}
 		}
 		n = resp.NextPage
 	}
 }
 
-var remotes = regexp.MustCompile(`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
+var remotes = regexp.MustCompile(
+	`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
 
-// ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a forge.
+// ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a
+// forge.
 func ParseRemote(remote string) (host, repository string) {
 	m := remotes.FindStringSubmatch(remote)
 	if m == nil || !repositoryName.MatchString(m[3]) {

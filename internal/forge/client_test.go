@@ -13,9 +13,12 @@ func TestNewRefuses(t *testing.T) {
 		{"GitHub", "", "t", "acme/registry", ""},
 		{"an enterprise's", "https://forge.example/api/v3/", "t", "acme/registry", ""},
 		{"loopback", "http://127.0.0.1:80", "t", "acme/registry", ""},
-		{"plain", "http://forge.example", "t", "acme/registry", `URL of the forge is "http://forge.example", https is expected: the token would travel in the clear`},
-		{"no URL", "forge.example", "t", "acme/registry", `URL of the forge is "forge.example", https://HOST/PATH is expected`},
-		{"user in the URL", "https://a@forge.example", "t", "acme/registry", `URL of the forge is "https://a@forge.example", https://HOST/PATH is expected`},
+		{"plain", "http://forge.example", "t", "acme/registry",
+			`URL of the forge is "http://forge.example", https is expected: the token would travel in the clear`},
+		{"no URL", "forge.example", "t", "acme/registry",
+			`URL of the forge is "forge.example", https://HOST/PATH is expected`},
+		{"user in the URL", "https://a@forge.example", "t", "acme/registry",
+			`URL of the forge is "https://a@forge.example", https://HOST/PATH is expected`},
 		{"no owner", "", "t", "registry", `repository is "registry", owner/name is expected`},
 		{"path", "", "t", "acme/registry/pulls", `repository is "acme/registry/pulls", owner/name is expected`},
 		{"dots", "", "t", "acme/..", `repository is "acme/..", owner/name is expected`},
@@ -47,7 +50,8 @@ func TestRedirects(t *testing.T) {
 	mux.HandleFunc("/repos/acme/registry", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/repositories/1", http.StatusMovedPermanently)
 	})
-	mux.HandleFunc("/repositories/1", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{"default_branch":"main"}`)) })
+	mux.HandleFunc("/repositories/1",
+		func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{"default_branch":"main"}`)) })
 	mux.HandleFunc("/repos/acme/registry/away", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, thief.URL, http.StatusFound)
 	})

@@ -16,13 +16,14 @@ import (
 
 // Kinds of Error, for errors.Is.
 var (
-	ErrUnauthorized = errors.New("the forge does not know the token")                  // 401
-	ErrForbidden    = errors.New("the token may not do this")                          // 403
-	ErrNotFound     = errors.New("not there, or not to be seen with this token")       // 404
-	ErrRefused      = errors.New("the forge refuses what was sent")                    // 409, 422 and other 4xx
-	ErrLimited      = errors.New("the forge's rate limit is used up")                  // 403 or 429 with its headers
-	ErrUnavailable  = errors.New("the forge cannot be reached or does not make sense") // network, 5xx, an unreadable answer
-	ErrUnresolved   = errors.New("the host name is not resolved")                      // DNS
+	ErrUnauthorized = errors.New("the forge does not know the token")            // 401
+	ErrForbidden    = errors.New("the token may not do this")                    // 403
+	ErrNotFound     = errors.New("not there, or not to be seen with this token") // 404
+	ErrRefused      = errors.New("the forge refuses what was sent")              // 409, 422 and other 4xx
+	ErrLimited      = errors.New("the forge's rate limit is used up")            // 403 or 429 with its headers
+	ErrUnavailable  = errors.New("the forge cannot be reached or does not " +
+		"make sense") // network, 5xx, an unreadable answer
+	ErrUnresolved = errors.New("the host name is not resolved") // DNS
 )
 
 // Error is what went wrong between here and the forge.
@@ -109,7 +110,8 @@ func kindOf(r *github.ErrorResponse) error {
 	h := r.Response.Header
 	switch code := r.Response.StatusCode; {
 	case code == http.StatusTooManyRequests,
-		code == http.StatusForbidden && (h.Get("Retry-After") != "" || strings.Contains(strings.ToLower(r.Message), "rate limit")):
+		code == http.StatusForbidden &&
+			(h.Get("Retry-After") != "" || strings.Contains(strings.ToLower(r.Message), "rate limit")):
 		return ErrLimited
 	case code == http.StatusUnauthorized:
 		return ErrUnauthorized

@@ -26,8 +26,8 @@ type Difference struct {
 	Want  string
 }
 
-// Plan compares what stands with what is wanted: switches first, then approvals and required checks. A protection counts
-// only where nobody may bypass it.
+// Plan compares what stands with what is wanted: switches first, then approvals and required checks. A protection
+// counts only where nobody may bypass it.
 func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 	v := view{standing: standing}
 	for _, l := range standing.Layers {
@@ -54,10 +54,13 @@ func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 		if s.Name == "up_to_date" && *s.On { // a merge queue judges each pull request on what it lands on
 			have, may = have || v.firm.MergeQueue, may || v.possible.MergeQueue
 		}
-		v.compare(path, strconv.FormatBool(have), strconv.FormatBool(*s.On), order(have, *s.On), may, func(p *repoconfig.Protection) bool { return *p.Switches()[i].On })
+		v.compare(path, strconv.FormatBool(have), strconv.FormatBool(*s.On), order(have, *s.On), may,
+			func(p *repoconfig.Protection) bool { return *p.Switches()[i].On })
 	}
-	v.compare("protection.approvals", strconv.Itoa(v.firm.Approvals), strconv.Itoa(wanted.Approvals), v.firm.Approvals-wanted.Approvals,
-		v.possible.Approvals >= wanted.Approvals, func(p *repoconfig.Protection) bool { return p.Approvals >= wanted.Approvals })
+	v.compare("protection.approvals", strconv.Itoa(v.firm.Approvals), strconv.Itoa(wanted.Approvals),
+		v.firm.Approvals-wanted.Approvals,
+		v.possible.Approvals >= wanted.Approvals,
+		func(p *repoconfig.Protection) bool { return p.Approvals >= wanted.Approvals })
 	v.checks(wanted)
 	return v.out
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
 
-// RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection: sources
-// of protection add up, so that writing one never weakens what stands in another, while a write of the classic protection
-// replaces it whole; anybody may read rulesets; and only they know merge queues.
+// RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection:
+// sources of protection add up, so that writing one never weakens what stands in another, while a write of the classic
+// protection replaces it whole; anybody may read rulesets; and only they know merge queues.
 const RulesetName = "oap-gate"
 
 // Protected is what Protect found and did.
@@ -63,7 +63,8 @@ func after(done []string, err error) error {
 	return fmt.Errorf("%w (changed before that: %s)", err, strings.Join(done, "; "))
 }
 
-func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string, err error) {
+func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string,
+	err error) {
 	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
 	if slices.ContainsFunc(differences, setting) {
 		change := map[string]bool{"allow_rebase_merge": false}
@@ -72,7 +73,8 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 		}
 		done = append(done, "repository settings: rebase merging is off")
 	}
-	if !slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter && !setting(d) }) && !wanted.MergeQueue {
+	if !slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter && !setting(d) }) &&
+		!wanted.MergeQueue {
 		return done, nil
 	}
 	set, err := c.ownRuleset(ctx)
@@ -86,10 +88,12 @@ func (c *Client) apply(ctx context.Context, differences []Difference, wanted rep
 	if set.ID != 0 {
 		op, method, path = "updating", http.MethodPut, path+"/"+strconv.FormatInt(set.ID, 10)
 	}
-	if _, err := c.Call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(), nil); err != nil {
+	if _, err := c.Call(ctx, fmt.Sprintf("%s the ruleset %q", op, RulesetName), method, path, set.body(),
+		nil); err != nil {
 		return done, err
 	}
-	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created", "updating": "updated"}[op])), nil
+	return append(done, fmt.Sprintf("ruleset %q: %s", RulesetName, map[string]string{"creating": "created",
+		"updating": "updated"}[op])), nil
 }
 
 // ruleset is what is read of a ruleset and written back; what this package does not know stays as it was.
@@ -110,7 +114,10 @@ type ruleset struct {
 func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	found := &ruleset{Name: RulesetName, Target: "branch"}
 	err := Pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
-		i := slices.IndexFunc(list, func(r ruleset) bool { return r.Name == RulesetName && r.SourceType == "Repository" })
+		i := slices.IndexFunc(list, func(r ruleset) bool {
+			return r.Name == RulesetName &&
+				r.SourceType == "Repository"
+		})
 		if i >= 0 {
 			found = &list[i]
 		}
@@ -125,7 +132,9 @@ func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 		return nil, err
 	}
 	if full.ID != found.ID || full.Target != "branch" {
-		return nil, &Error{Op: op, Kind: ErrRefused, Err: fmt.Errorf("it is for %q, \"branch\" is expected: rename it at the forge", full.Target)}
+		return nil,
+			&Error{Op: op, Kind: ErrRefused,
+				Err: fmt.Errorf("it is for %q, \"branch\" is expected: rename it at the forge", full.Target)}
 	}
 	return &full, nil
 }
@@ -223,7 +232,8 @@ func (r *ruleset) edit(kind string, change func(map[string]any)) error {
 		decoder := json.NewDecoder(bytes.NewReader(old))
 		decoder.UseNumber()
 		if err := decoder.Decode(&parameters); err != nil || parameters == nil {
-			return &Error{Op: fmt.Sprintf("reading rule %q of the ruleset %q", kind, RulesetName), Kind: ErrUnavailable, Err: errors.Join(err, errors.New("its parameters are no object"))}
+			return &Error{Op: fmt.Sprintf("reading rule %q of the ruleset %q", kind, RulesetName), Kind: ErrUnavailable,
+				Err: errors.Join(err, errors.New("its parameters are no object"))}
 		}
 	}
 	change(parameters)
@@ -262,7 +272,8 @@ func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
 			return slices.IndexFunc(list, func(v any) bool {
 				one, _ := v.(map[string]any)
 				app, bound := one["integration_id"].(json.Number)
-				return one["context"] == c.Context && (c.AppID == 0 || !bound && !exact || bound && app.String() == strconv.FormatInt(c.AppID, 10))
+				return one["context"] == c.Context && (c.AppID == 0 || !bound && !exact || bound &&
+					app.String() == strconv.FormatInt(c.AppID, 10))
 			})
 		}
 		if stands(true) >= 0 {

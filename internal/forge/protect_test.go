@@ -74,7 +74,8 @@ func with(text string, pairs ...string) string {
 
 func lines(p *Protected) (out []string) {
 	for _, d := range p.Differences {
-		out = append(out, fmt.Sprintf("%s %s: %s -> %s", d.State, strings.TrimPrefix(d.Path, "protection."), d.Have, d.Want))
+		out = append(out, fmt.Sprintf("%s %s: %s -> %s", d.State, strings.TrimPrefix(d.Path, "protection."), d.Have,
+			d.Want))
 	}
 	for _, u := range p.Unread {
 		out = append(out, "unread "+u)
@@ -104,56 +105,74 @@ missing required_checks[oap-gate]: not required -> required, from app 15368`
 	}{
 		{"nothing stands", admin, func(s *ghtest.Server) {}, allMissing},
 		{"a ruleset holds all", admin, func(s *ghtest.Server) { s.AddRuleset(full) }, ""},
-		{"classic protection holds all", admin, func(s *ghtest.Server) { s.SetClassic("main", fullClassic); s.AllowRebase = false }, ""},
+		{"classic protection holds all", admin,
+			func(s *ghtest.Server) { s.SetClassic("main", fullClassic); s.AllowRebase = false }, ""},
 		{"one rule on each page", admin, func(s *ghtest.Server) { s.AddRuleset(full); s.PageCap = 1 }, ""},
 		{"the branch has a slash", admin, func(s *ghtest.Server) {
 			s.DefaultBranch = "release/v1"
 			s.SetClassic("release/v1", fullClassic)
 			s.AddRuleset(full)
 		}, ""},
-		{"ruleset is not in force", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"active"`, `"evaluate"`)) }, allMissing},
-		{"ruleset excludes the branch", admin, func(s *ghtest.Server) { s.AddRuleset(with(full, `"exclude":[]`, `"exclude":["refs/heads/main"]`)) }, allMissing},
+		{"ruleset is not in force", admin,
+			func(s *ghtest.Server) { s.AddRuleset(with(full, `"active"`, `"evaluate"`)) }, allMissing},
+		{"ruleset excludes the branch", admin,
+			func(s *ghtest.Server) { s.AddRuleset(with(full, `"exclude":[]`, `"exclude":["refs/heads/main"]`)) },
+			allMissing},
 		{"ruleset can be bypassed", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(`{"name":"main","target":"branch","enforcement":"active","bypass_actors":[{"actor_id":5,"actor_type":"RepositoryRole","bypass_mode":"always"}],"conditions":{"ref_name":{"include":["~ALL"],"exclude":[]}},"rules":[{"type":"deletion"}]}`))
+			s.AddRuleset(
+				with(`{"name":"main","target":"branch","enforcement":"active","bypass_actors":[{"actor_id":5,"actor_type":"RepositoryRole","bypass_mode":"always"}],"conditions":{"ref_name":{"include":["~ALL"],"exclude":[]}},"rules":[{"type":"deletion"}]}`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
 		}, `missing block_deletion: false; ruleset "main" holds it, but can be bypassed by "RepositoryRole" 5 (always) -> true`},
 		{"administrators bypass the classic protection", admin, func(s *ghtest.Server) {
-			s.SetClassic("main", with(fullClassic, `"enforce_admins":{"enabled":true}`, `"enforce_admins":{"enabled":false}`))
+			s.SetClassic("main", with(fullClassic, `"enforce_admins":{"enabled":true}`,
+				`"enforce_admins":{"enabled":false}`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
 		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by administrators -> true`},
 		{"classic reviews can be bypassed", admin, func(s *ghtest.Server) {
-			s.SetClassic("main", with(fullClassic, `"dismiss_stale_reviews"`, `"bypass_pull_request_allowances":{"users":[{}],"teams":[],"apps":[{}]},"dismiss_stale_reviews"`))
+			s.SetClassic("main", with(fullClassic, `"dismiss_stale_reviews"`,
+				`"bypass_pull_request_allowances":{"users":[{}],"teams":[],"apps":[{}]},"dismiss_stale_reviews"`))
 			s.AddRuleset(with(full, `{"type":"deletion"},`, ""))
 		}, `missing block_deletion: false; classic branch protection holds it, but can be bypassed by 1 users, 0 teams and 1 apps (pull requests) -> true`},
 		{"each protects a part", admin, func(s *ghtest.Server) {
-			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`, `"allow_deletions":{"enabled":true}`))
-			s.AddRuleset(`{"name":"x","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"deletion"}]}`)
+			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`,
+				`"allow_deletions":{"enabled":true}`))
+			s.AddRuleset(
+				`{"name":"x","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"deletion"}]}`)
 			s.AllowRebase = false
 		}, ""},
 		{"weaker", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(full, `"required_approving_review_count":1`, `"required_approving_review_count":0`, `"require_code_owner_review":true`, `"require_code_owner_review":false`,
-				`"strict_required_status_checks_policy":true`, `"strict_required_status_checks_policy":false`, `,"integration_id":15368`, ""))
+			s.AddRuleset(with(full, `"required_approving_review_count":1`, `"required_approving_review_count":0`,
+				`"require_code_owner_review":true`, `"require_code_owner_review":false`,
+				`"strict_required_status_checks_policy":true`, `"strict_required_status_checks_policy":false`,
+				`,"integration_id":15368`, ""))
 		}, `missing code_owner_review: false -> true
 missing up_to_date: false -> true
 missing approvals: 0 -> 1
 missing required_checks[oap-gate]: required, from any app -> required, from app 15368`},
 		{"stricter is kept", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"required_linear_history"},{"type":"required_signatures"}`, `"required_approving_review_count":1`, `"required_approving_review_count":2`,
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"required_linear_history"},{"type":"required_signatures"}`,
+				`"required_approving_review_count":1`, `"required_approving_review_count":2`,
 				`[{"context":"oap-gate"`, `[{"context":"lint"},{"context":"oap-gate"`))
 		}, `stricter signed_commits: true -> false
 stricter linear_history: true -> false
 stricter approvals: 2 -> 1
 stricter required_checks[lint]: required, from any app -> not required`},
 		{"a merge queue stands in for up to date", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(full, `"strict_required_status_checks_policy":true`, `"strict_required_status_checks_policy":false`, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"SQUASH"}}`))
+			s.AddRuleset(with(full, `"strict_required_status_checks_policy":true`,
+				`"strict_required_status_checks_policy":false`, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"SQUASH"}}`))
 		}, "stricter merge_queue: true -> false"},
 		{"the queue rebases", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE"}}`))
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE"}}`))
 		}, "stricter merge_queue: true -> false\nmissing block_rebase_merging: false -> true"},
 		{"rules of a newer forge", admin, func(s *ghtest.Server) {
-			s.AddRuleset(with(full, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"required_agent_review","parameters":[1]},{"type":"code_quality"},{"type":"code_quality"}`))
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"required_agent_review","parameters":[1]},{"type":"code_quality"},{"type":"code_quality"}`))
 		}, "not checked code_quality\nnot checked required_agent_review"},
-		{"a token that cannot administer", robot, func(s *ghtest.Server) { s.AddRuleset(full) }, `unknown block_force_push: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
+		{"a token that cannot administer", robot, func(s *ghtest.Server) { s.AddRuleset(full) },
+			`unknown block_force_push: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
 unknown block_deletion: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
 unknown require_pull_request: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
 unknown code_owner_review: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
@@ -170,7 +189,8 @@ unread classic branch protection: reading the branch protection: the token may n
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/branches", Status: 403, Message: "Upgrade to GitHub Pro"})
 		}, `unread classic branch protection: reading the branch protection: the token may not do this (403 "Upgrade to GitHub Pro")`},
 		{"rulesets are not known there", admin, func(s *ghtest.Server) {
-			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`, `"allow_deletions":{"enabled":true}`))
+			s.SetClassic("main", with(fullClassic, `"allow_deletions":{"enabled":false}`,
+				`"allow_deletions":{"enabled":true}`))
 			s.AllowRebase = false
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/rules/", Status: 404, Message: "Not Found"})
 		}, `unknown block_deletion: false; not all could be read -> true
@@ -210,31 +230,40 @@ func TestProtectApplies(t *testing.T) {
 		left    string
 		writes  []string
 	}{
-		{"nothing stands", func(*ghtest.Server, *repoconfig.Protection) {}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "",
+		{"nothing stands", func(*ghtest.Server, *repoconfig.Protection) {},
+			[]string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "",
 			[]string{"PATCH /repos/acme/registry", "POST /repos/acme/registry/rulesets"}},
 		{"all stands elsewhere", func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.SetClassic("main", fullClassic)
 			s.AllowRebase = false
 		}, nil, "", nil},
-		{"rebasing alone", func(s *ghtest.Server, _ *repoconfig.Protection) { s.SetClassic("main", fullClassic) }, []string{"repository settings: rebase merging is off"}, "",
+		{"rebasing alone", func(s *ghtest.Server, _ *repoconfig.Protection) { s.SetClassic("main", fullClassic) },
+			[]string{"repository settings: rebase merging is off"}, "",
 			[]string{"PATCH /repos/acme/registry"}},
 		{"a bypass stands beside", func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.AddRuleset(with(full, `"bypass_actors":[]`, `"bypass_actors":[{"actor_type":"OrganizationAdmin"}]`))
-		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "", []string{"PATCH /repos/acme/registry", "POST /repos/acme/registry/rulesets"}},
-		{"its own ruleset was weakened", func(s *ghtest.Server, _ *repoconfig.Protection) { s.AddRuleset(weak) }, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": updated`},
-			"stricter signed_commits: true -> false\nstricter approvals: 3 -> 1\nstricter required_checks[lint]: required, from any app -> not required\nnot checked commit_message_pattern",
+		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "",
+			[]string{"PATCH /repos/acme/registry", "POST /repos/acme/registry/rulesets"}},
+		{"its own ruleset was weakened", func(s *ghtest.Server, _ *repoconfig.Protection) { s.AddRuleset(weak) },
+			[]string{"repository settings: rebase merging is off", `ruleset "oap-gate": updated`},
+			"stricter signed_commits: true -> false\nstricter approvals: 3 -> 1\nstricter required_checks[lint]: " +
+				"required, from any app -> not required\nnot checked commit_message_pattern",
 			[]string{"PATCH /repos/acme/registry", "PUT /repos/acme/registry/rulesets/1"}},
 		{"everything", func(s *ghtest.Server, p *repoconfig.Protection) {
 			s.Organization = true
 			p.SignedCommits, p.LinearHistory, p.MergeQueue = true, true, true
-		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "", []string{"PATCH /repos/acme/registry", "POST /repos/acme/registry/rulesets"}},
+		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": created`}, "",
+			[]string{"PATCH /repos/acme/registry", "POST /repos/acme/registry/rulesets"}},
 		{"its own queue rebases", func(s *ghtest.Server, p *repoconfig.Protection) {
 			s.Organization, s.AllowRebase, p.MergeQueue = true, false, true
-			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate"`, `{"type":"deletion"}`, `{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE","max_entries_to_build":9,"check_response_timeout_minutes":60,"grouping_strategy":"HEADGREEN","max_entries_to_merge":5,"min_entries_to_merge":1,"min_entries_to_merge_wait_minutes":5}}`))
-		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": updated`}, "", []string{"PATCH /repos/acme/registry", "PUT /repos/acme/registry/rulesets/1"}},
+			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate"`, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE","max_entries_to_build":9,"check_response_timeout_minutes":60,"grouping_strategy":"HEADGREEN","max_entries_to_merge":5,"min_entries_to_merge":1,"min_entries_to_merge_wait_minutes":5}}`))
+		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": updated`}, "",
+			[]string{"PATCH /repos/acme/registry", "PUT /repos/acme/registry/rulesets/1"}},
 		{"an organisation's ruleset of that name", func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.AllowRebase = false
-			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate","source_type":"Organization","source":"acme"`, `{"type":"deletion"},`, ""))
+			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate","source_type":"Organization","source":"acme"`,
+				`{"type":"deletion"},`, ""))
 		}, []string{`ruleset "oap-gate": created`}, "", []string{"POST /repos/acme/registry/rulesets"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -261,15 +290,18 @@ func TestProtectApplies(t *testing.T) {
 
 func TestApplyKeepsWhatItDoesNotKnow(t *testing.T) {
 	s := start(t)
-	s.AddRuleset(`{"name":"oap-gate","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["refs/heads/release"],"exclude":[]}},
+	s.AddRuleset(
+		`{"name":"oap-gate","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["refs/heads/release"],"exclude":[]}},
 		"rules":[{"type":"code_scanning","parameters":{"code_scanning_tools":[{"tool":"x","n":12345678901234567}]}},
 		{"type":"pull_request","parameters":{"required_approving_review_count":3,"dismiss_stale_reviews_on_push":false,"require_code_owner_review":false,"require_last_push_approval":false,"required_review_thread_resolution":true,"allowed_merge_methods":["squash"]}}]}`)
 	if _, err := Protect(t.Context(), client(t, s, admin), example(t), true); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Rulesets()[0]
-	for _, want := range []string{`"include":["refs/heads/release","~DEFAULT_BRANCH"]`, `"code_scanning_tools":[{`, `"tool":"x"`, `"allowed_merge_methods":["squash"]`,
-		`"required_review_thread_resolution":true`, `"required_approving_review_count":3`, `"require_code_owner_review":true`, `"bypass_actors":[]`} {
+	for _, want := range []string{`"include":["refs/heads/release","~DEFAULT_BRANCH"]`, `"code_scanning_tools":[{`,
+		`"tool":"x"`, `"allowed_merge_methods":["squash"]`,
+		`"required_review_thread_resolution":true`, `"required_approving_review_count":3`,
+		`"require_code_owner_review":true`, `"bypass_actors":[]`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("lost %s in\n%s", want, got)
 		}
@@ -278,13 +310,15 @@ func TestApplyKeepsWhatItDoesNotKnow(t *testing.T) {
 
 // A required check that stands twice, for any app and for the wanted one, is not written a second time for that one.
 func TestRequiredCheckIsBoundOnce(t *testing.T) {
-	decode := json.NewDecoder(strings.NewReader(`[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h"}]`))
+	decode := json.NewDecoder(
+		strings.NewReader(`[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h"}]`))
 	decode.UseNumber()
 	var standing any
 	if err := decode.Decode(&standing); err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(addChecks(standing, []repoconfig.RequiredCheck{{Context: "g", AppID: 15368}, {Context: "h", AppID: 15368}, {Context: "i"}}))
+	got, err := json.Marshal(addChecks(standing, []repoconfig.RequiredCheck{{Context: "g", AppID: 15368},
+		{Context: "h", AppID: 15368}, {Context: "i"}}))
 	if want := `[{"context":"g"},{"context":"g","integration_id":15368},{"context":"h","integration_id":15368},{"context":"i"}]`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
@@ -299,35 +333,47 @@ func TestProtectFails(t *testing.T) {
 		kind  error
 		want  string
 	}{
-		{"no such repository", "", false, func(s *ghtest.Server, _ *repoconfig.Protection) { s.Name = "other" }, ErrNotFound,
+		{"no such repository", "", false, func(s *ghtest.Server, _ *repoconfig.Protection) { s.Name = "other" },
+			ErrNotFound,
 			`reading the repository acme/registry: not there, or not to be seen with this token (404 "Not Found")`},
 		{"may not write", robot, true, func(*ghtest.Server, *repoconfig.Protection) {}, ErrForbidden,
 			`switching rebase merging off: the token may not do this (403 "Resource not accessible by integration")`},
-		{"may not write, not said so", person, true, func(s *ghtest.Server, _ *repoconfig.Protection) { s.AllowRebase = false }, ErrNotFound,
+		{"may not write, not said so", person, true,
+			func(s *ghtest.Server, _ *repoconfig.Protection) { s.AllowRebase = false }, ErrNotFound,
 			`switching rebase merging off: not there, or not to be seen with this token (404 "Not Found")`},
-		{"only rebasing is on", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) { s.OnlyRebase = true }, ErrRefused,
+		{"only rebasing is on", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) { s.OnlyRebase = true },
+			ErrRefused,
 			`switching rebase merging off: the forge refuses what was sent (422 "Validation Failed", "Sorry, you need to allow at least one merge strategy. (no_merge_method)")`},
-		{"merge queue without an organisation", admin, true, func(s *ghtest.Server, p *repoconfig.Protection) { s.AllowRebase = false; p.MergeQueue = true }, ErrRefused,
+		{"merge queue without an organisation", admin, true,
+			func(s *ghtest.Server, p *repoconfig.Protection) { s.AllowRebase = false; p.MergeQueue = true }, ErrRefused,
 			`creating the ruleset "oap-gate": the forge refuses what was sent (422 "Validation Failed", "Invalid rules: 'Merge queue'")`},
 		{"its name is taken by a tag ruleset", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.AllowRebase = false
 			s.AddRuleset(`{"name":"oap-gate","target":"tag","enforcement":"active","rules":[]}`)
-		}, ErrRefused, `reading the ruleset "oap-gate": the forge refuses what was sent (it is for "tag", "branch" is expected: rename it at the forge)`},
+		}, ErrRefused,
+			`reading the ruleset "oap-gate": the forge refuses what was sent (it is for "tag", "branch" is expected: rename it at the forge)`},
 		{"half way", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) {
-			s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 422, Message: "Validation Failed"})
-		}, ErrRefused, `creating the ruleset "oap-gate": the forge refuses what was sent (422 "Validation Failed") (changed before that: repository settings: rebase merging is off)`},
+			s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 422,
+				Message: "Validation Failed"})
+		}, ErrRefused,
+			`creating the ruleset "oap-gate": the forge refuses what was sent (422 "Validation Failed") (changed before that: repository settings: rebase merging is off)`},
 		{"rate limit", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/branches", Status: 429, Message: "x"})
-		}, ErrLimited, `reading the branch protection: the forge's rate limit is used up until 2100-01-01T00:00:00Z (429 "x")`},
+		}, ErrLimited,
+			`reading the branch protection: the forge's rate limit is used up until 2100-01-01T00:00:00Z (429 "x")`},
 		{"server error", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/rules/", Status: 500, Message: "x"})
 		}, ErrUnavailable, `reading the rules: the forge cannot be reached or does not make sense (500 "x")`},
 		{"rule without parameters", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
-			s.AddRuleset(`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"pull_request"}]}`)
-		}, ErrUnavailable, `reading the rules: the forge cannot be reached or does not make sense (rule "pull_request" has no parameters)`},
+			s.AddRuleset(
+				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"pull_request"}]}`)
+		}, ErrUnavailable,
+			`reading the rules: the forge cannot be reached or does not make sense (rule "pull_request" has no parameters)`},
 		{"parameters of another shape", admin, false, func(s *ghtest.Server, _ *repoconfig.Protection) {
-			s.AddRuleset(`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"merge_queue","parameters":[]}]}`)
-		}, ErrUnavailable, `reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type struct { Method string "json:\"merge_method\"" })`},
+			s.AddRuleset(
+				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"merge_queue","parameters":[]}]}`)
+		}, ErrUnavailable,
+			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type struct { Method string "json:\"merge_method\"" })`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, wanted := start(t), example(t)
@@ -352,7 +398,8 @@ func TestApplyReadsAgain(t *testing.T) {
 }
 
 func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
-	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true, ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
+	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true,
+		ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
 		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
 			t.Errorf("%v: %v", kind, got)
 		}

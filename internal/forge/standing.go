@@ -18,7 +18,8 @@ import (
 type Standing struct {
 	Branch string // the default branch
 	Layers []Layer
-	// RequiresWorkflows tells whether a ruleset of the organisation demands that workflows pass, which a fork cannot edit.
+	// RequiresWorkflows tells whether a ruleset of the organisation demands that workflows pass, which a fork cannot
+	// edit.
 	RequiresWorkflows bool
 	// QueueRebases tells whether a merge queue lands pull requests by rebasing.
 	QueueRebases bool
@@ -36,8 +37,8 @@ type Layer struct {
 	Hidden     bool     // the token may not see who bypasses it
 }
 
-// rule is one rule as the forge gives it. go-github's own type loses the rules that it does not know, and of the rules of
-// a newer forge that it knows it fails to decode the whole list.
+// rule is one rule as the forge gives it. go-github's own type loses the rules that it does not know, and of the rules
+// of a newer forge that it knows it fails to decode the whole list.
 type rule struct {
 	Type       string          `json:"type"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
@@ -61,14 +62,16 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 		return nil, err
 	}
 	if repo.DefaultBranch == "" {
-		return nil, &Error{Op: "reading the repository " + c.Repository, Kind: ErrUnavailable, Err: errors.New("the answer names no default branch")}
+		return nil, &Error{Op: "reading the repository " + c.Repository, Kind: ErrUnavailable,
+			Err: errors.New("the answer names no default branch")}
 	}
 	s := &Standing{Branch: repo.DefaultBranch}
 	switch {
 	case repo.AllowRebase == nil:
 		s.Unread = append(s.Unread, "repository settings: the ways of merging are shown to administrators alone")
 	case !*repo.AllowRebase:
-		s.Layers = append(s.Layers, Layer{Name: "repository settings", Protection: repoconfig.Protection{BlockRebaseMerging: true}})
+		s.Layers = append(s.Layers,
+			Layer{Name: "repository settings", Protection: repoconfig.Protection{BlockRebaseMerging: true}})
 	}
 	if err := s.readRulesets(ctx, c); err != nil {
 		return nil, err
@@ -147,7 +150,8 @@ func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
 		Name   string         `json:"name"`
 		Bypass *[]bypassActor `json:"bypass_actors"` // left out where the token may not see it
 	}
-	_, err := c.Call(ctx, "reading ruleset "+strconv.FormatInt(id, 10), http.MethodGet, "rulesets/"+strconv.FormatInt(id, 10), nil, &set)
+	_, err := c.Call(ctx, "reading ruleset "+strconv.FormatInt(id, 10), http.MethodGet, "rulesets/"+
+		strconv.FormatInt(id, 10), nil, &set)
 	switch {
 	case unreadable(err):
 		layer.Hidden = true
@@ -193,7 +197,8 @@ func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
 		p.DismissStaleReviews = p.DismissStaleReviews || v.Stale
 		p.CodeOwnerReview = p.CodeOwnerReview || v.CodeOwner
 		p.LastPushApproval = p.LastPushApproval || v.LastPush
-		p.BlockRebaseMerging = p.BlockRebaseMerging || len(v.MergeMethod) > 0 && !slices.Contains(v.MergeMethod, "rebase")
+		p.BlockRebaseMerging = p.BlockRebaseMerging || len(v.MergeMethod) > 0 &&
+			!slices.Contains(v.MergeMethod, "rebase")
 	case "required_status_checks":
 		var v struct {
 			Strict bool `json:"strict_required_status_checks_policy"`
@@ -206,7 +211,8 @@ func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
 			return err
 		}
 		for _, one := range v.Checks {
-			p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck{Context: one.Context, AppID: one.AppID})
+			p.RequiredChecks = append(p.RequiredChecks, repoconfig.RequiredCheck{Context: one.Context,
+				AppID: one.AppID})
 		}
 		p.UpToDate = p.UpToDate || v.Strict && len(v.Checks) > 0
 	case "merge_queue":
@@ -236,7 +242,8 @@ func decodeParameters(r rule, into any) error {
 	return nil
 }
 
-// noClassic is what the forge says where a branch has no classic protection; any other 404 means that it does not show it.
+// noClassic is what the forge says where a branch has no classic protection; any other 404 means that it does not show
+// it.
 const noClassic = "Branch not protected"
 
 type toggle struct {
@@ -271,7 +278,8 @@ func (s *Standing) readClassic(ctx context.Context, c *Client) error {
 		ForcePush  toggle `json:"allow_force_pushes"`
 		Deletion   toggle `json:"allow_deletions"`
 	}
-	_, err := c.Call(ctx, "reading the branch protection", http.MethodGet, "branches/"+url.PathEscape(s.Branch)+"/protection", nil, &v)
+	_, err := c.Call(ctx, "reading the branch protection", http.MethodGet, "branches/"+url.PathEscape(s.Branch)+
+		"/protection", nil, &v)
 	var e *Error
 	switch {
 	case errors.As(err, &e) && e.Kind == ErrNotFound && e.message == noClassic:
@@ -294,7 +302,8 @@ func (s *Standing) readClassic(ctx context.Context, c *Client) error {
 		p.RequirePullRequest, p.Approvals = true, r.Count
 		p.DismissStaleReviews, p.CodeOwnerReview, p.LastPushApproval = r.Stale, r.CodeOwner, r.LastPush
 		if b := r.Bypass; b != nil && len(b.Users)+len(b.Teams)+len(b.Apps) > 0 {
-			layer.Bypass = append(layer.Bypass, fmt.Sprintf("%d users, %d teams and %d apps (pull requests)", len(b.Users), len(b.Teams), len(b.Apps)))
+			layer.Bypass = append(layer.Bypass, fmt.Sprintf("%d users, %d teams and %d apps (pull requests)",
+				len(b.Users), len(b.Teams), len(b.Apps)))
 		}
 	}
 	if k := v.Checks; k != nil {

@@ -110,7 +110,8 @@ type Failure struct {
 
 // Start serves an empty repository with the default branch main until Close.
 func Start(owner, name string) *Server {
-	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1, tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
+	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1,
+		tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
 	return s
@@ -276,7 +277,8 @@ func (s *Server) route(r *request) {
 		s.user(r)
 		return
 	}
-	if len(r.path) < 3 || r.path[0] != "repos" || !strings.EqualFold(r.path[1], s.Owner) || !strings.EqualFold(r.path[2], s.Name) {
+	if len(r.path) < 3 || r.path[0] != "repos" || !strings.EqualFold(r.path[1], s.Owner) ||
+		!strings.EqualFold(r.path[2], s.Name) {
 		r.notFound()
 		return
 	}
@@ -358,7 +360,8 @@ func (r *request) send(status int, v any) {
 }
 
 func (r *request) fail(status int, message string, errors ...any) {
-	body := map[string]any{"message": message, "documentation_url": "https://docs.example.org/rest", "status": strconv.Itoa(status)}
+	body := map[string]any{"message": message, "documentation_url": "https://docs.example.org/rest",
+		"status": strconv.Itoa(status)}
 	if len(errors) > 0 {
 		body["errors"] = errors
 	}

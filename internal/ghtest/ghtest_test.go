@@ -36,16 +36,19 @@ func TestPaging(t *testing.T) {
 	}
 	next := "/repos/acme/registry/pulls?direction=asc&per_page=2&state=open"
 	for i, want := range []string{
-		`page=2&per_page=2&state=open>; rel="next", <` + s.URL + `/repos/acme/registry/pulls?direction=asc&page=3&per_page=2&state=open>; rel="last"`,
+		`page=2&per_page=2&state=open>; rel="next", <` + s.URL +
+			`/repos/acme/registry/pulls?direction=asc&page=3&per_page=2&state=open>; rel="last"`,
 		`page=1&per_page=2&state=open>; rel="prev", `,
 		`page=1&per_page=2&state=open>; rel="first"`,
 	} {
 		status, body, header := get(t, s, next+"&page="+string(rune('1'+i)), "")
-		if status != 200 || !strings.Contains(header.Get("Link"), want) || strings.Count(body, `"number"`) != min(2, 5-2*i) {
+		if status != 200 || !strings.Contains(header.Get("Link"), want) || strings.Count(body, `"number"`) != min(2,
+			5-2*i) {
 			t.Errorf("page %d: %d, Link %s\n%s", i+1, status, header.Get("Link"), body)
 		}
 	}
-	if status, body, header := get(t, s, "/repos/acme/registry/pulls?page=9", ""); status != 200 || body != "[]" || header.Get("Link") == "" {
+	if status, body, header := get(t, s, "/repos/acme/registry/pulls?page=9", ""); status != 200 || body != "[]" ||
+		header.Get("Link") == "" {
 		t.Errorf("beyond the end: %d %s", status, body)
 	}
 }
@@ -54,7 +57,8 @@ func TestRefusals(t *testing.T) {
 	s := Start("acme", "registry")
 	defer s.Close()
 	s.Grant("robot", Access{Login: "robot[bot]", App: true})
-	s.Fail(Failure{Path: "/repos/acme/registry/rulesets", Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "7"}, Times: 1})
+	s.Fail(Failure{Path: "/repos/acme/registry/rulesets", Status: 429, Message: "slow down",
+		Header: map[string]string{"Retry-After": "7"}, Times: 1})
 	for _, c := range []struct {
 		path, token string
 		status      int

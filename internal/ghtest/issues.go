@@ -80,7 +80,8 @@ func (s *Server) issueList(r *request) {
 	if !s.mayWrite(r) || !r.decode(&sent) {
 		return
 	}
-	i := Issue{Number: 100 + len(s.issues), State: "open", Title: sent.Title, Body: sent.Body, Labels: sent.Labels, Login: r.access.Login}
+	i := Issue{Number: 100 + len(s.issues), State: "open", Title: sent.Title, Body: sent.Body, Labels: sent.Labels,
+		Login: r.access.Login}
 	if r.access.App {
 		i.App = ActionsApp
 	}

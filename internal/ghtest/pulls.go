@@ -37,7 +37,9 @@ func (s *Server) repository(r *request) {
 		}
 		if change.AllowRebase != nil {
 			if !*change.AllowRebase && s.OnlyRebase {
-				r.fail(http.StatusUnprocessableEntity, "Validation Failed", map[string]any{"resource": "Repository", "field": "merge_commit_allowed", "code": "custom", "message": "Sorry, you need to allow at least one merge strategy. (no_merge_method)"})
+				r.fail(http.StatusUnprocessableEntity, "Validation Failed", map[string]any{"resource": "Repository",
+					"field": "merge_commit_allowed", "code": "custom",
+					"message": "Sorry, you need to allow at least one merge strategy. (no_merge_method)"})
 				return
 			}
 			s.AllowRebase = *change.AllowRebase
@@ -121,8 +123,10 @@ func (s *Server) commentJSON(c Comment) map[string]any {
 		app = map[string]int64{"id": ActionsApp}
 	}
 	return map[string]any{
-		"id": c.ID, "body": c.Body, "performed_via_github_app": app, "user": map[string]string{"login": c.Login, "type": kind},
-		"html_url": "https://forge.example/" + s.full() + "/pull/" + strconv.Itoa(c.Pull) + "#issuecomment-" + strconv.FormatInt(c.ID, 10),
+		"id": c.ID, "body": c.Body, "performed_via_github_app": app, "user": map[string]string{"login": c.Login,
+			"type": kind},
+		"html_url": "https://forge.example/" + s.full() + "/pull/" + strconv.Itoa(c.Pull) + "#issuecomment-" +
+			strconv.FormatInt(c.ID, 10),
 	}
 }
 
@@ -185,7 +189,8 @@ func (s *Server) writable(r *request, p *Pull) (string, bool) {
 		return "", false
 	}
 	if n := utf8.RuneCountInString(c.Body); n == 0 || n > MaxBody {
-		r.fail(http.StatusUnprocessableEntity, "Validation Failed", map[string]any{"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "Body is too long (maximum is 65536 characters)"})
+		r.fail(http.StatusUnprocessableEntity, "Validation Failed", map[string]any{"resource": "IssueComment",
+			"code": "unprocessable", "field": "data", "message": "Body is too long (maximum is 65536 characters)"})
 		return "", false
 	}
 	return c.Body, true

@@ -62,7 +62,8 @@ func (s *Server) keepRuleset(r map[string]any) int64 {
 	return id
 }
 
-// branchRules are the rules in force for a branch, one by one, as GitHub gives them: without the actors that bypass them.
+// branchRules are the rules in force for a branch, one by one, as GitHub gives them: without the actors that bypass
+// them.
 func (s *Server) branchRules(r *request) {
 	var list []map[string]any
 	for _, set := range s.rulesets {
@@ -72,7 +73,8 @@ func (s *Server) branchRules(r *request) {
 		rules, _ := set["rules"].([]any)
 		for _, rule := range rules {
 			rule := rule.(map[string]any)
-			one := map[string]any{"type": rule["type"], "ruleset_id": set["id"], "ruleset_source_type": set["source_type"], "ruleset_source": set["source"]}
+			one := map[string]any{"type": rule["type"], "ruleset_id": set["id"],
+				"ruleset_source_type": set["source_type"], "ruleset_source": set["source"]}
 			if p, ok := rule["parameters"]; ok {
 				one["parameters"] = p
 			}
@@ -105,7 +107,8 @@ func (s *Server) covers(set map[string]any, branch string) bool {
 func (r *request) shown(set map[string]any, full bool) map[string]any {
 	out := map[string]any{}
 	for k, v := range set {
-		if k == "bypass_actors" && !r.access.Admin || !full && (k == "rules" || k == "conditions" || k == "bypass_actors") {
+		if k == "bypass_actors" && !r.access.Admin || !full &&
+			(k == "rules" || k == "conditions" || k == "bypass_actors") {
 			continue
 		}
 		out[k] = v
@@ -156,11 +159,14 @@ func (s *Server) ruleset(r *request) {
 
 // Parameters that GitHub demands of a rule when it is written; the types are all those that may be written.
 var ruleParameters = map[string][]string{
-	"creation": nil, "update": nil, "deletion": nil, "non_fast_forward": nil, "required_linear_history": nil, "required_signatures": nil,
-	"required_deployments":   {"required_deployment_environments"},
-	"pull_request":           {"dismiss_stale_reviews_on_push", "require_code_owner_review", "require_last_push_approval", "required_approving_review_count", "required_review_thread_resolution"},
+	"creation": nil, "update": nil, "deletion": nil, "non_fast_forward": nil, "required_linear_history": nil,
+	"required_signatures":  nil,
+	"required_deployments": {"required_deployment_environments"},
+	"pull_request": {"dismiss_stale_reviews_on_push", "require_code_owner_review",
+		"require_last_push_approval", "required_approving_review_count", "required_review_thread_resolution"},
 	"required_status_checks": {"required_status_checks", "strict_required_status_checks_policy"},
-	"merge_queue":            {"check_response_timeout_minutes", "grouping_strategy", "max_entries_to_build", "max_entries_to_merge", "merge_method", "min_entries_to_merge", "min_entries_to_merge_wait_minutes"},
+	"merge_queue": {"check_response_timeout_minutes", "grouping_strategy", "max_entries_to_build",
+		"max_entries_to_merge", "merge_method", "min_entries_to_merge", "min_entries_to_merge_wait_minutes"},
 	"workflows":              {"workflows"},
 	"commit_message_pattern": {"operator", "pattern"},
 	"code_scanning":          {"code_scanning_tools"},

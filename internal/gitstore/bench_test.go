@@ -165,7 +165,8 @@ func (c clone) flatHistory(commits, each int) flatHistory {
 	for i := range h.commits {
 		root, _ := w.object(Tree, append([]byte("40000 implementations\x00"), h.trees[i].Bytes()...))
 		h.commits[i], _ = w.object(Commit, fmt.Appendf(nil,
-			"tree %s\n%sauthor A <a@example.org> %[3]d +0000\ncommitter A <a@example.org> %[3]d +0000\n\nx\n", root, parent, 1700000000+i))
+			"tree %s\n%sauthor A <a@example.org> %[3]d +0000\ncommitter A <a@example.org> %[3]d +0000\n\nx\n", root,
+			parent, 1700000000+i))
 		parent = fmt.Sprintf("parent %s\n", h.commits[i])
 	}
 	w.write(c)

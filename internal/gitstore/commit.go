@@ -127,7 +127,8 @@ func (d *commitDecoder) id(key string) (ID, bool, error) {
 // when reads the time of a person line: "name <e-mail> seconds zone".
 func when(person []byte) (int64, error) {
 	wrong := func() (int64, error) {
-		return 0, fmt.Errorf("committer %.200q, want name, e-mail in angle brackets, seconds since 1970 and a zone", person)
+		return 0, fmt.Errorf("committer %.200q, want name, e-mail in angle brackets, seconds since 1970 and a zone",
+			person)
 	}
 	end := bytes.LastIndexByte(person, '>')
 	if end < 0 || bytes.IndexByte(person[:end], '<') < 0 {

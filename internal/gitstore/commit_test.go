@@ -23,7 +23,8 @@ func TestDecodeCommit(t *testing.T) {
 		{"plain", plain + "\nmessage\n", ""},
 		{"no message", plain + "\n", ""},
 		{"message of any bytes", plain + "\n\x00\xff\n\n", ""},
-		{"other headers", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\nHG:extra x\n\n", "no header"},
+		{"other headers", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\nHG:extra x\n\n",
+			"no header"},
 		{"others that git writes", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\n\n", ""},
 		{"SHA-256", strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64)) + "\n", ""},
 
@@ -37,11 +38,14 @@ func TestDecodeCommit(t *testing.T) {
 		{"tree and a space", strings.Replace(plain, emptyTree, emptyTree+" ", 1) + "\n", "want 40 or 64"},
 		{"two spaces", strings.Replace(plain, "tree ", "tree  ", 1) + "\n", "want 40 or 64"},
 		{"parent before tree", parent + plain + "\n", "want the header tree"},
-		{"parent after author", strings.Replace(plain, "committer", parent+"committer", 1) + "\n", "want the header committer"},
+		{"parent after author", strings.Replace(plain, "committer", parent+"committer", 1) + "\n",
+			"want the header committer"},
 		{"parent after committer", plain + parent + "\n", "header parent after committer"},
-		{"parent of another size", strings.Replace(plain, "author", "parent "+strings.Repeat("1", 64)+"\nauthor", 1) + "\n", "another size"},
+		{"parent of another size", strings.Replace(plain, "author", "parent "+strings.Repeat("1", 64)+"\nauthor", 1) +
+			"\n", "another size"},
 		{"no author", strings.Replace(plain, "author "+person+"\n", "", 1) + "\n", "want the header author"},
-		{"two authors", strings.Replace(plain, "committer", "author "+person+"\ncommitter", 1) + "\n", "want the header committer"},
+		{"two authors", strings.Replace(plain, "committer", "author "+person+"\ncommitter", 1) + "\n",
+			"want the header committer"},
 		{"two committers", plain + "committer " + person + "\n\n", "header committer after committer"},
 		{"committer goes on", plain + " more\n\n", "in a second line"},
 		{"NUL", strings.Replace(plain, "A U", "A\x00U", 1) + "\n", "holds NUL"},
@@ -52,9 +56,11 @@ func TestDecodeCommit(t *testing.T) {
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
-		case test.want == "" && (c.When != 1700000000 || c.Signed != Unsigned || !strings.HasSuffix(test.data, "\n\n"+string(c.Message))):
+		case test.want == "" && (c.When != 1700000000 || c.Signed != Unsigned ||
+			!strings.HasSuffix(test.data, "\n\n"+string(c.Message))):
 			t.Errorf("%s: got %+v", test.name, c)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, ErrMalformed)):
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) ||
+			!errors.Is(err, ErrMalformed)):
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		}
 	}
@@ -95,7 +101,8 @@ func TestCommitterTime(t *testing.T) {
 func TestSignatureAsGit(t *testing.T) {
 	c := newClone(t)
 	said := filepath.Join(c.dir, "payload")
-	c.write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+"'\nexit 1\n")
+	c.write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+
+		"'\nexit 1\n")
 	if err := os.Chmod(filepath.Join(c.dir, "verify"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +165,8 @@ func TestSignatureKinds(t *testing.T) {
 		if c.Signed != want {
 			t.Errorf("%q: signed %v, want %v", headers, c.Signed, want)
 		}
-		if one := want != Unsigned && want != SeveralSignatures; one != (c.Payload != nil) || one != (c.Signature != nil) {
+		if one := want != Unsigned && want != SeveralSignatures; one != (c.Payload != nil) ||
+			one != (c.Signature != nil) {
 			t.Errorf("%q: payload %q, signature %q", headers, c.Payload, c.Signature)
 		}
 	}
@@ -181,7 +189,8 @@ func TestDecodeCommitParents(t *testing.T) {
 	second := c.commit("two")
 	c.git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	s := c.open()
-	for rev, want := range map[string][]ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t, first)}, "HEAD~2": nil} {
+	for rev, want := range map[string][]ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t, first)},
+		"HEAD~2": nil} {
 		id, err := s.Resolve(rev)
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +200,8 @@ func TestDecodeCommitParents(t *testing.T) {
 			t.Fatal(err)
 		}
 		commit, err := DecodeCommit(data)
-		if err != nil || !reflect.DeepEqual(commit.Parents, want) || commit.Tree != mustID(t, c.git("rev-parse", rev+"^{tree}")) {
+		if err != nil || !reflect.DeepEqual(commit.Parents, want) ||
+			commit.Tree != mustID(t, c.git("rev-parse", rev+"^{tree}")) {
 			t.Errorf("%s: %+v, %v, want parents %v", rev, commit, err, want)
 		}
 		if string(commit.Author) != "A <a@example.org> 1700000000 +0100" || commit.When != 1700000001 {

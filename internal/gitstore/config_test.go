@@ -25,7 +25,8 @@ var configTests = []string{
 	"[a \"b\"] c = d\n",
 	"[a]\nk1-x = v\n",
 	"[include]\npath = /absent\n[includeIf \"gitdir:/x/.path\"]\npath = /absent\n",
-	"[core\n", "[]\n", "[a b]\n", "[a \"b]\n", "[a \"b\nc\"]\n", "[a \"b\" ]\n", "[a]\n1k = v\n", "[a]\nk v\n", "[a]\nk_k = v\n",
+	"[core\n", "[]\n", "[a b]\n", "[a \"b]\n", "[a \"b\nc\"]\n", "[a \"b\" ]\n", "[a]\n1k = v\n", "[a]\nk v\n",
+	"[a]\nk_k = v\n",
 	"[a]\nk = \"open\n", "[a]\nk = \\q\n", "[a]\nk = v\\", "[a]\nk = \"a\nb\"\n", "[a\"b\"]\n", "=v\n", "[a]=v\n",
 }
 
@@ -65,8 +66,10 @@ func TestConfigKeyBeforeSection(t *testing.T) {
 }
 
 func TestConfigBool(t *testing.T) {
-	c := config{"a.t": "true", "a.y": "Yes", "a.1": "1", "a.f": "False", "a.n": "no", "a.0": "0", "a.e": "", "a.x": "maybe"}
-	for key, want := range map[string]bool{"a.t": true, "a.y": true, "a.1": true, "a.f": false, "a.n": false, "a.0": false, "a.e": false, "a.absent": false} {
+	c := config{"a.t": "true", "a.y": "Yes", "a.1": "1", "a.f": "False", "a.n": "no", "a.0": "0", "a.e": "",
+		"a.x": "maybe"}
+	for key, want := range map[string]bool{"a.t": true, "a.y": true, "a.1": true, "a.f": false, "a.n": false,
+		"a.0": false, "a.e": false, "a.absent": false} {
 		if got, err := c.bool(key); err != nil || got != want {
 			t.Errorf("%s: got %v, %v", key, got, err)
 		}

@@ -51,7 +51,8 @@ func TestEachEnds(t *testing.T) {
 
 	absent := hashOf(Blob, []byte("absent"))
 	count = 0
-	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20, func(int, Object) error { count++; return nil })
+	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20,
+		func(int, Object) error { count++; return nil })
 	wantError(t, err, ErrNotFound, "git fsck")
 	if count != 2 {
 		t.Errorf("%d calls before the object that is not there, want 2", count)
@@ -100,7 +101,8 @@ func TestOrder(t *testing.T) {
 	slices.Reverse(ids)
 	ids = append([]ID{absent}, ids...)
 	order := s.Order(ids)
-	if sorted := slices.Sorted(slices.Values(order)); len(sorted) != len(ids) || sorted[0] != 0 || sorted[len(sorted)-1] != len(ids)-1 ||
+	if sorted := slices.Sorted(slices.Values(order)); len(sorted) != len(ids) || sorted[0] != 0 ||
+		sorted[len(sorted)-1] != len(ids)-1 ||
 		len(slices.Compact(sorted)) != len(ids) {
 		t.Fatalf("%v is no permutation", order)
 	}

@@ -29,7 +29,8 @@ func FuzzPack(f *testing.F) {
 		sum := sha1.Sum(pack)
 		pack = append(pack, sum[:]...)
 		ids := []ID{id, hashOf(Blob, []byte("o")), hashOf(Blob, []byte("r"))}
-		x, err := parseIndex(indexBytes([]packed{{ids[0], int64(a)}, {ids[1], int64(b)}, {ids[2], int64(c)}}, sum[:]), 20)
+		x, err := parseIndex(indexBytes([]packed{{ids[0], int64(a)}, {ids[1], int64(b)}, {ids[2], int64(c)}}, sum[:]),
+			20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,8 @@ func FuzzDelta(f *testing.F) {
 		if len(base) > 0 {
 			one, _ := pieces(nil).add(base, 0, len(base))
 			p, otherErr := one.apply(delta)
-			if otherErr != errManyPieces && ((err == nil) != (otherErr == nil) || err == nil && !bytes.Equal(out, bytes.Join(p.bytes(), nil))) {
+			if otherErr != errManyPieces && ((err == nil) != (otherErr == nil) || err == nil &&
+				!bytes.Equal(out, bytes.Join(p.bytes(), nil))) {
 				t.Errorf("made %q, %v; in pieces %q, %v", out, err, p.bytes(), otherErr)
 			}
 		}
@@ -88,7 +90,8 @@ func FuzzDelta(f *testing.F) {
 // FuzzIndex: what an index finds it also lists, and its offsets can be asked for.
 func FuzzIndex(f *testing.F) {
 	pack := make([]byte, 20)
-	good := indexBytes([]packed{{hashOf(Blob, nil), 12}, {hashOf(Tree, nil), 1 << 40}, {hashOf(Blob, []byte("x")), 1 << 31}}, pack)
+	good := indexBytes([]packed{{hashOf(Blob, nil), 12}, {hashOf(Tree, nil), 1 << 40},
+		{hashOf(Blob, []byte("x")), 1 << 31}}, pack)
 	f.Add(uint16(4), uint32(2), []byte{})
 	f.Add(uint16(8+4*255), uint32(2), []byte("more"))
 	f.Add(uint16(8+4*17), uint32(1<<31), make([]byte, 28))
@@ -197,7 +200,8 @@ func FuzzTree(f *testing.F) {
 			if i > 0 && orderKey(entries[i-1]) >= orderKey(e) {
 				t.Errorf("name %q after %q", e.Name, entries[i-1].Name)
 			}
-			if strings.EqualFold(strings.TrimRight(string(e.Name), ". "), ".git") || bytes.ContainsAny(e.Name, "/\x00\n") {
+			if strings.EqualFold(strings.TrimRight(string(e.Name), ". "), ".git") ||
+				bytes.ContainsAny(e.Name, "/\x00\n") {
 				t.Errorf("name %q", e.Name)
 			}
 		}
@@ -213,7 +217,8 @@ func orderKey(e TreeEntry) string {
 
 // FuzzCommit: a commit that is accepted holds what it says, and payload and signature together are the commit.
 func FuzzCommit(f *testing.F) {
-	for _, headers := range []string{"", pgp, pgp + pgp, "encoding x\n" + pgp, "mergetag x\n y\n", "gpgsig-sha256 x\n y\n" + pgp} {
+	for _, headers := range []string{"", pgp, pgp + pgp, "encoding x\n" + pgp, "mergetag x\n y\n",
+		"gpgsig-sha256 x\n y\n" + pgp} {
 		f.Add([]byte(plain + headers + "\nmessage\n"))
 	}
 	f.Add([]byte(strings.Replace(plain, "author", "parent "+emptyTree+"\nauthor", 1) + "\n"))
@@ -225,10 +230,12 @@ func FuzzCommit(f *testing.F) {
 			}
 			return
 		}
-		if !bytes.HasPrefix(data, []byte("tree "+c.Tree.String()+"\n")) || !bytes.HasSuffix(data, c.Message) || c.When < 0 || c.When > maxWhen {
+		if !bytes.HasPrefix(data, []byte("tree "+c.Tree.String()+"\n")) || !bytes.HasSuffix(data, c.Message) ||
+			c.When < 0 || c.When > maxWhen {
 			t.Errorf("%q gives %+v", data, c)
 		}
-		if len(c.Payload)+len(c.Signature) > len(data) || (c.Payload == nil) != (c.Signed == Unsigned || c.Signed == SeveralSignatures) {
+		if len(c.Payload)+len(c.Signature) > len(data) || (c.Payload == nil) != (c.Signed == Unsigned ||
+			c.Signed == SeveralSignatures) {
 			t.Errorf("%q gives payload %q, signature %q, signed %v", data, c.Payload, c.Signature, c.Signed)
 		}
 		if c.Payload != nil {
@@ -245,7 +252,8 @@ func FuzzRevision(f *testing.F) {
 	head := c.commit("one")
 	c.write(".git/outside", head)
 	s := c.open()
-	for _, rev := range []string{"HEAD", "main", "main^0", "HEAD~0", head[:8], "refs/heads/../../outside", "../outside", "outside", "@", "a..b", "x@{1}"} {
+	for _, rev := range []string{"HEAD", "main", "main^0", "HEAD~0", head[:8], "refs/heads/../../outside", "../outside",
+		"outside", "@", "a..b", "x@{1}"} {
 		f.Add(rev)
 	}
 	f.Fuzz(func(t *testing.T, rev string) {
@@ -265,7 +273,8 @@ func FuzzRevision(f *testing.F) {
 
 // FuzzPackedRefs: the file is read to its end or refused.
 func FuzzPackedRefs(f *testing.F) {
-	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n" + emptyTree + " refs/heads/main\n^" + emptyTree + "\n" + emptyTree + " refs/tags/v1\n"))
+	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n" + emptyTree + " refs/heads/main\n^" + emptyTree +
+		"\n" + emptyTree + " refs/tags/v1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		id, err := findPacked(data, "refs/tags/v1", 20)
 		if err == nil && !bytes.Contains(data, []byte(id.String()+" refs/tags/v1")) {

@@ -19,9 +19,9 @@ type location struct {
 	worktree  string // root of the work tree, "" for a bare clone
 }
 
-// find looks for a clone at dir, then for a work tree around it, as git does. A bare clone must be dir itself: what looks
-// like one around dir may have been checked out from a tree. GIT_DIR and the like are not read: no environment variable
-// may choose what is judged.
+// find looks for a clone at dir, then for a work tree around it, as git does. A bare clone must be dir itself: what
+// looks like one around dir may have been checked out from a tree. GIT_DIR and the like are not read: no environment
+// variable may choose what is judged.
 func find(dir string) (location, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,7 +55,8 @@ func workTree(dir string) (location, error) {
 	dotGit := filepath.Join(dir, ".git")
 	info, err := os.Stat(dotGit)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && info.IsDir() && !isGitDir(dotGit):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && info.IsDir() &&
+		!isGitDir(dotGit):
 		return location{}, nil
 	case err != nil:
 		return location{}, err

@@ -31,7 +31,8 @@ func TestReadAsGoGit(t *testing.T) {
 			shared.git(repack...)
 		}
 		s := shared.open()
-		other := filesystem.NewStorageWithOptions(osfs.New(filepath.Join(shared.dir, ".git")), objectcache.NewObjectLRUDefault(),
+		other := filesystem.NewStorageWithOptions(osfs.New(filepath.Join(shared.dir, ".git")),
+			objectcache.NewObjectLRUDefault(),
 			filesystem.Options{KeepDescriptors: true, AlternatesFS: osfs.New("/")})
 		ids := strings.Fields(shared.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
 		if len(ids) < 50 {
@@ -41,7 +42,8 @@ func TestReadAsGoGit(t *testing.T) {
 			kind, got, err := s.Read(mustID(t, id), 1<<20)
 			wantKind, want := readGoGit(t, other, id)
 			if err != nil || kind.String() != wantKind || !bytes.Equal(got, want) {
-				t.Errorf("%s: read a %s of %d bytes, %v; go-git a %s of %d", id, kind, len(got), err, wantKind, len(want))
+				t.Errorf("%s: read a %s of %d bytes, %v; go-git a %s of %d", id, kind, len(got), err, wantKind,
+					len(want))
 			}
 		}
 		if err := other.Close(); err != nil {

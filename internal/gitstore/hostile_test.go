@@ -56,11 +56,16 @@ func TestHostilePacks(t *testing.T) {
 			w.add(target, Blob, nil, text, 0)
 			w.pack.Truncate(w.pack.Len() - 9)
 		}, ErrCorrupt},
-		{"an offset before the first entry", func(w *packWriter) { w.entries = append(w.entries, packed{target, 4}) }, ErrCorrupt},
-		{"an offset at the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, int64(w.pack.Len())}) }, ErrCorrupt},
-		{"an offset beyond the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 30}) }, ErrCorrupt},
-		{"a 64-bit offset beyond the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 40}) }, ErrCorrupt},
-		{"a negative 64-bit offset", func(w *packWriter) { w.entries = append(w.entries, packed{target, -1}) }, ErrCorrupt},
+		{"an offset before the first entry", func(w *packWriter) { w.entries = append(w.entries, packed{target, 4}) },
+			ErrCorrupt},
+		{"an offset at the end",
+			func(w *packWriter) { w.entries = append(w.entries, packed{target, int64(w.pack.Len())}) }, ErrCorrupt},
+		{"an offset beyond the end", func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 30}) },
+			ErrCorrupt},
+		{"a 64-bit offset beyond the end",
+			func(w *packWriter) { w.entries = append(w.entries, packed{target, 1 << 40}) }, ErrCorrupt},
+		{"a negative 64-bit offset", func(w *packWriter) { w.entries = append(w.entries, packed{target, -1}) },
+			ErrCorrupt},
 		{"a delta of itself", func(w *packWriter) { w.add(target, refDelta, target.Bytes(), same, 0) }, ErrTooLarge},
 		{"two deltas of each other", func(w *packWriter) {
 			w.add(target, refDelta, other.Bytes(), same, 0)
@@ -69,7 +74,8 @@ func TestHostilePacks(t *testing.T) {
 		{"a delta of an object that is elsewhere", func(w *packWriter) {
 			w.add(target, refDelta, hashOf(Blob, []byte("loose\n")).Bytes(), same, 0)
 		}, ErrCorrupt},
-		{"an offset delta of itself", func(w *packWriter) { w.add(target, offsetDelta, []byte{0}, same, 0) }, ErrCorrupt},
+		{"an offset delta of itself", func(w *packWriter) { w.add(target, offsetDelta, []byte{0}, same, 0) },
+			ErrCorrupt},
 		{"an offset delta of what is before the pack", func(w *packWriter) {
 			w.add(target, offsetDelta, offsetBytes(1<<20), same, 0)
 		}, ErrCorrupt},
@@ -356,8 +362,10 @@ func TestHostileIndex(t *testing.T) {
 func TestHostileLoose(t *testing.T) {
 	for head, ok := range map[string]bool{
 		"blob 0\x00": true, "commit 12\x00": true, "tree 1\x00": true, "tag 9\x00": true,
-		"": false, "blob": false, "blob ": false, "blob 1": false, "blob \x00": false, "blob 01\x00": false, "blob +1\x00": false,
-		"blob -1\x00": false, "blob 1 \x00": false, " blob 1\x00": false, "Blob 1\x00": false, "blobs 1\x00": false, "blob\x001\x00": false,
+		"": false, "blob": false, "blob ": false, "blob 1": false, "blob \x00": false, "blob 01\x00": false,
+		"blob +1\x00": false,
+		"blob -1\x00": false, "blob 1 \x00": false, " blob 1\x00": false, "Blob 1\x00": false, "blobs 1\x00": false,
+		"blob\x001\x00":                 false,
 		"blob 99999999999999999999\x00": false, "blob 1\n\x00": false,
 	} {
 		if _, _, _, err := parseLooseHead([]byte(head)); (err == nil) != ok {

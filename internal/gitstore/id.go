@@ -1,9 +1,9 @@
 // Package gitstore reads the objects of a Git clone, loose, packed, and of alternates, by SHA-1 or SHA-256. It decides
 // nothing about their content but that they are what their ids say.
 //
-// It is a reader of its own because others lack what a gate needs: go-git's storer does not hold bytes against ids, hashes
-// each tree to cache it all the same, refuses SHA-256 and the extensions that a sparse checkout leaves behind; and the
-// git command obeys the clone's configuration. Both are the reference in the tests.
+// It is a reader of its own because others lack what a gate needs: go-git's storer does not hold bytes against ids,
+// hashes each tree to cache it all the same, refuses SHA-256 and the extensions that a sparse checkout leaves behind;
+// and the git command obeys the clone's configuration. Both are the reference in the tests.
 package gitstore
 
 import (

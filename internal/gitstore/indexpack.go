@@ -95,7 +95,8 @@ type indexed struct {
 	size int64 // of what the stream inflates to
 	id   [sha1.Size]byte
 	crc  uint32
-	// The first entry that is a delta of this one, and the next that is a delta of the same; 0, the first of all, is none.
+	// The first entry that is a delta of this one, and the next that is a delta of the same; 0, the first of all, is
+	// none.
 	child, sibling int32
 	state          int32 // unmade, being made, made; atomic
 	kind           Type  // of the object, once made
@@ -214,7 +215,8 @@ func (s *scanner) entry(at int64) (int64, error) {
 	case offsetDelta:
 		j, found := slices.BinarySearchFunc(x.entries[:i], e.base, byOffset)
 		if !found {
-			return 0, fmt.Errorf("%w: the delta at %d has its base at %d, where no entry begins", ErrCorrupt, at, e.base)
+			return 0, fmt.Errorf("%w: the delta at %d has its base at %d, where no entry begins", ErrCorrupt, at,
+				e.base)
 		}
 		p.sibling, x.entries[j].child = x.entries[j].child, i
 	case refDelta:

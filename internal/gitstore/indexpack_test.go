@@ -126,11 +126,13 @@ func TestIndexPackHostile(t *testing.T) {
 			}
 			w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
 		}, nil, ErrTooLarge},
-		{"a stream of 1 GiB that says so", func(w *packWriter) { w.stream(Blob, nil, 1<<30, zeros(t, nil, 1<<20)) }, nil,
+		{"a stream of 1 GiB that says so", func(w *packWriter) { w.stream(Blob, nil, 1<<30, zeros(t, nil, 1<<20)) },
+			nil,
 			ErrTooLarge},
 		{"a stream of 1 GiB that says 10 bytes", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 64<<20)) },
 			nil, ErrCorrupt},
-		{"a stream shorter than it says", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 9)) }, nil, ErrCorrupt},
+		{"a stream shorter than it says", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 9)) }, nil,
+			ErrCorrupt},
 		{"a delta of 64 MiB that makes 64 MiB of 64 MiB", func(w *packWriter) {
 			at := w.stream(Blob, nil, 64<<20, zeros(t, nil, 64<<20))
 			d := newDelta(64<<20, 64<<20).Bytes()
@@ -148,7 +150,8 @@ func TestIndexPackHostile(t *testing.T) {
 		{"a chain of 5000", func(w *packWriter) {
 			_, at := w.object(Blob, []byte("0000"))
 			for i := range 5000 {
-				at = w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(4, 4).insert(fmt.Appendf(nil, "%04d", i+1)).Bytes(), 0)
+				at = w.add(ID{}, offsetDelta, w.offsetTo(at),
+					newDelta(4, 4).insert(fmt.Appendf(nil, "%04d", i+1)).Bytes(), 0)
 			}
 		}, nil, ErrTooLarge},
 		{"a base that is not there", func(w *packWriter) {
@@ -161,7 +164,8 @@ func TestIndexPackHostile(t *testing.T) {
 		{"an object twice", func(w *packWriter) { small(w); small(w) }, nil, ErrCorrupt},
 		{"a delta that makes its own base", func(w *packWriter) {
 			at := small(w)
-			w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(int64(len(base)), int64(len(base))).copy(0, len(base)).Bytes(), 0)
+			w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(int64(len(base)), int64(len(base))).copy(0,
+				len(base)).Bytes(), 0)
 		}, nil, ErrCorrupt},
 		{"a delta for a base of another size", func(w *packWriter) {
 			at := small(w)
@@ -189,10 +193,12 @@ func TestIndexPackHostile(t *testing.T) {
 			p[len(p)-sha1.Size-1]++
 			return resummed(p)
 		}, ErrCorrupt},
-		{"cut off", func(w *packWriter) { small(w) }, func(p []byte) []byte { return resummed(p[:len(p)-5]) }, ErrCorrupt},
+		{"cut off", func(w *packWriter) { small(w) }, func(p []byte) []byte { return resummed(p[:len(p)-5]) },
+			ErrCorrupt},
 		{"version 4", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[7] = 4; return resummed(p) },
 			ErrUnsupported},
-		{"no pack", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[0] = 'K'; return resummed(p) }, ErrCorrupt},
+		{"no pack", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[0] = 'K'; return resummed(p) },
+			ErrCorrupt},
 		{"nothing", func(w *packWriter) {}, func([]byte) []byte { return nil }, ErrCorrupt},
 	}
 	for _, tt := range tests {

@@ -150,7 +150,8 @@ func (r *inflater) atMost(out []byte) (int, error) {
 func streamError(err error) error {
 	var damage flate.CorruptInputError
 	var impossible flate.InternalError // so it calls what it decodes by a code without symbols
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &damage) || errors.As(err, &impossible) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &damage) ||
+		errors.As(err, &impossible) {
 		return fmt.Errorf("%w: its compressed bytes end early or are damaged (%w)", ErrCorrupt, err)
 	}
 	return err

@@ -25,9 +25,12 @@ func streams(t testing.TB) [][]byte {
 		tree = append(append(tree, fmt.Sprintf("100644 impl-%06d.json\x00", n)...), noise[20*n:20*n+20]...)
 	}
 	var out [][]byte
-	for _, text := range []string{"", "a", "abc", strings.Repeat("a", 300), strings.Repeat("abc", 30_000), listing(1), listing(1) + listing(2),
-		strings.Repeat(listing(1), 50), string(tree), string(noise), string(noise[:200]) + strings.Repeat("x", 70_000)} {
-		for _, level := range []int{flate.NoCompression, flate.BestSpeed, flate.DefaultCompression, flate.BestCompression, flate.HuffmanOnly} {
+	for _, text := range []string{"", "a", "abc", strings.Repeat("a", 300), strings.Repeat("abc", 30_000), listing(1),
+		listing(1) + listing(2),
+		strings.Repeat(listing(1), 50), string(tree), string(noise), string(noise[:200]) +
+			strings.Repeat("x", 70_000)} {
+		for _, level := range []int{flate.NoCompression, flate.BestSpeed, flate.DefaultCompression,
+			flate.BestCompression, flate.HuffmanOnly} {
 			var b bytes.Buffer
 			w, err := zlib.NewWriterLevel(&b, level)
 			if err == nil {

@@ -155,7 +155,8 @@ func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
 		id := BytesID(head[used : used+x.idSize])
 		base, ok := x.find(id)
 		if !ok {
-			return entry{}, 0, fmt.Errorf("%w: the delta at %d has the base %s, which is not in the pack", ErrCorrupt, at, id)
+			return entry{}, 0, fmt.Errorf("%w: the delta at %d has the base %s, which is not in the pack", ErrCorrupt,
+				at, id)
 		}
 		e.base, used = base, used+x.idSize
 	default:

@@ -109,7 +109,8 @@ func alike(a, b pieces) (prefix, suffix int) {
 		}
 	}
 	most := int(min(a.size(), b.size())) - prefix
-	for i, j := len(a)-1, len(b)-1; i >= 0 && j >= 0 && &a[i].of[0] == &b[j].of[0] && a[i].to == b[j].to; i, j = i-1, j-1 {
+	for i, j := len(a)-1, len(b)-1; i >= 0 && j >= 0 && &a[i].of[0] == &b[j].of[0] && a[i].to == b[j].to; i, j = i-1,
+		j-1 {
 		suffix += a[i].to - max(a[i].from, b[j].from)
 		if a[i].from != b[j].from {
 			break

@@ -16,7 +16,8 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 	c := newClone(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	entry := func(name int) string {
-		return fmt.Sprintf("100644 blob %x\t%08x-tool.json", sha1.Sum(fmt.Append(nil, r.Uint64())), uint32(name)*2654435761)
+		return fmt.Sprintf("100644 blob %x\t%08x-tool.json", sha1.Sum(fmt.Append(nil, r.Uint64())),
+			uint32(name)*2654435761)
 	}
 	var entries []string
 	for n := range 2000 {
@@ -40,7 +41,8 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 		slices.SortFunc(entries, func(a, b string) int {
 			return strings.Compare(a[strings.IndexByte(a, '\t'):], b[strings.IndexByte(b, '\t'):])
 		})
-		entries = slices.CompactFunc(entries, func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
+		entries = slices.CompactFunc(entries,
+			func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
 		id := mustID(t, c.gitInput(strings.Join(entries, "\n")+"\n", "mktree", "--missing"))
 		ids = append(ids, id)
 		fmt.Fprintln(&list, id, "implementations")
@@ -56,7 +58,8 @@ func TestPieces(t *testing.T) {
 	c, ids := manyVersions(t, 150)
 	newest, shuffled := slices.Clone(ids), slices.Clone(ids)
 	slices.Reverse(newest)
-	rand.New(rand.NewPCG(5, 6)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(5, 6)).
+		Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	for name, order := range map[string][]ID{"oldest first": ids, "newest first": newest, "shuffled": shuffled} {
 		t.Run(name, func(t *testing.T) {
 			s := c.open()
@@ -79,7 +82,8 @@ func TestPieces(t *testing.T) {
 				common += prefix + suffix
 				if prefix+suffix > min(len(got), len(before)) || !bytes.Equal(got[:prefix], before[:prefix]) ||
 					!bytes.Equal(got[len(got)-suffix:], before[len(before)-suffix:]) {
-					t.Fatalf("object %d does not have its first %d and last %d bytes in common with the one before", i, prefix, suffix)
+					t.Fatalf("object %d does not have its first %d and last %d bytes in common with the one before", i,
+						prefix, suffix)
 				}
 				last, before = o, got
 				return nil
@@ -126,7 +130,8 @@ func TestPiecesThatAddUp(t *testing.T) {
 	for n := range 1500 {
 		first = append(first, entry(fmt.Sprintf("!%05d-implementation.json", n))...)
 	}
-	for name, many := range map[string]struct{ trees, stays, goes int }{"large deltas": {60, 0, 250_000}, "many pieces": {300, 2000, 0}} {
+	for name, many := range map[string]struct{ trees, stays, goes int }{"large deltas": {60, 0, 250_000},
+		"many pieces": {300, 2000, 0}} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			w := newPackWriter(t)

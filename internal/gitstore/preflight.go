@@ -41,7 +41,8 @@ func readConfig(common string) (facts, error) {
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
 		return facts{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
-			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"], ErrUnsupported)}
+			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
+				ErrUnsupported)}
 	}
 	f := facts{idSize: 20, remotes: map[string]string{}}
 	keys := make([]string, 0, len(c))

@@ -74,7 +74,8 @@ func (s *Store) base(name string) (ID, error) {
 	if name == "" || name[0] == '-' {
 		return ID{}, fmt.Errorf("%w: want an id or the name of a ref", ErrName)
 	}
-	for _, rule := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
+	for _, rule := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s",
+		"refs/remotes/%s/HEAD"} {
 		id, err := s.ref(strings.Replace(rule, "%s", name, 1))
 		if rule == "%s" && errors.Is(err, ErrName) && checkRefName("refs/"+name) == nil {
 			continue // not below refs/: main
@@ -246,7 +247,8 @@ func (s *Store) parent(id ID, n int) (ID, error) {
 		return ID{}, fmt.Errorf("%w: commit %s has %d parents", ErrNotFound, id, len(c.Parents))
 	}
 	if s.IsShallow(id) {
-		return ID{}, &Error{Op: "reading the parents of commit", Object: id.String(), Remedy: shallowRemedy, Err: ErrShallow}
+		return ID{}, &Error{Op: "reading the parents of commit", Object: id.String(), Remedy: shallowRemedy,
+			Err: ErrShallow}
 	}
 	return c.Parents[n-1], nil
 }

@@ -31,9 +31,12 @@ func TestResolveAsGit(t *testing.T) {
 	c.write(".git/FETCH_HEAD", c.git("rev-parse", "HEAD~3")+"\tnot-for-merge\tbranch 'x' of https://git.example/x\n")
 	head := c.git("rev-parse", "HEAD")
 	revs := []string{
-		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v1", "v2", "heads/v1",
-		"tags/v1", "refs/tags/v2", "v2^{commit}", "v2^{}", "v2^0", "HEAD^", "HEAD^1", "HEAD^2", "HEAD^0", "HEAD~0", "HEAD~", "HEAD~2",
-		"HEAD~1^", "HEAD^^", "HEAD^2^", "HEAD^2~1", "HEAD~1~1", "origin", "origin/main", "remotes/origin/HEAD", "ORIG_HEAD",
+		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v1", "v2",
+		"heads/v1",
+		"tags/v1", "refs/tags/v2", "v2^{commit}", "v2^{}", "v2^0", "HEAD^", "HEAD^1", "HEAD^2", "HEAD^0", "HEAD~0",
+		"HEAD~", "HEAD~2",
+		"HEAD~1^", "HEAD^^", "HEAD^2^", "HEAD^2~1", "HEAD~1~1", "origin", "origin/main", "remotes/origin/HEAD",
+		"ORIG_HEAD",
 		"FETCH_HEAD", head, strings.ToUpper(head), head[:7], head[:8], strings.ToUpper(head[:9]), head[:12] + "^",
 		"absent", "HEAD~100", "HEAD^3", "refs/heads", "dir", "config", "objects", "index", "0123456",
 	}
@@ -101,11 +104,16 @@ func TestResolveRefuses(t *testing.T) {
 	}{
 		{"", ErrName}, {"^", ErrName}, {"~3", ErrName}, {"-n", ErrName}, {"a..b", ErrName}, {"a...b", ErrName},
 		{"HEAD:README.md", ErrName}, {":/text", ErrName}, {"HEAD@{1}", ErrName}, {"@{-1}", ErrName}, {"@{u}", ErrName},
-		{"HEAD^{tree}", ErrName}, {"HEAD^{/x}", ErrName}, {"HEAD^-", ErrName}, {"HEAD^!", ErrName}, {"HEAD~1x", ErrName},
-		{"HEAD~9999999999", ErrName}, {"HEAD~x", ErrName}, {"a b", ErrName}, {"a\nb", ErrName}, {"a\x00b", ErrName}, {"*", ErrName},
-		{"refs/heads/../../config", ErrName}, {"../config", ErrName}, {"..", ErrName}, {"/etc/passwd", ErrName}, {"a//b", ErrName},
-		{`..\config`, ErrName}, {`a\b`, ErrName}, {"a/.b", ErrName}, {"a.lock", ErrName}, {"heads/main.lock/x", ErrName}, {"a/", ErrName},
-		{"loop", ErrCorrupt}, {"out", ErrName}, {"heads/config", ErrName}, {"text", ErrCorrupt}, {"empty", ErrCorrupt}, {"short", ErrCorrupt},
+		{"HEAD^{tree}", ErrName}, {"HEAD^{/x}", ErrName}, {"HEAD^-", ErrName}, {"HEAD^!", ErrName},
+		{"HEAD~1x", ErrName},
+		{"HEAD~9999999999", ErrName}, {"HEAD~x", ErrName}, {"a b", ErrName}, {"a\nb", ErrName}, {"a\x00b", ErrName},
+		{"*", ErrName},
+		{"refs/heads/../../config", ErrName}, {"../config", ErrName}, {"..", ErrName}, {"/etc/passwd", ErrName},
+		{"a//b", ErrName},
+		{`..\config`, ErrName}, {`a\b`, ErrName}, {"a/.b", ErrName}, {"a.lock", ErrName},
+		{"heads/main.lock/x", ErrName}, {"a/", ErrName},
+		{"loop", ErrCorrupt}, {"out", ErrName}, {"heads/config", ErrName}, {"text", ErrCorrupt}, {"empty", ErrCorrupt},
+		{"short", ErrCorrupt},
 		{"gone", ErrNotFound}, {"blob", ErrNotFound}, {"HEAD~1", ErrNotFound}, {"HEAD^2", ErrNotFound},
 		{strings.Repeat("a", 5000), ErrName}, {strings.Repeat("HEAD^", 5000), ErrName},
 	} {

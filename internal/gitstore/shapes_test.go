@@ -174,7 +174,8 @@ func TestShallow(t *testing.T) {
 	if err != nil || !s.IsShallow(parent) {
 		t.Errorf("HEAD^ is %v, %v, want the boundary", parent, err)
 	}
-	wantError(t, second(s.Resolve("HEAD~2")), ErrShallow, "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
+	wantError(t, second(s.Resolve("HEAD~2")), ErrShallow,
+		"set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
 	missing := mustID(t, origin.git("rev-parse", "HEAD~2"))
 	_, _, err = s.Read(missing, 1<<20)
 	wantError(t, err, ErrShallow, "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
@@ -225,7 +226,8 @@ func TestAlternates(t *testing.T) {
 	dir := filepath.Join(origin.dir, ".git", "objects")
 	for name, text := range map[string]string{
 		"absolute": dir + "\n", "no line end": dir, "comment": "# x\n\n" + dir + "\n", "twice": dir + "\n" + dir + "\n",
-		"and one that is not there": "/absent/objects\n" + dir + "\n", "CR LF is no line end of git's, nor ours": dir + "\n\r\n",
+		"and one that is not there": "/absent/objects\n" + dir + "\n", "CR LF is no line end of git's, nor ours": dir +
+			"\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := setup(t, text).Resolve(head + "~1"); err != nil {
@@ -301,13 +303,16 @@ func TestOpenRefuses(t *testing.T) {
 			ErrUnsupported, "git refs migrate --ref-format=files"},
 		{"unknown extension", func(c clone) { c.write(".git/config", version1+"[extensions]\nfuture = true\n") },
 			ErrUnsupported, "clone anew"},
-		{"unknown object format", func(c clone) { c.write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
+		{"unknown object format",
+			func(c clone) { c.write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
 			ErrUnsupported, "clone anew"},
 		{"unknown version", func(c clone) { c.write(".git/config", "[core]\nrepositoryformatversion = 2\n") },
 			ErrUnsupported, "clone it anew"},
-		{"version that is no number", func(c clone) { c.write(".git/config", "[core]\nrepositoryformatversion = 0x1\n") },
+		{"version that is no number",
+			func(c clone) { c.write(".git/config", "[core]\nrepositoryformatversion = 0x1\n") },
 			ErrUnsupported, "clone it anew"},
-		{"extension of version 1 in version 0", func(c clone) { c.write(".git/config", "[extensions]\nobjectFormat = sha256\n") },
+		{"extension of version 1 in version 0",
+			func(c clone) { c.write(".git/config", "[extensions]\nobjectFormat = sha256\n") },
 			ErrUnsupported, "core.repositoryFormatVersion"},
 		{"config that is none", func(c clone) { c.write(".git/config", "[core\n") }, ErrCorrupt, ""},
 		{"endless config", func(c clone) { c.write(".git/config", strings.Repeat("#\n", maxConfig)) }, ErrTooLarge, ""},
@@ -333,7 +338,8 @@ func TestOpenRefuses(t *testing.T) {
 		wantError(t, second(Open(filepath.Join(bare.dir, "refs"))), ErrNotRepository, "")
 	})
 	t.Run("no directory", func(t *testing.T) {
-		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository, "name the directory of a clone")
+		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository,
+			"name the directory of a clone")
 	})
 	t.Run("a .git file that leads nowhere", func(t *testing.T) {
 		for _, text := range []string{"gitdir: /absent\n", "gitdir: \n", "x", "", "gitdir: a\nb", "gitdir: \x00"} {

@@ -171,8 +171,8 @@ func (s *Store) verified(o cached, id ID) (cached, error) {
 
 var errAbsent = errors.New("absent")
 
-// lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, again with the packs
-// that are there by then, and once more should gc be at it still.
+// lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, again with the
+// packs that are there by then, and once more should gc be at it still.
 func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string) error) error {
 	err := errAbsent
 	for range 3 {
@@ -243,7 +243,8 @@ func (s *Store) failed(err error, id ID) error {
 		e.Err, e.Remedy = ErrShallow, shallowRemedy
 	case len(s.missing) > 0:
 		e.Err = ErrNotFound
-		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and --reference", s.missing[0])
+		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and "+
+			"--reference", s.missing[0])
 	default:
 		e.Err, e.Remedy = ErrNotFound, "run `git fsck`, then clone anew"
 	}

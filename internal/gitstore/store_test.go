@@ -58,7 +58,10 @@ func TestReadAsGit(t *testing.T) {
 		{"loose", nil, func(clone) {}},
 		{"packed", nil, func(c clone) { c.git("repack", "-q", "-a", "-d") }},
 		{"gc aggressive", nil, func(c clone) { c.git("gc", "-q", "--aggressive", "--prune=now") }},
-		{"ref deltas", nil, func(c clone) { c.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d", "-f") }},
+		{"ref deltas", nil, func(c clone) {
+			c.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d",
+				"-f")
+		}},
 		{"packs and loose", nil, func(c clone) {
 			c.git("repack", "-q", "-d")
 			c.write("later", "later\n")

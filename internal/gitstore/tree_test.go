@@ -25,10 +25,12 @@ var treeTests = []struct {
 }{
 	{"empty", nil, ""},
 	{"all modes", rawTree("100755 a", "100644 b", "40000 c", "120000 d", "160000 e"), ""},
-	{"git's order", rawTree("100644 a", "100644 a-b", "40000 a-c", "100644 a.json", "100644 a0", "40000 b", "100644 b0"), ""},
+	{"git's order", rawTree("100644 a", "100644 a-b", "40000 a-c", "100644 a.json", "100644 a0", "40000 b",
+		"100644 b0"), ""},
 	{"a directory after a file it sorts before", rawTree("100644 b.json", "40000 b", "100644 b0"), ""},
 	{"names in UTF-8 and in none", rawTree("100644 \xc3\xa4", "100644 \xff"), ""},
-	{"names that are not .git", rawTree("100644 ..git", "100644 .gi", "100644 .gitignore", "100644 .gitx", "100644 git", "100644 git~2"), ""},
+	{"names that are not .git", rawTree("100644 ..git", "100644 .gi", "100644 .gitignore", "100644 .gitx", "100644 git",
+		"100644 git~2"), ""},
 	{"backslash and tilde", rawTree(`100644 a\b`, "100644 a~1"), ""},
 
 	{"unsorted", rawTree("100644 b", "100644 a"), "in order"},
@@ -36,7 +38,8 @@ var treeTests = []struct {
 	{"a directory as if it were a file", rawTree("40000 b", "100644 b.json"), "in order"},
 	{"a file as if it were a directory", rawTree("100644 b.json", "100644 b"), "in order"},
 	{"file and directory", rawTree("100644 a", "40000 a"), "also a file"},
-	{"file, others, directory", rawTree("100644 a", "100644 a-", "100644 a-b", "100644 a.json", "40000 a"), "also a file"},
+	{"file, others, directory", rawTree("100644 a", "100644 a-", "100644 a-b", "100644 a.json", "40000 a"),
+		"also a file"},
 	{"submodule and directory", rawTree("160000 a", "40000 a"), "also a file"},
 	{"directory and file", rawTree("40000 a", "100644 a"), "in order"},
 	{"zero-padded mode", rawTree("040000 a"), `mode "040000"`},
@@ -86,7 +89,8 @@ func TestDecodeTree(t *testing.T) {
 	for _, test := range treeTests {
 		entries, err := decodeAll(test.data, 20)
 		switch {
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, ErrMalformed)):
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) ||
+			!errors.Is(err, ErrMalformed)):
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
@@ -126,13 +130,15 @@ func TestDecodeTreeAsGit(t *testing.T) {
 
 // An id may hold any byte: NUL, space, digits.
 func TestDecodeTreeIDs(t *testing.T) {
-	data := []byte("100644 a\x00" + "\x00 100644 b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + "100644 b\x00" + strings.Repeat(" ", 20))
+	data := []byte("100644 a\x00" + "\x00 100644 b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + "100644 b\x00" +
+		strings.Repeat(" ", 20))
 	entries, err := decodeAll(data, 20)
 	if err != nil || len(entries) != 2 || string(entries[1].Name) != "b" {
 		t.Errorf("got %v, %v", entries, err)
 	}
 	long := []byte("100644 a\x00" + strings.Repeat("x", 32) + "40000 b\x00" + strings.Repeat("y", 32))
-	if entries, err = decodeAll(long, 32); err != nil || len(entries) != 2 || entries[1].ID.String() != strings.Repeat("79", 32) {
+	if entries, err = decodeAll(long, 32); err != nil || len(entries) != 2 ||
+		entries[1].ID.String() != strings.Repeat("79", 32) {
 		t.Errorf("got %v, %v", entries, err)
 	}
 }

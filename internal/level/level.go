@@ -21,7 +21,8 @@ func (l Level) Base() int {
 	return -1
 }
 
-// Exists tells whether a Receipt may claim the level: those of a listing, and W1 to W3 and C1 to C3, which no listing has.
+// Exists tells whether a Receipt may claim the level: those of a listing, and W1 to W3 and C1 to C3, which no listing
+// has.
 func (l Level) Exists() bool {
 	if l.Base() >= 0 {
 		return true

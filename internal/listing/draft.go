@@ -70,7 +70,8 @@ func (f From) members() map[string]any {
 // Expires is the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest window
 // after not_before where that is earlier.
 func Expires(r *receipt.Receipt) string {
-	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() && end.Before(r.NotAfter.Time) {
+	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() &&
+		end.Before(r.NotAfter.Time) {
 		return end.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 	}
 	return r.NotAfter.Text
@@ -92,10 +93,12 @@ func Highest(claimed []level.Level) level.Level {
 var orders = map[registry.Kind][]string{
 	registry.KindListing:     ofListing,
 	registry.KindPeerWitness: ofListing,
-	registry.KindRevocation: {"slug", "revoked_receipt_sha256", "reason", "evidence_uri", "revoked_at", "revoked_by_did",
+	registry.KindRevocation: {"slug", "revoked_receipt_sha256", "reason", "evidence_uri", "revoked_at",
+		"revoked_by_did",
 		"signature", "peer_witness_signatures"},
 	registry.KindWorkflowAnchor: {"slug", "workflow_id", "workflow_manifest_id", "workflow_type", "coordinator_did",
-		"failover_coordinator_did", "cross_match_receipt_uri", "cross_match_receipt_sha256", "anchored_at", "merkle_root",
+		"failover_coordinator_did", "cross_match_receipt_uri", "cross_match_receipt_sha256", "anchored_at",
+		"merkle_root",
 		"consistency_proof_to_prev", "jurisdictions", "is_high_stakes"},
 }
 
@@ -182,7 +185,8 @@ func quote(b *bytes.Buffer, s string) {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
-		case r == '[' && bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
+		case r == '[' &&
+			bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
 			b.WriteString(`\u005b`)
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')

@@ -20,7 +20,8 @@ func TestEdit(t *testing.T) {
 	}{
 		{"set first", pretty, "{\n  \"a\": true,\n  \"b\" : [\"x\"] ,\n  \"c\": {\"a\": 2}\n}\n", set("a", "true")},
 		{"set last", pretty, "{\n  \"a\": 1,\n  \"b\" : [\"x\"] ,\n  \"c\": 3\n}\n", set("c", "3")},
-		{"set new", pretty, "{\n  \"a\": 1,\n  \"b\" : [\"x\"] ,\n  \"c\": {\"a\": 2},\n  \"d\": {\n    \"e\": 1\n  }\n}\n",
+		{"set new", pretty, "{\n  \"a\": 1,\n  \"b\" : [\"x\"] ,\n  \"c\": {\"a\": 2},\n  \"d\": {\n    \"e\": 1\n " +
+			" }\n}\n",
 			set("d", "{\n  \"e\": 1\n}")},
 		{"set new on one line", `{"a":1, "b":2}`, `{"a":1, "b":2, "d": {"e":1}}`, set("d", "{\n  \"e\": 1\n}")},
 		{"set in nothing", `{ }`, `{"a": 1 }`, set("a", "1")},
@@ -67,8 +68,9 @@ func add(name, element string) func([]byte) ([]byte, error) {
 
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain": `"plain"`, `a"b\c`: `"a\"b\\c"`, "a\x1b[2J\n": `"a\u001b[2J\n"`, "\u202eevil\u200b": `"\u202eevil\u200b"`,
-		"é 🙂": `"é 🙂"`, "\U000e0041": `"\udb40\udc41"`, "$(id)": `"$(id)"`,
+		"plain": `"plain"`, `a"b\c`: `"a\"b\\c"`, "a\x1b[2J\n": `"a\u001b[2J\n"`,
+		"\u202eevil\u200b": `"\u202eevil\u200b"`,
+		"é 🙂":              `"é 🙂"`, "\U000e0041": `"\udb40\udc41"`, "$(id)": `"$(id)"`,
 	} {
 		if got := Quote(text); string(got) != want {
 			t.Errorf("Quote(%q) = %s, want %s", text, got, want)

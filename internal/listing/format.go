@@ -22,7 +22,8 @@ func Format(path string, text []byte) ([]byte, error) {
 	out := Text(registry.KindOf(path), root)
 	if len(out) > strict.RegistryFile.Bytes {
 		return nil, &strict.Error{Pos: registry.Pos{Path: path}, Code: strict.CodeTooLarge,
-			Message: fmt.Sprintf("laid out it has %d bytes, a record has at most %d", len(out), strict.RegistryFile.Bytes)}
+			Message: fmt.Sprintf("laid out it has %d bytes, a record has at most %d", len(out),
+				strict.RegistryFile.Bytes)}
 	}
 	return out, nil
 }

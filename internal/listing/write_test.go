@@ -25,7 +25,8 @@ func work(t *testing.T) (string, *Tree) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"workflow-anchors": "elsewhere", "implementations/link.json": "../README.md",
+	for link, to := range map[string]string{"workflow-anchors": "elsewhere",
+		"implementations/link.json":  "../README.md",
 		"implementations/loose.json": "nowhere"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Skipf("this system has no symbolic links: %v", err)
@@ -70,7 +71,8 @@ func TestRefusedPaths(t *testing.T) {
 		want error
 	}{
 		{"implementations/../x.json", ErrPlace}, {"../x.json", ErrPlace}, {"implementations/x/y.json", ErrPlace},
-		{"implementations/X.json", ErrPlace}, {"implementations/x.json", ErrPlace}, {"implementations/ab.txt", ErrPlace},
+		{"implementations/X.json", ErrPlace}, {"implementations/x.json", ErrPlace},
+		{"implementations/ab.txt", ErrPlace},
 		{"implementations/-a.json", ErrPlace}, {"implementations/" + strings.Repeat("a", 65) + ".json", ErrPlace},
 		{"README.md", ErrPlace}, {"implementations/README.md", ErrPlace}, {"implementations/.gitkeep", ErrPlace},
 		{"revocations/eve.json", ErrPlace}, {"revocations/eve-" + hash[1:] + ".json", ErrPlace},
@@ -84,9 +86,11 @@ func TestRefusedPaths(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]error{
-		"implementations/link.json": ErrPlace, "implementations/loose.json": ErrPlace, "workflow-anchors/ada.json": ErrPlace,
+		"implementations/link.json": ErrPlace, "implementations/loose.json": ErrPlace,
+		"workflow-anchors/ada.json": ErrPlace,
 		"implementations/none.json": fs.ErrNotExist, "peer-witnesses/none.json": fs.ErrNotExist, "README.md": ErrPlace,
-		"implementations/../README.md": ErrPlace, `implementations/..\README.md`: ErrPlace, "implementations/..": ErrPlace,
+		"implementations/../README.md": ErrPlace, `implementations/..\README.md`: ErrPlace,
+		"implementations/..": ErrPlace,
 	} {
 		if _, err := tree.Read(path); !errors.Is(err, want) {
 			t.Errorf("reading %q: %v, want %v", path, err, want)

@@ -89,18 +89,35 @@ func TestSamePublisher(t *testing.T) {
 	}{
 		{"equal", func(*Publisher) {}, "the publisher did"},
 		{"DID in another spelling", func(p *Publisher) { p.DID = "did:web:CORP.example." }, "the publisher did"},
-		{"DID with escapes", func(p *Publisher) { p.DID = "did:web:%63orp.example%3a443:.well-known" }, "the publisher did"},
+		{"DID with escapes", func(p *Publisher) { p.DID = "did:web:%63orp.example%3a443:.well-known" },
+			"the publisher did"},
 		{"name", func(p *Publisher) { p.DID = "did:web:other.example" }, "the legal_name"},
-		{"name in another case", func(p *Publisher) { p.DID, p.LegalName = "x", "STRASSE & SÖHNE LTD" }, "the legal_name"},
-		{"name with blanks", func(p *Publisher) { p.DID, p.LegalName = "x", "\u00a0Straße  &\tSöhne Ltd " }, "the legal_name"},
-		{"name decomposed", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & So\u0308hne Ltd" }, "the legal_name"},
+		{"name in another case", func(p *Publisher) { p.DID, p.LegalName = "x", "STRASSE & SÖHNE LTD" },
+			"the legal_name"},
+		{"name with blanks", func(p *Publisher) { p.DID, p.LegalName = "x", "\u00a0Straße  &\tSöhne Ltd " },
+			"the legal_name"},
+		{"name decomposed", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & So\u0308hne Ltd" },
+			"the legal_name"},
 		{"name in full width", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & Söhne Ｌｔｄ" }, "the legal_name"},
-		{"name with what is not seen", func(p *Publisher) { p.DID, p.LegalName = "x", "Stra\u200bße & So\u034f\u0308hne Ltd\ufeff" }, "the legal_name"},
-		{"register with what is not seen", func(p *Publisher) { p.DID, p.LegalName, p.Registry.ID = "x", "y", "1\u200d23 B" }, "the registry entry"},
+		{"name with what is not seen", func(p *Publisher) {
+			p.DID, p.LegalName = "x",
+				"Stra\u200bße & So\u034f\u0308hne Ltd\ufeff"
+		}, "the legal_name"},
+		{"register with what is not seen", func(p *Publisher) {
+			p.DID, p.LegalName, p.Registry.ID = "x", "y",
+				"1\u200d23 B"
+		}, "the registry entry"},
 		{"register", func(p *Publisher) { p.DID, p.LegalName = "x", "y" }, "the registry entry"},
-		{"register in another case", func(p *Publisher) { p.DID, p.LegalName, p.Registry = "x", "y", Registry{"hrb", "123 b", "de"} }, "the registry entry"},
-		{"register by its id alone", func(p *Publisher) { p.DID, p.LegalName, p.Registry = "x", "y", Registry{ID: "123 B"} }, "the registry entry"},
-		{"register of another country", func(p *Publisher) { p.DID, p.LegalName, p.Registry.Country = "x", "y", "AT" }, ""},
+		{"register in another case", func(p *Publisher) {
+			p.DID, p.LegalName, p.Registry = "x", "y",
+				Registry{"hrb", "123 b", "de"}
+		}, "the registry entry"},
+		{"register by its id alone", func(p *Publisher) {
+			p.DID, p.LegalName, p.Registry = "x", "y",
+				Registry{ID: "123 B"}
+		}, "the registry entry"},
+		{"register of another country", func(p *Publisher) { p.DID, p.LegalName, p.Registry.Country = "x", "y", "AT" },
+			""},
 		{"another register", func(p *Publisher) { p.DID, p.LegalName, p.Registry.Type = "x", "y", "HRA" }, ""},
 		{"another number", func(p *Publisher) { p.DID, p.LegalName, p.Registry.ID = "x", "y", "124" }, ""},
 		{"no number", func(p *Publisher) { p.DID, p.LegalName, p.Registry.ID = "x", "y", "" }, ""},

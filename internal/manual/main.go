@@ -1,5 +1,5 @@
-// Command manual writes what a release ships beside the program: a man page of each command, and the completions of four
-// shells. It is no part of the program, which carries its help itself.
+// Command manual writes what a release ships beside the program: a man page of each command, and the completions of
+// four shells. It is no part of the program, which carries its help itself.
 //
 //	go run ./internal/manual v1.2.3 2026-06-01T12:00:00Z FOLDER
 package main

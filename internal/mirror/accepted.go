@@ -33,7 +33,8 @@ func ParseAccepted(text []byte) (*verdict.Accepted, error) {
 		line, err := acceptedLine(words)
 		if err != nil {
 			return nil, remedy.Errorf("write COMMIT CHECK/CODE and a reason of three words, as "+
-				"`6f0c… consistency/history-rewritten a pull made the tip a second parent`", "line %d of --accepted: %w", n, err)
+				"`6f0c… consistency/history-rewritten a pull made the tip a second parent`",
+				"line %d of --accepted: %w", n, err)
 		}
 		a.Lines = append(a.Lines, line)
 	}
@@ -51,7 +52,8 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	for _, c := range checks.Audit {
 		for _, known := range c.Codes {
 			if c.ID == check && known.ID == code {
-				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code, Reason: strings.Join(words[2:], " ")}, nil
+				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
+					Reason: strings.Join(words[2:], " ")}, nil
 			}
 		}
 	}
@@ -59,7 +61,8 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	for _, c := range checks.All {
 		for _, known := range c.Codes {
 			if check == checks.History.ID && known.ID == code {
-				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code, Reason: strings.Join(words[2:], " ")}, nil
+				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
+					Reason: strings.Join(words[2:], " ")}, nil
 			}
 		}
 	}

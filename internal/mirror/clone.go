@@ -35,7 +35,8 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
-		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err), "name a folder that can be written")
+		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
+			"name a folder that can be written")
 	}
 	d := &Dir{Path: path, Branch: branch}
 	if d.lock, err = lock(d.File("lock")); err != nil {
@@ -144,7 +145,8 @@ func (d *Dir) make(url string) error {
 		return remedy.Errorf("name another folder", "%q holds a registry.git that is no mirror's", d.Path)
 	}
 	fresh := d.File("registry.git.new")
-	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/remotes/origin", "refs/rewritten"} {
+	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/remotes/origin",
+		"refs/rewritten"} {
 		if err := os.MkdirAll(filepath.Join(fresh, sub), 0o777); err != nil {
 			return err
 		}

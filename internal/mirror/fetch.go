@@ -125,7 +125,8 @@ func (d *Dir) source(ctx context.Context, o Origin, before string, whole bool) (
 		}
 		more, err := haves(ctx, repo, tip)
 		if err != nil {
-			return peer.Source{URL: s.URL, Branch: s.Branch, Transport: s.Transport, MaxPack: s.MaxPack}, nil // all of it, anew
+			return peer.Source{URL: s.URL, Branch: s.Branch, Transport: s.Transport, MaxPack: s.MaxPack},
+				nil // all of it, anew
 		}
 		s.Haves = append(s.Haves, more...)
 	}

@@ -88,7 +88,8 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.Ended(time.Now(), "the origin is down")
-	if code, body, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 200 || body != "new" {
+	if code, body, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 200 ||
+		body != "new" {
 		t.Errorf("with the tag of another: %d %q", code, body)
 	}
 	if code, body, _ := get("GET", "/healthz", nil); code != 503 || !strings.Contains(body, "the origin is down") {

@@ -39,14 +39,17 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head stri
 				Fix:     "try again, or name another copy"})
 			continue
 		}
-		peers = append(peers, verdict.Peer{Name: state.Name, Tip: state.Tip, Time: state.When, State: string(state.Relation)})
+		peers = append(peers, verdict.Peer{Name: state.Name, Tip: state.Tip, Time: state.When,
+			State: string(state.Relation)})
 		when := state.When.Format("2006-01-02T15:04:05Z")
 		switch state.Relation {
 		case registry.PeerSplit:
 			findings = append(findings, verdict.Finding{Severity: verdict.Error, Code: "split-view", Commit: head,
-				Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, name, state.Tip, when,
+				Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, name, state.Tip,
+					when,
 					common(state)),
-				Fix: "keep both copies, and tell the maintainers and the other mirrors: somebody shows different histories"})
+				Fix: "keep both copies, and tell the maintainers and the other mirrors: somebody shows different " +
+					"histories"})
 		case registry.PeerBehind:
 			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
 				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name, commits(state.OwnOnly), when)})

@@ -32,8 +32,8 @@ type Checkpoint struct {
 	SignKey   string // file of the note key that signs it; empty: unsigned
 	VerifyKey string // note key whose signature it must carry; empty: none
 	Moves     bool   // the run may move it
-	// Keys judge the commits; nil where none were given, or where a commit without a good signature is no failure: what no
-	// signature was demanded of must not count as judged once one is.
+	// Keys judge the commits; nil where none were given, or where a commit without a good signature is no failure: what
+	// no signature was demanded of must not count as judged once one is.
 	Keys *commitsig.Verifier
 	// Known is a commit that was verified where no checkpoint says so; empty: none.
 	Known string
@@ -109,7 +109,8 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		found = v.Last.Is(v.Last.Tip, trees)
 	}
 	if !found {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten",
+			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the "+
 				"first-parent history of %s", v.Last.Tip, v.Last.Size, head),
 			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the checkpoint"})
@@ -142,8 +143,10 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	}
 	_, err := repo.FirstParents(ctx, known, head)
 	if errors.Is(err, registry.ErrNotAncestor) {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
-			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent history of %s",
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten",
+			Commit: head,
+			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
+				"history of %s",
 				known, head),
 			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the verified branch"})
 		return nil
@@ -258,7 +261,8 @@ func (v *Verified) Write(next *checkpoint.Checkpoint) error {
 		return remedy.With(err, keep)
 	case *now != *next && (v.Last == nil || *now != *v.Last):
 		// Written now, it would forget what the other audit verified.
-		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile", v.file)
+		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile",
+			v.file)
 	}
 	return remedy.With(next.WriteFile(v.file, v.signer), writable)
 }
@@ -283,8 +287,9 @@ func Age(ctx context.Context, repo *registry.Repository, head string, now time.T
 	}
 	if old > most {
 		return []verdict.Finding{{Severity: verdict.Error, Code: "head-too-old", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", when, span.Text(old), span.Text(most)),
-			Fix:     "fetch the registry again, from more than one place"}}, nil
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", when, span.Text(old),
+				span.Text(most)),
+			Fix: "fetch the registry again, from more than one place"}}, nil
 	}
 	return nil, nil
 }

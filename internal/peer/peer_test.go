@@ -27,7 +27,8 @@ func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=C",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org",
+		"GIT_COMMITTER_NAME=C",
 		"GIT_COMMITTER_EMAIL=c@example.org", "GIT_AUTHOR_DATE=1700000000 +0000", "GIT_COMMITTER_DATE=1700000000 +0000"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -232,8 +233,9 @@ func TestFetchHostile(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			_, err := Fetch(t.Context(), Source{URL: server.URL + "/r", Transport: way(t, server.URL), MaxPack: 32 << 20,
-				Stall: 300 * time.Millisecond}, t.TempDir())
+			_, err := Fetch(t.Context(), Source{URL: server.URL + "/r", Transport: way(t, server.URL),
+				MaxPack: 32 << 20,
+				Stall:   300 * time.Millisecond}, t.TempDir())
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)

@@ -4,8 +4,9 @@ import "strings"
 
 // keywords are the words that are no names. None, True and False are left out.
 var keywords = map[string]bool{"and": true, "as": true, "assert": true, "async": true, "await": true, "break": true,
-	"class": true, "continue": true, "def": true, "del": true, "elif": true, "else": true, "except": true, "finally": true,
-	"for": true, "from": true, "global": true, "if": true, "import": true, "in": true, "is": true, "lambda": true,
+	"class": true, "continue": true, "def": true, "del": true, "elif": true, "else": true, "except": true,
+	"finally": true,
+	"for":     true, "from": true, "global": true, "if": true, "import": true, "in": true, "is": true, "lambda": true,
 	"nonlocal": true, "not": true, "or": true, "pass": true, "raise": true, "return": true, "try": true, "while": true,
 	"with": true, "yield": true}
 

@@ -86,7 +86,8 @@ func (w writer) text() string {
 	}
 	if strings.ContainsAny(prefix, "fF") {
 		if w.IntN(2) == 0 {
-			body += "{" + w.one("x", "x!r", "x:>{y}", `d["k"]`, "os.environ['FIELD']", "f'{z}'", "(lambda: 1)", "{1: 2}[1]",
+			body += "{" + w.one("x", "x!r", "x:>{y}", `d["k"]`, "os.environ['FIELD']", "f'{z}'", "(lambda: 1)",
+				"{1: 2}[1]",
 				"x=", "x != y", "'a' 'b'") + "}"
 		}
 	} else if len(quote) == 3 && w.IntN(2) == 0 {
@@ -114,7 +115,8 @@ func (w writer) expression(depth int) string {
 	case 7:
 		return w.one("os.environ[", "environ[", "o.environ[", "x[") + e() + w.one("", "", ", "+e()) + "]"
 	case 8:
-		return w.one("os.getenv(", "os.environ.get(", "getenv(", "open(", "Path(", "P(", "x.open(", "f(", "os . getenv (") +
+		return w.one("os.getenv(", "os.environ.get(", "getenv(", "open(", "Path(", "P(", "x.open(", "f(",
+			"os . getenv (") +
 			w.one("", e(), e()+", "+e(), "key="+e(), "*"+e(), "**"+e(), e()+", default=None,", "lambda x=1: x, "+e(),
 				"x == "+e()) + ")"
 	case 9:
@@ -177,7 +179,8 @@ func (w writer) statement(indent string, depth int) string {
 	switch w.IntN(10) {
 	case 0, 1:
 		if indent == "" || w.IntN(2) == 0 {
-			return indent + strings.ReplaceAll(w.imports(), "from gitagent import *", "from gitagent import skill") + "\n"
+			return indent + strings.ReplaceAll(w.imports(), "from gitagent import *", "from gitagent import skill") +
+				"\n"
 		}
 		return indent + "import os\n"
 	case 2, 3, 4:
@@ -199,7 +202,8 @@ func (w writer) statement(indent string, depth int) string {
 		return indent + w.one("if x: ", "else_ = 1; ", "while x: ") + w.one(w.imports(), "x = 1; import os",
 			"x: int = 1; y") + "\n"
 	case 8:
-		return indent + w.one("skill = ", "x = y = ", "skill: int = ", "skill: int; x = ", "x, (skill, s) = ", "x.skill = ",
+		return indent + w.one("skill = ", "x = y = ", "skill: int = ", "skill: int; x = ", "x, (skill, s) = ",
+			"x.skill = ",
 			"x[skill] = ", "skill += ", "s = gitagent = ",
 			"del skill; x = ", "del (s), x[skill]; y = ", "x == ", "f(skill=1)[0] = ",
 			"type skill = ") + w.expression(0) + w.one("", ";", "  # x") + "\n"
@@ -230,7 +234,8 @@ func (w writer) module() string {
 	case 2, 3: // something is lost, doubled or put in
 		if len(text) > 2 {
 			i := 1 + w.IntN(len(text)-2)
-			text = text[:i] + w.one("", text[i:i+1]+text[i:i+1], "'", "(", "{", "\\", "\n", "\t", ":", ";", "@", "f'", "#",
+			text = text[:i] + w.one("", text[i:i+1]+text[i:i+1], "'", "(", "{", "\\", "\n", "\t", ":", ";", "@", "f'",
+				"#",
 				"}", "=", " ") + text[i+1:]
 		}
 	}
@@ -291,9 +296,11 @@ func TestCPython(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("CPython reads %d of %d texts, with %d functions and %d uses; %d differ", read, count, functions, uses, wrong)
+	t.Logf("CPython reads %d of %d texts, with %d functions and %d uses; %d differ", read, count, functions, uses,
+		wrong)
 	if read < count/4 || functions < count/20 || uses < count/20 {
-		t.Errorf("CPython reads %d of %d texts, with %d functions and %d uses: too few to compare", read, count, functions,
+		t.Errorf("CPython reads %d of %d texts, with %d functions and %d uses: too few to compare", read, count,
+			functions,
 			uses)
 	}
 }

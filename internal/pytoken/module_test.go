@@ -61,21 +61,26 @@ func TestFunctions(t *testing.T) {
 		{"bare", from + "@skill\nasync def f(x: int = 1) -> (lambda: 1):\n  'doc'", `3:11 f() "doc"`},
 		{"as", "from gitagent import Agent, skill as s\n@s\ndef f(): 'a' \"b\"; x", `3:5 f() "ab"`},
 		{"in brackets over lines",
-			"from gitagent import (  # x\n  Agent,\n  skill as s,\n)\n@s(\n  # y\n  description=(\n 'a'\n 'b'),\n)\ndef f():\n  x",
+			"from gitagent import (  # x\n  Agent,\n  skill as s,\n)\n@s(\n  # y\n  description=(\n 'a'\n " +
+				"'b'),\n)\ndef f():\n  x",
 			`11:5 f(description="ab")`},
-		{"module", "import os, gitagent\n@gitagent.skill()\ndef f():\n  # x\n  \"\"\"doc\n  \"\"\"\n", `3:5 f() "doc\n  "`},
+		{"module", "import os, gitagent\n@gitagent.skill()\ndef f():\n  # x\n  \"\"\"doc\n  \"\"\"\n",
+			`3:5 f() "doc\n  "`},
 		{"module as", "import gitagent as g\n@ g . skill # x\ndef f(): pass", "3:5 f()"},
 		{"module by a module in it", "import gitagent.hooks\n@gitagent.skill\ndef f(): pass", "3:5 f()"},
 		{"among decorators", from + "@a\n@skill\n@b.c(1)\ndef f(): pass", "5:5 f()"},
 		{"two", from + "@skill\ndef f(): pass\n@skill\ndef g(): pass", "3:5 f(); 5:5 g()"},
-		{"import in a try", "try:\n  from gitagent import skill\nexcept ImportError:\n  skill = None\n@skill\ndef f(): pass", "6:5 f()"},
-		{"import on a line with others", "import os; from gitagent import skill; x = 1\n@skill\ndef f(): pass", "3:5 f()"},
+		{"import in a try", "try:\n  from gitagent import skill\nexcept ImportError:\n  skill = None\n@skill\ndef " +
+			"f(): pass", "6:5 f()"},
+		{"import on a line with others", "import os; from gitagent import skill; x = 1\n@skill\ndef f(): pass",
+			"3:5 f()"},
 		{"import under if, in its line", "if x: from gitagent import skill\n@skill\ndef f(): pass", "3:5 f()"},
 		{"name in another normal form", "from gitagent import \uff53kill\n@skill\ndef f(): pass", "3:5 f()"},
 		{"type parameters", from + "@skill\ndef f[T: int](x: T): 'doc'", `3:5 f() "doc"`},
 		{"spread arguments", from + "@skill(*a, **b)\ndef f(): pass", "3:5 f(=? **=?)"},
 		{"computed arguments",
-			from + "@skill('a', d, description=None, x=f'{y}z', z=b'w', w=f'v', v='u'.strip(), u=f('t'), t=('s', 'r'))\ndef f(): pass",
+			from + "@skill('a', d, description=None, x=f'{y}z', z=b'w', w=f'v', v='u'.strip(), u=f('t'), t=('s', " +
+				"'r'))\ndef f(): pass",
 			`3:5 f(="a" =? description=None x=?z z=? w="v" v=? u=? t=?)`},
 		{"assigned elsewhere", from + "x.skill = y[skill] = f(skill=1)\n@skill\ndef f(): pass", "4:5 f()"},
 		{"annotated only", from + "x: skill = 1\ny = lambda skill=1: 2\n@skill\ndef f(): pass", "5:5 f()"},
@@ -83,8 +88,10 @@ func TestFunctions(t *testing.T) {
 		{"in a string", from + "'''\n@skill\ndef f(): pass\n'''", ""},
 		{"in a comment", from + "# @skill\ndef f(): pass", ""},
 		{"of another package", "from other import skill\n@skill\ndef f(): pass", ""},
-		{"relative import", "from .gitagent import skill\nfrom . import gitagent\n@skill\ndef f(): pass\n@gitagent.skill\ndef g(): pass", ""},
-		{"of a module below", "from gitagent.x import skill\nimport gitagent.skill as s\n@s\n@skill\ndef f(): pass", ""},
+		{"relative import", "from .gitagent import skill\nfrom . import gitagent\n@skill\ndef f(): " +
+			"pass\n@gitagent.skill\ndef g(): pass", ""},
+		{"of a module below", "from gitagent.x import skill\nimport gitagent.skill as s\n@s\n@skill\ndef f(): pass",
+			""},
 		{"without import", "@skill\n@gitagent.skill\ndef f(): pass", ""},
 		{"import after it", "@skill\ndef f(): pass\n" + from, ""},
 		{"everything", "from gitagent import *\n@skill\ndef f(): pass", ""},
@@ -160,7 +167,8 @@ func TestUses(t *testing.T) {
 }
 
 func TestImports(t *testing.T) {
-	s, err := Scan([]byte("from .a import b as c, d\nfrom ...e.f import *\nif x: from . import (g)\ndef h(): from i import j\nfrom . . import k"))
+	s, err := Scan([]byte("from .a import b as c, d\nfrom ...e.f import *\nif x: from . import (g)\ndef h(): from i " +
+		"import j\nfrom . . import k"))
 	if err != nil {
 		t.Fatal(err)
 	}

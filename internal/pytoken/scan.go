@@ -156,7 +156,8 @@ func (s *scanner) decode(text []byte) error {
 		}
 		if m := coding.FindSubmatch(line); m != nil {
 			switch name := strings.ReplaceAll(strings.ToLower(string(m[1])), "_", "-"); {
-			case name == "utf-8" || name == "utf8" || strings.HasPrefix(name, "utf-8-"), name == "ascii", name == "us-ascii":
+			case name == "utf-8" || name == "utf8" || strings.HasPrefix(name, "utf-8-"), name == "ascii",
+				name == "us-ascii":
 			case !marked && slices.Contains([]string{"latin-1", "latin1", "iso-8859-1", "iso8859-1"}, name):
 				latin = true
 			default:
@@ -527,7 +528,8 @@ func (s *scanner) operator(c byte) error {
 			s.at++
 			s.emit(Op, start)
 			of := s.frames[len(s.frames)-2] // a field is in a formatted string or in a specification
-			return s.push(frame{kind: specification, open: '{', quote: of.quote, size: of.size, raw: of.raw, at: int32(start)})
+			return s.push(frame{kind: specification, open: '{', quote: of.quote, size: of.size, raw: of.raw,
+				at: int32(start)})
 		}
 	case '!':
 		if !inField && s.peek(1) != '=' {

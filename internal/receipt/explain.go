@@ -20,7 +20,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 )
 
-// The bounds of an explanation. It is for the Receipts of people, which have some thousand bytes: what is larger gets none.
+// The bounds of an explanation. It is for the Receipts of people, which have some thousand bytes: what is larger gets
+// none.
 const (
 	maxExplained = 32 << 10 // bytes of the Receipt
 	maxTries     = 128      // keys on texts
@@ -169,8 +170,10 @@ func (e *explainer) members(is func([]byte, string) string) string {
 		{e.root, []string{"signatures"}, "the Receipt with peer_witnesses: leave them out too"},
 		{blank, nil, "the Receipt with an empty signatures: leave the member out, and peer_witnesses too"},
 		{blank, []string{"peer_witnesses"}, "the Receipt with an empty signatures: leave the member out"},
-		{e.withoutValues(), []string{"peer_witnesses"}, "the Receipt with the signatures but for their value: leave the member out"},
-		{e.withoutValues(), nil, "the Receipt with the signatures but for their value, and peer_witnesses: leave both out"},
+		{e.withoutValues(), []string{"peer_witnesses"}, "the Receipt with the signatures but for their value: leave " +
+			"the member out"},
+		{e.withoutValues(), nil, "the Receipt with the signatures but for their value, and peer_witnesses: leave " +
+			"both out"},
 	} {
 		if message, err := signature.CanonicalWithout(t.root, t.without...); err == nil {
 			if why := is(message, t.what); why != "" {
@@ -213,7 +216,8 @@ func otherForms(text, right []byte, is func([]byte, string) string) string {
 			options []jsontext.Options
 		}{
 			{"minified", []jsontext.Options{jsontext.Multiline(false)}},
-			{"with blanks after commas and colons", []jsontext.Options{jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true)}},
+			{"with blanks after commas and colons", []jsontext.Options{jsontext.SpaceAfterComma(true),
+				jsontext.SpaceAfterColon(true)}},
 			{"indented by two blanks", []jsontext.Options{jsontext.WithIndent("  ")}},
 		} {
 			value := jsontext.Value(slices.Clone(order.text))
@@ -225,7 +229,8 @@ func otherForms(text, right []byte, is func([]byte, string) string) string {
 				return why
 			}
 			if escaped := ascii(value); !bytes.Equal(escaped, value) {
-				if why := is(escaped, "JSON that is "+order.what+", "+f.what+", with escapes in place of letters that are not ASCII"+rule); why != "" {
+				if why := is(escaped, "JSON that is "+order.what+", "+f.what+
+					", with escapes in place of letters that are not ASCII"+rule); why != "" {
 					return why
 				}
 			}
@@ -296,7 +301,8 @@ func (e *explainer) changed(known []Known, is func([]byte, string) string) strin
 			continue
 		}
 		name := strings.Join(k.Path, ".")
-		if why := is(message, fmt.Sprintf("the Receipt whose %s is %q: that member was changed after it was signed", name, fmt.Sprint(k.Value))); why != "" {
+		if why := is(message, fmt.Sprintf("the Receipt whose %s is %q: that member was changed after it was signed",
+			name, fmt.Sprint(k.Value))); why != "" {
 			return why
 		}
 	}
@@ -306,7 +312,8 @@ func (e *explainer) changed(known []Known, is func([]byte, string) string) strin
 		if err != nil || len(name) > 100 {
 			continue
 		}
-		if why := is(message, fmt.Sprintf("the Receipt without %q: that member was added after it was signed", name)); why != "" {
+		if why := is(message, fmt.Sprintf("the Receipt without %q: that member was added after it was signed",
+			name)); why != "" {
 			return why
 		}
 	}

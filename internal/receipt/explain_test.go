@@ -49,22 +49,25 @@ func TestExplain(t *testing.T) {
 		value string
 		want  string
 	}{
-		"honest but for hex":  {hex.EncodeToString(raw(right)), "in hex"},
-		"broken over lines":   {b64(raw(right))[:40] + "\n" + b64(raw(right))[40:], "white space"},
-		"SHA-256":             {b64(raw(short[:])), "the SHA-256 of the canonical JSON:"},
-		"SHA-256 in hex":      {b64(raw([]byte(hex.EncodeToString(short[:])))), "in hex: sign the text"},
-		"SHA-512":             {b64(raw(long[:])), "the SHA-512"},
-		"Ed25519ph":           {b64(ph), "Ed25519ph"},
-		"a line break":        {b64(raw(append(bytes.Clone(right), '\n'))), "a line break"},
-		"an empty signatures": {b64(raw(canonical(with("signatures", []any{})))), "an empty signatures: leave the member out"},
-		"entries, no value":   {b64(raw(canonical(with("signatures", []any{object{"by": tool + "#k", "alg": "EdDSA"}})))), "but for their value"},
-		"indented":            {b64(raw(indented.Bytes())), "sorted, indented by two blanks"},
-		"ASCII":               {b64(raw(bytes.ReplaceAll(right, []byte("ü"), []byte(`\u00fc`)))), "escapes in place of letters"},
-		"blanks":              {b64(raw(spaced.Bytes())), "blanks after commas and colons"},
-		"a member added":      {b64(raw(canonical(o, "note"))), `without "note"`},
-		"a member changed":    {b64(raw(canonical(with("profile", "commercial")))), `whose profile is "commercial"`},
-		"another key":         {b64(ed25519.Sign(key("stranger"), right)), ""},
-		"no signature":        {"nothing", ""},
+		"honest but for hex": {hex.EncodeToString(raw(right)), "in hex"},
+		"broken over lines":  {b64(raw(right))[:40] + "\n" + b64(raw(right))[40:], "white space"},
+		"SHA-256":            {b64(raw(short[:])), "the SHA-256 of the canonical JSON:"},
+		"SHA-256 in hex":     {b64(raw([]byte(hex.EncodeToString(short[:])))), "in hex: sign the text"},
+		"SHA-512":            {b64(raw(long[:])), "the SHA-512"},
+		"Ed25519ph":          {b64(ph), "Ed25519ph"},
+		"a line break":       {b64(raw(append(bytes.Clone(right), '\n'))), "a line break"},
+		"an empty signatures": {b64(raw(canonical(with("signatures", []any{})))),
+			"an empty signatures: leave the member out"},
+		"entries, no value": {b64(raw(canonical(with("signatures", []any{object{"by": tool + "#k", "alg": "EdDSA"}})))),
+			"but for their value"},
+		"indented": {b64(raw(indented.Bytes())), "sorted, indented by two blanks"},
+		"ASCII": {b64(raw(bytes.ReplaceAll(right, []byte("ü"), []byte(`\u00fc`)))),
+			"escapes in place of letters"},
+		"blanks":           {b64(raw(spaced.Bytes())), "blanks after commas and colons"},
+		"a member added":   {b64(raw(canonical(o, "note"))), `without "note"`},
+		"a member changed": {b64(raw(canonical(with("profile", "commercial")))), `whose profile is "commercial"`},
+		"another key":      {b64(ed25519.Sign(key("stranger"), right)), ""},
+		"no signature":     {"nothing", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := maps.Clone(o)
@@ -73,7 +76,8 @@ func TestExplain(t *testing.T) {
 			if VerifyImplementation(r, d, tool).Verified() {
 				t.Error("it verifies")
 			}
-			got := Explain(r, d, tool+"#k", []Known{{[]string{"profile"}, "commercial"}, {[]string{"no", "such"}, "x"}, {[]string{"type", "below"}, "x"}})
+			got := Explain(r, d, tool+"#k", []Known{{[]string{"profile"}, "commercial"}, {[]string{"no", "such"}, "x"},
+				{[]string{"type", "below"}, "x"}})
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q in it", got, c.want)
 			}

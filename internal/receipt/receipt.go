@@ -131,7 +131,8 @@ func decode(url string, data []byte) (map[string]any, error) {
 	}
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
-		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape, Message: "text is no JSON object, a Receipt is one"}
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape,
+			Message: "text is no JSON object, a Receipt is one"}
 	}
 	return root, nil
 }
@@ -148,8 +149,8 @@ func (r *Receipt) Size() int {
 	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
 }
 
-// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take some hundred times
-// its size when it is decoded. The caller has waited by memo.Decoding.
+// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take some hundred
+// times its size when it is decoded. The caller has waited by memo.Decoding.
 func (r *Receipt) root() map[string]any {
 	root, err := decode(r.url, r.text)
 	if err != nil {
@@ -158,8 +159,8 @@ func (r *Receipt) root() map[string]any {
 	return root
 }
 
-// maxLevels is how many claimed levels are kept as they are written: kept, some hundred thousand would take many times the
-// memory of their text, and there are fewer that exist.
+// maxLevels is how many claimed levels are kept as they are written: kept, some hundred thousand would take many times
+// the memory of their text, and there are fewer that exist.
 const maxLevels = 64
 
 func (r *Receipt) entries(root map[string]any) {

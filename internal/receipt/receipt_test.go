@@ -89,14 +89,18 @@ func document(t testing.TB, id string, members string) *did.Document {
 
 func method(id, name string) string {
 	x := base64.RawURLEncoding.EncodeToString(key(name).Public().(ed25519.PublicKey))
-	return fmt.Sprintf(`{"id":%q,"type":"JsonWebKey2020","controller":%q,"publicKeyJwk":{"kty":"OKP","crv":"Ed25519","x":%q}}`, id, tool, x)
+	return fmt.Sprintf(
+		`{"id":%q,"type":"JsonWebKey2020","controller":%q,"publicKeyJwk":{"kty":"OKP","crv":"Ed25519","x":%q}}`, id,
+		tool, x)
 }
 
 func TestParse(t *testing.T) {
 	o := valid()
 	o["signatures"] = []any{object{"by": "a", "alg": "EdDSA", "value": "v"}, "odd"}
-	o["peer_witnesses"] = []any{object{"witness_did": "did:web:w.example", "alg": "EdDSA", "signature": "s", "controller_org": "x"}, 1}
-	o["external_audit"] = object{"framework": "ISO-27001", "auditor_did": "did:web:auditor.example", "valid_until": "2027-01-31"}
+	o["peer_witnesses"] = []any{object{"witness_did": "did:web:w.example", "alg": "EdDSA", "signature": "s",
+		"controller_org": "x"}, 1}
+	o["external_audit"] = object{"framework": "ISO-27001", "auditor_did": "did:web:auditor.example",
+		"valid_until": "2027-01-31"}
 	o["registry_anchor"] = nil
 	o["extra"] = json.Number("9007199254740993")
 	r := parse(t, o)
@@ -107,8 +111,10 @@ func TestParse(t *testing.T) {
 		Passed: 41, Failed: 1, HasPassed: true,
 		NotBefore:  Time{time.Date(2026, 5, 4, 10, 34, 47, 660e6, time.UTC), "2026-05-04T10:34:47.660Z"},
 		NotAfter:   Time{time.Date(2026, 8, 2, 10, 34, 47, 0, time.UTC), "2026-08-02T12:34:47+02:00"},
-		Signatures: []Signature{{"a", "EdDSA", "v"}}, PeerWitnesses: []PeerWitness{{"did:web:w.example", "EdDSA", "s"}}, PeerWitnessCount: 2,
-		ExternalAudit:  ExternalAudit{true, "ISO-27001", "did:web:auditor.example", "2027-01-31", time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)},
+		Signatures: []Signature{{"a", "EdDSA", "v"}}, PeerWitnesses: []PeerWitness{{"did:web:w.example", "EdDSA", "s"}},
+		PeerWitnessCount: 2,
+		ExternalAudit: ExternalAudit{true, "ISO-27001", "did:web:auditor.example", "2027-01-31",
+			time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)},
 		RegistryAnchor: true, Rounded: "/extra",
 	}
 	if !reflect.DeepEqual(want, r) {
@@ -176,7 +182,8 @@ func TestExternalAuditUntil(t *testing.T) {
 		"2027-01-31":           "2027-02-01T00:00:00Z",
 		"2026-12-31":           "2027-01-01T00:00:00Z",
 		"2027-01-31T12:00:00Z": "2027-01-31T12:00:00Z",
-		"2027-1-31":            "", "2027-02-30": "", "2027-01-31 ": "", "31.01.2027": "", "2027-01-31T12:00:00": "", "": "", "20270131": "", "2027-01-31Z": "",
+		"2027-1-31":            "", "2027-02-30": "", "2027-01-31 ": "", "31.01.2027": "", "2027-01-31T12:00:00": "",
+		"": "", "20270131": "", "2027-01-31Z": "",
 	} {
 		got := ""
 		if until := auditOf(object{"valid_until": text}).Until; !until.IsZero() {
@@ -189,7 +196,8 @@ func TestExternalAuditUntil(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	r, err := Parse("u", []byte(`{"signatures":[1],"b":{"signatures":2},"peer_witnesses":[3],"registry_anchor":{},"a":1.0}`))
+	r, err := Parse("u",
+		[]byte(`{"signatures":[1],"b":{"signatures":2},"peer_witnesses":[3],"registry_anchor":{},"a":1.0}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,43 +234,61 @@ func TestVerifyImplementation(t *testing.T) {
 			Verification{By: "#2", Key: k2, Assertion: true}},
 		{"by the other key", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "two"))} },
 			Verification{By: k1, Key: k2, Mismatch: true, Assertion: true}},
-		{"by a key that is not there", valid(), two, func(o object) []any { return []any{entry(tool+"#old", "EdDSA", sign(t, o, "two"))} },
+		{"by a key that is not there", valid(), two,
+			func(o object) []any { return []any{entry(tool+"#old", "EdDSA", sign(t, o, "two"))} },
 			Verification{By: tool + "#old", Key: k2, Mismatch: true, Assertion: true}},
-		{"by the DID alone", valid(), two, func(o object) []any { return []any{entry(tool, "EdDSA", sign(t, o, "one"))} },
+		{"by the DID alone", valid(), two,
+			func(o object) []any { return []any{entry(tool, "EdDSA", sign(t, o, "one"))} },
 			Verification{By: tool, Key: k1, Mismatch: true, Assertion: true}},
-		{"key outside assertionMethod", valid(), two + `,"assertionMethod":["#1"]`, func(o object) []any { return []any{entry(k2, "EdDSA", sign(t, o, "two"))} },
+		{"key outside assertionMethod", valid(), two + `,"assertionMethod":["#1"]`,
+			func(o object) []any { return []any{entry(k2, "EdDSA", sign(t, o, "two"))} },
 			Verification{By: k2, Key: k2}},
-		{"key in assertionMethod", valid(), two + `,"assertionMethod":["#2"]`, func(o object) []any { return []any{entry(k2, "EdDSA", sign(t, o, "two"))} },
+		{"key in assertionMethod", valid(), two + `,"assertionMethod":["#2"]`,
+			func(o object) []any { return []any{entry(k2, "EdDSA", sign(t, o, "two"))} },
 			Verification{By: k2, Key: k2, Assertion: true}},
-		{"anchor signed too", anchored(valid()), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one"))} },
+		{"anchor signed too", anchored(valid()), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one"))} },
 			Verification{By: k1, Key: k1, Assertion: true}},
-		{"anchor added later", anchored(valid()), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one", "registry_anchor"))} },
+		{"anchor added later", anchored(valid()), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one", "registry_anchor"))} },
 			Verification{By: k1, Key: k1, Assertion: true, WithoutAnchor: true}},
 		{"others and other algorithms", valid(), two, func(o object) []any {
-			return []any{entry("did:web:other.example#1", "EdDSA", "x"), entry(k1, "ES256", "x"), entry(k1, "eddsa", "x"), "odd", entry(k1, "EdDSA", sign(t, o, "one"))}
+			return []any{entry("did:web:other.example#1", "EdDSA", "x"), entry(k1, "ES256", "x"),
+				entry(k1, "eddsa", "x"), "odd", entry(k1, "EdDSA", sign(t, o, "one"))}
 		}, Verification{By: k1, Key: k1, Assertion: true}},
 
 		{"no signatures", valid(), two, func(object) []any { return nil }, Verification{}},
-		{"someone else's alone", valid(), two, func(o object) []any { return []any{entry("did:web:other.example#1", "EdDSA", sign(t, o, "one"))} }, Verification{}},
+		{"someone else's alone", valid(), two,
+			func(o object) []any { return []any{entry("did:web:other.example#1", "EdDSA", sign(t, o, "one"))} },
+			Verification{}},
 		{"a longer DID's", valid(), two, func(o object) []any {
-			return []any{entry(tool+":a#1", "EdDSA", sign(t, o, "one")), entry(tool+".org#1", "EdDSA", sign(t, o, "one"))}
+			return []any{entry(tool+":a#1", "EdDSA", sign(t, o, "one")),
+				entry(tool+".org#1", "EdDSA", sign(t, o, "one"))}
 		}, Verification{}},
-		{"the DID in another spelling", valid(), two, func(o object) []any { return []any{entry("did:web:Tool.example.#1", "EdDSA", sign(t, o, "one"))} },
+		{"the DID in another spelling", valid(), two,
+			func(o object) []any { return []any{entry("did:web:Tool.example.#1", "EdDSA", sign(t, o, "one"))} },
 			Verification{By: "did:web:Tool.example.#1", Key: k1, Mismatch: true, Assertion: true}},
-		{"no by", valid(), two, func(o object) []any { return []any{entry("", "EdDSA", sign(t, o, "one"))} }, Verification{}},
-		{"other algorithm alone", valid(), two, func(o object) []any { return []any{entry(k1, "ES256", sign(t, o, "one"))} }, Verification{}},
-		{"a stranger's key", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "stranger"))} },
+		{"no by", valid(), two, func(o object) []any { return []any{entry("", "EdDSA", sign(t, o, "one"))} },
+			Verification{}},
+		{"other algorithm alone", valid(), two,
+			func(o object) []any { return []any{entry(k1, "ES256", sign(t, o, "one"))} }, Verification{}},
+		{"a stranger's key", valid(), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "stranger"))} },
 			Verification{Unverified: []Unverified{{By: k1}}}},
 		{"one good, one bad", valid(), two, func(o object) []any {
 			return []any{entry(k2, "EdDSA", sign(t, o, "stranger")), entry(k1, "EdDSA", sign(t, o, "one"))}
 		}, Verification{By: k1, Key: k1, Assertion: true, Unverified: []Unverified{{By: k2}}}},
-		{"placeholder", valid(), two, func(object) []any { return []any{entry(k1, "EdDSA", "PLACEHOLDER_NOT_FOR_PRODUCTION")} },
+		{"placeholder", valid(), two,
+			func(object) []any { return []any{entry(k1, "EdDSA", "PLACEHOLDER_NOT_FOR_PRODUCTION")} },
 			Verification{Unverified: []Unverified{{By: k1}}}},
-		{"line end in the text", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one")+"\n")} },
+		{"line end in the text", valid(), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one")+"\n")} },
 			Verification{Unverified: []Unverified{{By: k1}}}},
-		{"another member left out", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one", "validity"))} },
+		{"another member left out", valid(), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, o, "one", "validity"))} },
 			Verification{Unverified: []Unverified{{By: k1}}}},
-		{"anchor that was never left out", valid(), two, func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, anchored(valid()), "one"))} },
+		{"anchor that was never left out", valid(), two,
+			func(o object) []any { return []any{entry(k1, "EdDSA", sign(t, anchored(valid()), "one"))} },
 			Verification{Unverified: []Unverified{{By: k1}}}},
 	}
 	for _, tt := range tests {
@@ -357,7 +383,8 @@ func TestManyKeys(t *testing.T) {
 		return VerifyImplementation(parse(t, o), doc, tool)
 	}
 	last := fmt.Sprintf("%s#%d", tool, keys-1)
-	for name, v := range map[string]Verification{"small, by the DID": signed(tool, 1<<10), "large, by the key": signed(last, 900<<10)} {
+	for name, v := range map[string]Verification{"small, by the DID": signed(tool, 1<<10),
+		"large, by the key": signed(last, 900<<10)} {
 		if !v.Verified() || v.Key != last {
 			t.Errorf("%s: %+v", name, v)
 		}
@@ -367,7 +394,8 @@ func TestManyKeys(t *testing.T) {
 	}
 	o := valid()
 	o["padding"] = strings.Repeat("a", 900<<10)
-	junk := object{"by": tool, "alg": "EdDSA", "value": base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))}
+	junk := object{"by": tool, "alg": "EdDSA",
+		"value": base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))}
 	o["signatures"] = []any{junk, junk, junk}
 	if v := VerifyImplementation(parse(t, o), doc, tool); len(v.Unverified) != 3 || v.Unverified[2].Why != errHashed {
 		t.Errorf("many signatures by no key: %+v", v.Unverified)
@@ -376,7 +404,8 @@ func TestManyKeys(t *testing.T) {
 
 // What is remembered of a Receipt holds for its text and the very keys that were tried.
 func TestRemembers(t *testing.T) {
-	one, two := document(t, tool, `"verificationMethod":[`+method("#1", "one")+`]`), document(t, tool, `"verificationMethod":[`+method("#1", "two")+`]`)
+	one, two := document(t, tool, `"verificationMethod":[`+method("#1", "one")+`]`),
+		document(t, tool, `"verificationMethod":[`+method("#1", "two")+`]`)
 	o := valid()
 	o["claimed_levels"] = []any{"L17"}
 	o["signatures"] = []any{object{"by": tool + "#1", "alg": "EdDSA", "value": sign(t, o, "one")}}
@@ -395,13 +424,14 @@ func TestRemembers(t *testing.T) {
 	for range 2 {
 		r := read(text)
 		for name, verified := range map[string]bool{
-			"its keys":         VerifyImplementation(r, one, tool).Verified(),
-			"another DID":      !VerifyImplementation(r, one, "did:web:other.example").Verified(),
-			"other keys":       !VerifyImplementation(r, two, tool).Verified(),
-			"fewer keys":       !VerifyImplementation(r, &fewer, tool).Verified(),
-			"a co-signer":      VerifyCosigner(r, tool, one),
-			"other co-signer":  !VerifyCosigner(r, tool, two),
-			"another text":     !VerifyImplementation(read(bytes.Replace(text, []byte("L17"), []byte("L18"), 1)), one, tool).Verified(),
+			"its keys":        VerifyImplementation(r, one, tool).Verified(),
+			"another DID":     !VerifyImplementation(r, one, "did:web:other.example").Verified(),
+			"other keys":      !VerifyImplementation(r, two, tool).Verified(),
+			"fewer keys":      !VerifyImplementation(r, &fewer, tool).Verified(),
+			"a co-signer":     VerifyCosigner(r, tool, one),
+			"other co-signer": !VerifyCosigner(r, tool, two),
+			"another text": !VerifyImplementation(read(bytes.Replace(text, []byte("L17"), []byte("L18"), 1)), one,
+				tool).Verified(),
 			"the same schema":  len(r.Violations()) > 0 && reflect.DeepEqual(r.Violations(), parse(t, o).Violations()),
 			"an empty witness": !r.WitnessedBy(one.Keys, ""),
 		} {
@@ -428,7 +458,8 @@ func TestVerifyCosigner(t *testing.T) {
 		o := valid()
 		o["registry_anchor"] = object{}
 		value := sign(t, o, name, without...)
-		o["signatures"] = []any{object{"by": tool + "#1", "alg": "EdDSA", "value": sign(t, o, "one")}, object{"by": by, "alg": alg, "value": value}}
+		o["signatures"] = []any{object{"by": tool + "#1", "alg": "EdDSA", "value": sign(t, o, "one")},
+			object{"by": by, "alg": alg, "value": value}}
 		return parse(t, o)
 	}
 	for name, r := range map[string]*Receipt{
@@ -466,7 +497,8 @@ func TestVerifyBy(t *testing.T) {
 	if !VerifyBy(keys, message, text) {
 		t.Error("not verified")
 	}
-	if VerifyBy(keys[:1], message, text) || VerifyBy(nil, message, text) || VerifyBy(keys, message[1:], text) || VerifyBy(keys, message, text+"=") || VerifyBy(keys, message, "") {
+	if VerifyBy(keys[:1], message, text) || VerifyBy(nil, message, text) || VerifyBy(keys, message[1:], text) ||
+		VerifyBy(keys, message, text+"=") || VerifyBy(keys, message, "") {
 		t.Error("verified")
 	}
 	o["signatures"] = []any{}
@@ -477,8 +509,10 @@ func TestVerifyBy(t *testing.T) {
 
 func TestPlaceholder(t *testing.T) {
 	for _, s := range []string{
-		"PLACEHOLDER_NOT_FOR_PRODUCTION", "unsigned-reference", "placeholder:", "placeholder:abc", "Placeholder_Not_For_Production", "UNSIGNED-REFERENCE",
-		"PlaceHolder:x", " \t\nplaceholder:x", "unsigned-reference\r\n", "\u00a0\ufeffplaceholder:x\u2003", "un\u017figned-reference", "unsigned-reference-2",
+		"PLACEHOLDER_NOT_FOR_PRODUCTION", "unsigned-reference", "placeholder:", "placeholder:abc",
+		"Placeholder_Not_For_Production", "UNSIGNED-REFERENCE",
+		"PlaceHolder:x", " \t\nplaceholder:x", "unsigned-reference\r\n", "\u00a0\ufeffplaceholder:x\u2003",
+		"un\u017figned-reference", "unsigned-reference-2",
 	} {
 		if !Placeholder(s) {
 			t.Errorf("%q passes", s)
@@ -494,7 +528,8 @@ func TestPlaceholder(t *testing.T) {
 func TestMinified(t *testing.T) {
 	served := []byte("{\n  \"b\": \"caf\\u00e9 \\/ \\u2028\",\n  \"a\": [1.0, 1e21, 10E-1]\n}\n")
 	before := bytes.Clone(served)
-	want := []string{hexSum([]byte(`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`)), hexSum([]byte("{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}"))}
+	want := []string{hexSum([]byte(`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`)),
+		hexSum([]byte("{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}"))}
 	if got := Minified(served); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -531,7 +566,8 @@ func FuzzReceipt(f *testing.F) {
 		}
 		value := base64.RawURLEncoding.EncodeToString(ed25519.Sign(key("one"), message))
 		r.Signatures = []Signature{{tool + "#1", "EdDSA", value}}
-		if v := VerifyImplementation(r, doc, tool); !v.Verified() || v.Mismatch || v.Unverified != nil || v.WithoutAnchor {
+		if v := VerifyImplementation(r, doc, tool); !v.Verified() || v.Mismatch || v.Unverified != nil ||
+			v.WithoutAnchor {
 			t.Fatalf("%+v", v)
 		}
 		again, err := Parse("v", message)

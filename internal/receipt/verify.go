@@ -57,8 +57,8 @@ func (v Verification) Form() string {
 }
 
 // VerifyImplementation verifies the EdDSA signatures of toolDID, whose document is d, on r: those whose by
-// is the DID in whatever spelling, the DID with a fragment, or a fragment alone. Signatures of others and of other algorithms are
-// passed over.
+// is the DID in whatever spelling, the DID with a fragment, or a fragment alone. Signatures of others and of other
+// algorithms are passed over.
 func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
 	return verifyOnce(r, d, "implementation "+toolDID, func(by string) bool {
 		before, _, found := strings.Cut(by, "#")
@@ -114,7 +114,8 @@ func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification
 			v.Unverified = append(v.Unverified, Unverified{s.By, err.Error()})
 			continue
 		case own > MaxSignatures:
-			v.Unverified = append(v.Unverified, Unverified{s.By, fmt.Sprintf("more than %d signatures of one DID are not looked at", MaxSignatures)})
+			v.Unverified = append(v.Unverified,
+				Unverified{s.By, fmt.Sprintf("more than %d signatures of one DID are not looked at", MaxSignatures)})
 			return v
 		}
 		f, why := find(s, d, forms, &left)
@@ -186,7 +187,9 @@ func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, strin
 	}
 	for _, k := range d.Over {
 		if *left -= tryCost + len(forms[0]); *left >= 0 && signature.Verify(k.Public, forms[0], raw) {
-			return found{}, fmt.Sprintf("key %.200q signed it, which is over (%s): sign a new Receipt, and revoke, before retiring a key", k.ID, k.Why)
+			return found{},
+				fmt.Sprintf("key %.200q signed it, which is over (%s): sign a new Receipt, and revoke, before "+
+					"retiring a key", k.ID, k.Why)
 		}
 	}
 	if !known {

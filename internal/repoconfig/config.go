@@ -1,5 +1,5 @@
-// Package repoconfig is the format of .github/repo-config.yml, version 1: the protections of a registry's default branch
-// from which they are reproducible (RFC 0026 section 7).
+// Package repoconfig is the format of .github/repo-config.yml, version 1: the protections of a registry's default
+// branch from which they are reproducible (RFC 0026 section 7).
 package repoconfig
 
 import (
@@ -84,8 +84,8 @@ type File struct {
 	places map[string]strict.Pos
 }
 
-// Pos is the place of a member such as "protection.approvals" or "protection.required_checks"; the file as a whole where
-// it is not there.
+// Pos is the place of a member such as "protection.approvals" or "protection.required_checks"; the file as a whole
+// where it is not there.
 func (f *File) Pos(member string) strict.Pos {
 	if p, ok := f.places[member]; ok {
 		return p
@@ -94,7 +94,8 @@ func (f *File) Pos(member string) strict.Pos {
 }
 
 // ErrProse: a repo-config.yml has none of the format's members.
-var ErrProse = errors.New("the file is prose: it has neither version nor protection, and no protection can be read off it")
+var ErrProse = errors.New("the file is prose: it has neither version nor protection, and no protection can be " +
+	"read off it")
 
 // ProseFix is what mends ErrProse.
 const ProseFix = "keep the prose in another file, and let oap-gate init write this one"
@@ -120,7 +121,8 @@ func Parse(data []byte) (*File, error) {
 		return nil, fault(f.Pos("version"), "version is %d, 1 is the only one that is known", f.Version)
 	}
 	if protection.Kind == 0 {
-		return nil, fault(strict.Pos{Path: Path, Line: root.Line, Column: root.Column}, "member %q is missing", "protection")
+		return nil, fault(strict.Pos{Path: Path, Line: root.Line, Column: root.Column}, "member %q is missing",
+			"protection")
 	}
 	members := map[string]any{"approvals": &p.Approvals, "required_checks": &p.RequiredChecks}
 	for _, s := range p.Switches() {
@@ -130,15 +132,21 @@ func Parse(data []byte) (*File, error) {
 		return nil, err
 	}
 	if p.Approvals < 0 || p.Approvals > MaxApprovals {
-		return nil, fault(f.Pos("protection.approvals"), "approvals is %d, 0 to %d are possible", p.Approvals, MaxApprovals)
+		return nil, fault(f.Pos("protection.approvals"), "approvals is %d, 0 to %d are possible", p.Approvals,
+			MaxApprovals)
 	}
-	if p.Approvals > 0 || p.CodeOwnerReview || p.DismissStaleReviews || p.LastPushApproval || p.MergeQueue || p.BlockRebaseMerging {
+	if p.Approvals > 0 || p.CodeOwnerReview || p.DismissStaleReviews || p.LastPushApproval || p.MergeQueue ||
+		p.BlockRebaseMerging {
 		if !p.RequirePullRequest {
-			return nil, fault(f.Pos("protection"), `reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`)
+			return nil,
+				fault(f.Pos("protection"),
+					`reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`)
 		}
 	}
 	if p.UpToDate && len(p.RequiredChecks) == 0 && !p.MergeQueue {
-		return nil, fault(f.Pos("protection.up_to_date"), "up_to_date is demanded without required_checks: a branch is up to date for its checks")
+		return nil,
+			fault(f.Pos("protection.up_to_date"), "up_to_date is demanded without required_checks: a branch is up to "+
+				"date for its checks")
 	}
 	return f, nil
 }
@@ -194,14 +202,16 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 	seen := map[string]bool{}
 	for i, item := range n.Content {
 		var c RequiredCheck
-		if err := f.object(item, fmt.Sprintf("protection.required_checks[%d].", i), map[string]any{"context": &c.Context, "app_id": &c.AppID}); err != nil {
+		if err := f.object(item, fmt.Sprintf("protection.required_checks[%d].", i),
+			map[string]any{"context": &c.Context, "app_id": &c.AppID}); err != nil {
 			return nil, err
 		}
 		switch {
 		case c.Context == "":
 			return nil, fault(posOf(item), "a required check has no context, the name of its job is expected")
 		case len([]rune(c.Context)) > MaxContext:
-			return nil, fault(posOf(item), "the context has %d characters, at most %d are allowed", len([]rune(c.Context)), MaxContext)
+			return nil, fault(posOf(item), "the context has %d characters, at most %d are allowed",
+				len([]rune(c.Context)), MaxContext)
 		case !printable.MatchString(c.Context):
 			return nil, fault(posOf(item), "the context %q holds control characters", c.Context)
 		case seen[c.Context]:

@@ -15,7 +15,8 @@ import (
 
 // The JSON Schema that is printed and the reader agree, but for what a schema cannot say.
 func TestSchemaAgreesWithTheReader(t *testing.T) {
-	s, err := schema.Compile("repo-config", schema.Reflect(repoconfig.Config{}, "https://example.org/repo-config.json", "repo-config"))
+	s, err := schema.Compile("repo-config", schema.Reflect(repoconfig.Config{}, "https://example.org/repo-config.json",
+		"repo-config"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ func TestMissing(t *testing.T) {
 		t.Errorf("missing with all ids covered: %v", got)
 	}
 	delete(covered, "reissue")
-	if got, want := Missing(rows, covered), []Row{{"No tampering", []string{"reissue"}}}; !reflect.DeepEqual(got, want) {
+	if got, want := Missing(rows, covered), []Row{{"No tampering", []string{"reissue"}}}; !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("without reissue: %v", got)
 	}
 }

@@ -54,7 +54,8 @@ func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		StartedAt:   at,
 		CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
-			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict), "assumed": append([]string{}, r.Assumed...)}}
+			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
+			"assumed": append([]string{}, r.Assumed...)}}
 	rules := map[string]verdict.Rule{}
 	for _, rule := range o.Rules {
 		rules[rule.ID] = rule

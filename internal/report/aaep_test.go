@@ -15,7 +15,8 @@ func TestAAEPVerdicts(t *testing.T) {
 		want                    string
 		passed, failed, skipped int
 	}{
-		{verdict.Passed, []verdict.Verdict{verdict.Passed, verdict.Warned, verdict.Manual, verdict.Skipped}, "PASS", 1, 1, 2},
+		{verdict.Passed, []verdict.Verdict{verdict.Passed, verdict.Warned, verdict.Manual, verdict.Skipped}, "PASS", 1,
+			1, 2},
 		{verdict.Failed, []verdict.Verdict{verdict.Passed, verdict.Failed}, "FAIL", 1, 1, 0},
 		{verdict.Inconclusive, []verdict.Verdict{verdict.Passed, verdict.Inconclusive}, "FAIL", 1, 1, 0},
 		{verdict.Passed, []verdict.Verdict{verdict.Skipped, verdict.Manual}, "SKIPPED", 0, 0, 2},

@@ -19,7 +19,8 @@ func faulty(n int) *verdict.Report {
 		result := verdict.Result{Check: "schema", Subject: "implementations/acme.json", Verdict: verdict.Failed}
 		for i := range n {
 			result.Findings = append(result.Findings, verdict.Finding{
-				Severity: severity, Message: fmt.Sprintf("%s %d", severity, i), Pos: strict.Pos{Path: "implementations/acme.json", Line: i + 1, Column: 3},
+				Severity: severity, Message: fmt.Sprintf("%s %d", severity, i),
+				Pos: strict.Pos{Path: "implementations/acme.json", Line: i + 1, Column: 3},
 			})
 		}
 		r.Results = append(r.Results, result)

@@ -80,7 +80,8 @@ func checkGolden(t *testing.T, name string, got []byte) {
 func TestUnknownFormat(t *testing.T) {
 	var b bytes.Buffer
 	err := Write(&b, "yaml", honest(), Options{})
-	if err == nil || !strings.Contains(err.Error(), `"yaml" is not a report format: known are text, json,`) || b.Len() > 0 {
+	if err == nil || !strings.Contains(err.Error(), `"yaml" is not a report format: known are text, json,`) ||
+		b.Len() > 0 {
 		t.Errorf("error is %v, %d bytes written", err, b.Len())
 	}
 }

@@ -111,7 +111,8 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	head := headRoom
-	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head), Examined: examined(r, line), Outcomes: outcomes(r),
+	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head),
+		Examined: examined(r, line), Outcomes: outcomes(r),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {

@@ -21,7 +21,8 @@ type findingRow struct {
 }
 
 // groupTitles of the findings of each severity.
-var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclusive", verdict.Warning: "Warnings", verdict.Notice: "Notices"}
+var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclusive", verdict.Warning: "Warnings",
+	verdict.Notice: "Notices"}
 
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
@@ -34,7 +35,8 @@ func groupFindings(r *verdict.Report, left room, wanted func(placed) bool) []sev
 	var bySeverity [len(groupTitles)][]findingRow
 	for _, f := range findings(r) {
 		if wanted(f) {
-			bySeverity[f.Severity] = append(bySeverity[f.Severity], findingRow{f, f.check, place(f), noted(r, f.Commit)})
+			bySeverity[f.Severity] = append(bySeverity[f.Severity],
+				findingRow{f, f.check, place(f), noted(r, f.Commit)})
 		}
 	}
 	var groups []severityGroup
@@ -45,12 +47,14 @@ func groupFindings(r *verdict.Report, left room, wanted func(placed) bool) []sev
 		}
 		kept := rows
 		for i, row := range rows {
-			if !left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Noted, row.Pointer) {
+			if !left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Noted,
+				row.Pointer) {
 				kept = rows[:i]
 				break
 			}
 		}
-		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], len(rows), len(rows) - len(kept), chunks(kept, &shown)})
+		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], len(rows), len(rows) - len(kept),
+			chunks(kept, &shown)})
 	}
 	return groups
 }
@@ -82,7 +86,8 @@ func newHistory(r *verdict.Report) *historyView {
 	}
 	v.PeersCut = len(r.History.Peers) - len(v.Peers)
 	for _, result := range r.Results {
-		if slices.Contains(ofHistory, result.Check) && result.Subject == wholeRegistry && left.take(160, result.Check, result.Reason) {
+		if slices.Contains(ofHistory, result.Check) && result.Subject == wholeRegistry &&
+			left.take(160, result.Check, result.Reason) {
 			v.Results = append(v.Results, result)
 		}
 	}

@@ -78,7 +78,8 @@ func newListings(r *verdict.Report) *listingsView {
 		kept := rows
 		for i, row := range rows {
 			markup := 130 + 2*len(row.Witnesses)
-			texts := append([]string{row.Slug, row.Name, row.ToolDID, row.Level, row.Status, row.RevokedBy}, row.Witnesses...)
+			texts := append([]string{row.Slug, row.Name, row.ToolDID, row.Level, row.Status, row.RevokedBy},
+				row.Witnesses...)
 			if !left.take(markup, texts...) {
 				kept = rows[:i]
 				break
@@ -105,7 +106,8 @@ func (v *listingsView) sortEnds() {
 		v.Ends = nil
 		return
 	}
-	slices.SortStableFunc(v.Ends, func(a, b listingRow) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Slug, b.Slug)) })
+	slices.SortStableFunc(v.Ends,
+		func(a, b listingRow) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Slug, b.Slug)) })
 	left := endsRoom
 	for i, row := range v.Ends {
 		if i == maxEnds || !left.take(120, row.Slug, row.Level, row.Status) {
@@ -115,7 +117,8 @@ func (v *listingsView) sortEnds() {
 	}
 }
 
-// byLetter cuts rows, sorted by slug, into parts by the first letter, so that a reader finds a listing without a script.
+// byLetter cuts rows, sorted by slug, into parts by the first letter, so that a reader finds a listing without a
+// script.
 func (g *statusGroup) byLetter(rows []listingRow, shown *int) {
 	for from := 0; from < len(rows); {
 		name := firstLetter(rows[from].Slug)

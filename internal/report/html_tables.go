@@ -6,7 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-var resultVerdicts = []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped}
+var resultVerdicts = []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned,
+	verdict.Skipped}
 
 // checkRow is one check with its results counted, in the order of resultVerdicts.
 type checkRow struct {

@@ -21,45 +21,65 @@ func audited() *verdict.Report {
 	r := frame()
 	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", verdict.Failed, "head 2222222 (HEAD)"
 	r.Origin = "registry.example.org/oap"
-	r.Commits = []verdict.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day), Subject: "List acme"},
+	r.Commits = []verdict.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day),
+		Subject: "List acme"},
 		{ID: "3333333333333333333333333333333333333333", Time: noon.Add(-2 * time.Hour), Subject: "Remove <acme>"}}
 	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-	r.History = &verdict.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour), Checkpoint: "1111111111111111111111111111111111111111",
+	r.History = &verdict.History{Commits: 12, Walked: 5, HeadTime: noon.Add(-time.Hour),
+		Checkpoint: "1111111111111111111111111111111111111111",
 		Signatures: verdict.Signatures{Good: 3, Unsigned: 1, UnknownKey: 1},
 		Peers: []verdict.Peer{
-			{Name: "https://mirror.example.org/registry.git", Tip: "2222222222222222222222222222222222222222", Time: noon.Add(-time.Hour), State: "same"},
-			{Name: "../copy", Tip: "4444444444444444444444444444444444444444", Time: noon.Add(-48 * time.Hour), State: "split"},
+			{Name: "https://mirror.example.org/registry.git", Tip: "2222222222222222222222222222222222222222",
+				Time: noon.Add(-time.Hour), State: "same"},
+			{Name: "../copy", Tip: "4444444444444444444444444444444444444444", Time: noon.Add(-48 * time.Hour),
+				State: "split"},
 		}}
 	ends := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	r.Listings = []verdict.Listing{
-		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: verdict.StatusValid, ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
-		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: verdict.StatusRevoked, ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
-		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: verdict.StatusExpiring, ExpiresAt: ends(90 * time.Minute)},
-		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: verdict.StatusExpired, ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
-		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: verdict.StatusValid, ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
-		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: verdict.StatusValid, ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
-		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: verdict.StatusValid, Witnesses: []string{"one"}},
+		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: verdict.StatusValid,
+			ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
+		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: verdict.StatusRevoked,
+			ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
+		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: verdict.StatusExpiring,
+			ExpiresAt: ends(90 * time.Minute)},
+		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: verdict.StatusExpired,
+			ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
+		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: verdict.StatusValid,
+			ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
+		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: verdict.StatusValid,
+			ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
+		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: verdict.StatusValid,
+			Witnesses: []string{"one"}},
 	}
 	for _, l := range r.Listings {
 		r.Results = append(r.Results, onListing("implementations/"+l.Slug+".json")...)
 	}
 	r.Results = append(r.Results,
-		verdict.Result{Check: "history", Subject: "implementations/acme.json", Verdict: verdict.Failed, Findings: []verdict.Finding{{Severity: verdict.Error, Code: "path-deleted",
-			Message: "append-only: this commit deletes the path", Fix: "restore it", Pos: strict.Pos{Path: "implementations/acme.json"}, Commit: "3333333333333333333333333333333333333333"}}},
-		verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Passed, Reason: "the checkpoint lies on this history"})
-	r.Evidence = append(honest().Evidence, verdict.Evidence{URL: "https://gone.example/receipt.json", Attempts: 3, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"})
+		verdict.Result{Check: "history", Subject: "implementations/acme.json", Verdict: verdict.Failed,
+			Findings: []verdict.Finding{{Severity: verdict.Error, Code: "path-deleted",
+				Message: "append-only: this commit deletes the path", Fix: "restore it",
+				Pos:    strict.Pos{Path: "implementations/acme.json"},
+				Commit: "3333333333333333333333333333333333333333"}}},
+		verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Passed,
+			Reason: "the checkpoint lies on this history"})
+	r.Evidence = append(honest().Evidence, verdict.Evidence{URL: "https://gone.example/receipt.json", Attempts: 3,
+		State: "unavailable", Code: "timeout", Message: "no full answer within 10s"})
 	return counted(r)
 }
 
 // elements are those of the page, with the attributes that each may have.
 var elements = map[string]string{
 	"html": "lang", "head": "", "meta": "charset http-equiv content name", "title": "", "style": "", "body": "",
-	"a": "class href rel", "header": "", "nav": "aria-label", "main": "id tabindex", "section": "aria-labelledby", "footer": "",
-	"h1": "", "h2": "id", "h3": "id", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
-	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class aria-label", "ol": "class start", "li": "class",
-	"dl": "class", "dt": "", "dd": "", "details": "id open", "summary": "", "table": "", "caption": "class", "thead": "", "tbody": "", "tr": "",
-	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label", "g": "", "path": "class d", "circle": "cx cy r",
-	"rect": "class x y width height", "line": "x1 x2 y1 y2", "text": "class x y dx dy",
+	"a": "class href rel", "header": "", "nav": "aria-label", "main": "id tabindex", "section": "aria-labelledby",
+	"footer": "",
+	"h1":     "", "h2": "id", "h3": "id", "p": "class", "b": "class", "strong": "", "small": "", "code": "", "br": "",
+	"span": "class aria-hidden", "time": "datetime", "div": "class tabindex role aria-label", "ul": "class aria-label",
+	"ol": "class start", "li": "class",
+	"dl": "class", "dt": "", "dd": "", "details": "id open", "summary": "", "table": "", "caption": "class",
+	"thead": "", "tbody": "", "tr": "",
+	"th": "scope class", "td": "class", "svg": "class viewbox role aria-label", "g": "", "path": "class d",
+	"circle": "cx cy r",
+	"rect":   "class x y width height", "line": "x1 x2 y1 y2", "text": "class x y dx dy",
 }
 
 // checkPage fails unless page holds our elements and attributes alone, links to https alone, nothing that a
@@ -101,7 +121,8 @@ func checkPage(t *testing.T, page string) {
 		}
 	}
 	sum := sha256.Sum256([]byte(style))
-	if want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"; policy != want {
+	if want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"; policy != want {
 		t.Errorf("the policy is %q, the style needs %q", policy, want)
 	}
 }
@@ -134,7 +155,8 @@ func FuzzPage(f *testing.F) {
 		for _, r := range poisoned(s) {
 			for _, mode := range []string{s, "audit"} {
 				r.Mode = mode
-				checkPage(t, written(t, "html", r, Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}}))
+				checkPage(t,
+					written(t, "html", r, Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}}))
 			}
 		}
 	})
@@ -153,12 +175,17 @@ func TestPageIsBounded(t *testing.T) {
 			r.Governance = append(r.Governance, name)
 			r.History.Peers = append(r.History.Peers, verdict.Peer{Name: name, Tip: name, State: name})
 			end := noon.Add(time.Duration(i) * time.Hour)
-			r.Listings = append(r.Listings, verdict.Listing{Slug: name, Name: text, ToolDID: text, Level: "L5", Status: verdict.StatusValid, ExpiresAt: &end,
+			r.Listings = append(r.Listings, verdict.Listing{Slug: name, Name: text, ToolDID: text, Level: "L5",
+				Status: verdict.StatusValid, ExpiresAt: &end,
 				Witnesses: []string{fmt.Sprint(i+1, text), fmt.Sprint(i+2, text), fmt.Sprint(i%9, text)}})
-			f := verdict.Finding{Severity: verdict.Error, Code: text, Message: text, Fix: text, Cite: text, Pos: strict.Pos{Path: text}, Commit: text, Pointer: text}
-			r.Results = append(r.Results, verdict.Result{Check: fmt.Sprint(i%50, text), Subject: name, Verdict: verdict.Failed, Reason: text, Findings: []verdict.Finding{f}},
-				verdict.Result{Check: "history", Subject: wholeRegistry, Verdict: verdict.Failed, Reason: text, Findings: []verdict.Finding{f}})
-			r.Evidence = append(r.Evidence, verdict.Evidence{URL: "https://x.example/" + name, FinalURL: name, Address: text, State: text, Message: text, Code: text, SHA256: text})
+			f := verdict.Finding{Severity: verdict.Error, Code: text, Message: text, Fix: text, Cite: text,
+				Pos: strict.Pos{Path: text}, Commit: text, Pointer: text}
+			r.Results = append(r.Results, verdict.Result{Check: fmt.Sprint(i%50, text), Subject: name,
+				Verdict: verdict.Failed, Reason: text, Findings: []verdict.Finding{f}},
+				verdict.Result{Check: "history", Subject: wholeRegistry, Verdict: verdict.Failed, Reason: text,
+					Findings: []verdict.Finding{f}})
+			r.Evidence = append(r.Evidence, verdict.Evidence{URL: "https://x.example/" + name, FinalURL: name,
+				Address: text, State: text, Message: text, Code: text, SHA256: text})
 		}
 		page := written(t, "html", r, Options{})
 		if len(page) > maxPage {
@@ -189,7 +216,8 @@ func TestRevocationDrops(t *testing.T) {
 func TestPictureIsCapped(t *testing.T) {
 	r := frame()
 	for i := range 1000 {
-		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4", Status: verdict.StatusValid, Witnesses: []string{fmt.Sprintf("s-%03d", i%10)}})
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%03d", i), Level: "L4",
+			Status: verdict.StatusValid, Witnesses: []string{fmt.Sprintf("s-%03d", i%10)}})
 	}
 	v := newWitnesses(r)
 	if v.Drawn != maxNodes || v.Nodes != 1000 || len(v.Left) != 10 || v.Edges != 1000 {
@@ -215,23 +243,28 @@ func TestLongLists(t *testing.T) {
 	for i := range 200 {
 		end := noon.Add(time.Duration(200-i) * 6 * time.Hour)
 		status := []string{verdict.StatusValid, verdict.StatusProvisional}[i%2]
-		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1", Status: status, ExpiresAt: &end})
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("%c-%03d", "zab9~"[i%5], i), Level: "L1",
+			Status: status, ExpiresAt: &end})
 	}
 	r.Listings = append(r.Listings, verdict.Listing{Slug: "q", Status: "unheard"})
 	page := written(t, "html", r, Options{})
 	checkPage(t, page)
 	for _, want := range []string{
-		`<li><a href="#valida">a</a> <span class="m">20</span></li>`, `<details id="validother">`, `<details id="provisional9"`,
-		`<summary>In the order of their ends: the first 100 of 200</summary>`, `<a href="#statusother">`, "no checkpoint yet",
+		`<li><a href="#valida">a</a> <span class="m">20</span></li>`, `<details id="validother">`,
+		`<details id="provisional9"`,
+		`<summary>In the order of their ends: the first 100 of 200</summary>`, `<a href="#statusother">`,
+		"no checkpoint yet",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	if first, last := strings.Index(page, `<td class="t">~-199<`), strings.Index(page, `<td class="t">9-198<`); first < 0 || last < first {
+	if first, last := strings.Index(page, `<td class="t">~-199<`),
+		strings.Index(page, `<td class="t">9-198<`); first < 0 || last < first {
 		t.Errorf("the first to end stand at %d and %d", first, last)
 	}
-	for _, page := range []string{page, written(t, "html", audited(), Options{}), written(t, "html", honest(), Options{})} {
+	for _, page := range []string{page, written(t, "html", audited(), Options{}),
+		written(t, "html", honest(), Options{})} {
 		root, err := html.Parse(strings.NewReader(page))
 		if err != nil {
 			t.Fatal(err)

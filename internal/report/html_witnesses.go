@@ -185,14 +185,18 @@ func (v *witnessView) draw(g *vouching, drawn map[string]bool) {
 	for i, slug := range right {
 		y[slug] = spread(i, len(right), v.Height)
 		v.Right = append(v.Right, node{Slug: cut(line(slug), maxSlug), Y: y[slug],
-			Label: fmt.Sprintf("%s · %s %d of %d", cut(line(slug), 26), cut(line(g.listing[slug].Level), 12), len(g.by[slug]), needed(g.listing[slug].Level))})
+			Label: fmt.Sprintf("%s · %s %d of %d", cut(line(slug), 26), cut(line(g.listing[slug].Level), 12),
+				len(g.by[slug]), needed(g.listing[slug].Level))})
 	}
 	for i, w := range left {
-		n := node{Slug: cut(line(w), maxSlug), Y: spread(i, len(left), v.Height), Label: fmt.Sprintf("%s · %d", cut(line(w), 26), len(g.of[w]))}
+		n := node{Slug: cut(line(w), maxSlug), Y: spread(i, len(left), v.Height),
+			Label: fmt.Sprintf("%s · %d", cut(line(w), 26), len(g.of[w]))}
 		for _, slug := range g.of[w] {
 			if drawn[slug] && v.DrawnEdges < maxEdges {
 				v.DrawnEdges++
-				n.Paths = append(n.Paths, edge{fmt.Sprintf("M%d %dC%d %d %d %d %d %d", leftEdge+8, n.Y, leftEdge+120, n.Y, rightEdge-120, y[slug], rightEdge-8, y[slug]), g.last(slug)})
+				n.Paths = append(n.Paths,
+					edge{fmt.Sprintf("M%d %dC%d %d %d %d %d %d", leftEdge+8, n.Y, leftEdge+120, n.Y, rightEdge-120,
+						y[slug], rightEdge-8, y[slug]), g.last(slug)})
 			}
 		}
 		v.Left = append(v.Left, n)
@@ -212,13 +216,15 @@ func (v *witnessView) table(g *vouching) {
 	var rows []impactRow
 	left := impactRoom
 	for _, w := range ranked(n) {
-		row := impactRow{Slug: w, Level: "not listed", Status: "not listed", FallsCount: len(falls[w]), VouchesCount: len(g.of[w])}
+		row := impactRow{Slug: w, Level: "not listed", Status: "not listed", FallsCount: len(falls[w]),
+			VouchesCount: len(g.of[w])}
 		if l := g.listing[w]; l != nil {
 			row.Level, row.Status = l.Level, l.Status
 		}
 		row.Falls, row.FallsMore = few(falls[w])
 		row.Vouches, row.VouchesMore = few(g.of[w])
-		if !left.take(220+4*(len(row.Falls)+len(row.Vouches)), slices.Concat([]string{row.Slug, row.Level, row.Status}, row.Falls, row.Vouches)...) {
+		if !left.take(220+4*(len(row.Falls)+len(row.Vouches)), slices.Concat([]string{row.Slug, row.Level, row.Status},
+			row.Falls, row.Vouches)...) {
 			break
 		}
 		rows = append(rows, row)

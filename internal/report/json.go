@@ -23,8 +23,8 @@ func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
 	return encode(b, full)
 }
 
-// JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts all on
-// one line.
+// JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts
+// all on one line.
 func JSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	err := encodeIndented(&b, v, indent)

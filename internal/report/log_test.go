@@ -48,13 +48,16 @@ func fill(v reflect.Value, s string) {
 // poisoned are reports with s in every field; with s as verdict too, and with each of our own.
 func poisoned(s string) []*verdict.Report {
 	var all []*verdict.Report
-	for _, v := range []verdict.Verdict{verdict.Verdict(s), verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
+	for _, v := range []verdict.Verdict{verdict.Verdict(s), verdict.Passed, verdict.Failed, verdict.Inconclusive,
+		verdict.Errored} {
 		r := new(verdict.Report)
 		fill(reflect.ValueOf(r).Elem(), s)
 		if v != verdict.Verdict(s) {
 			r.Verdict = v
-			results := []verdict.Verdict{verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped, verdict.Passed}
-			for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice, verdict.Error} {
+			results := []verdict.Verdict{verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped,
+				verdict.Passed}
+			for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice,
+				verdict.Error} {
 				result := verdict.Result{Check: s, Subject: s, Verdict: results[i], Reason: s}
 				f := r.Results[0].Findings[0]
 				f.Severity = severity
@@ -63,13 +66,15 @@ func poisoned(s string) []*verdict.Report {
 				result.Findings = []verdict.Finding{f, bare}
 				r.Results = append(r.Results, result)
 			}
-			r.Results = append(r.Results, verdict.Result{Check: s, Subject: s + "2", Verdict: verdict.Failed, Reason: s})
+			r.Results = append(r.Results, verdict.Result{Check: s, Subject: s + "2", Verdict: verdict.Failed,
+				Reason: s})
 		}
 		all = append(all, r)
 	}
 	many := *all[1]
 	for _, suffix := range []string{"a", "b", "c", "d"} { // enough subjects for a matrix
-		many.Results = append(many.Results, verdict.Result{Check: s + suffix, Subject: s + suffix, Verdict: verdict.Failed})
+		many.Results = append(many.Results, verdict.Result{Check: s + suffix, Subject: s + suffix,
+			Verdict: verdict.Failed})
 	}
 	return append(all, &many)
 }
@@ -154,9 +159,11 @@ func FuzzMarkdownPage(f *testing.F) {
 		}
 		harmless := poisoned("x")
 		for i, r := range poisoned(s) {
-			got, want := skeleton(t, written(t, "markdown", r, Options{})), skeleton(t, written(t, "markdown", harmless[i], Options{}))
+			got, want := skeleton(t, written(t, "markdown", r, Options{})),
+				skeleton(t, written(t, "markdown", harmless[i], Options{}))
 			switch verdict.Verdict(s) { // our own words stand bare
-			case verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored, verdict.Warned, verdict.Skipped, "warning", "notice":
+			case verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored, verdict.Warned, verdict.Skipped,
+				"warning", "notice":
 			default:
 				if got != want {
 					t.Errorf("with %q the page is\n%s\nnot\n%s", s, got, want)

@@ -64,7 +64,8 @@ func writeMarkdown(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	p.results(r)
 	p.evidence(r)
 	if p.left > 0 {
-		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n", count(p.left, "row"), p.max+1)
+		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",
+			count(p.left, "row"), p.max+1)
 	}
 	return nil
 }
@@ -97,16 +98,20 @@ func (p *page) head(r *verdict.Report) {
 		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}
 	if len(r.NotRun) > 0 {
-		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"), markdown(strings.Join(r.NotRun, ", "), headField))
+		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"),
+			markdown(strings.Join(r.NotRun, ", "), headField))
 	}
 	if len(r.Assumed) > 0 {
-		fmt.Fprintf(b, "**Assumed:** %s. This is not the verdict of a full live run.\n\n", markdown(strings.Join(r.Assumed, ", "), headField))
+		fmt.Fprintf(b, "**Assumed:** %s. This is not the verdict of a full live run.\n\n",
+			markdown(strings.Join(r.Assumed, ", "), headField))
 	}
 	if len(r.Governance) > 0 {
-		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"), markdown(strings.Join(r.Governance, ", "), headField))
+		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"),
+			markdown(strings.Join(r.Governance, ", "), headField))
 	}
 	if r.Squash {
-		b.WriteString("**Squash:** rebase-merged, the commits would make other steps than the range as a whole; merge as one commit.\n\n")
+		b.WriteString("**Squash:** rebase-merged, the commits would make other steps than the range as a " +
+			"whole; merge as one commit.\n\n")
 	}
 	p.facts(r)
 }
@@ -167,7 +172,8 @@ func (p *page) findings(r *verdict.Report) {
 }
 
 func (p *page) results(r *verdict.Report) {
-	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason |\n|---|---|---|---|\n",
+	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
+		"|\n|---|---|---|---|\n",
 		count(len(r.Results), "result"))
 	p.table(head, len(r.Results), func(i int) string {
 		result := r.Results[i]
@@ -177,7 +183,8 @@ func (p *page) results(r *verdict.Report) {
 }
 
 func (p *page) evidence(r *verdict.Report) {
-	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries | from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
+	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries "+
+		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
 		count(len(r.Evidence), "document"))
 	p.table(head, len(r.Evidence), func(i int) string {
 		e := r.Evidence[i]
@@ -221,7 +228,8 @@ func sign(v verdict.Verdict) string {
 
 // linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
 // No user information: "https://known.example@evil.example" reads as another host than it is.
-var linkable = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
+var linkable = regexp.MustCompile(
+	`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
 
 // link shows a URL, and makes it a link where it is plainly an https one.
 func link(url string) string {

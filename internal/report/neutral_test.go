@@ -52,7 +52,8 @@ func TestMarkdown(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"", ""},
 		{"did:web:acme.example", "`did:web:acme.example`"},
-		{"@maintainer fixes #1, see [x](https://evil.example) <img src=x>", "`@maintainer fixes #1, see [x](https://evil.example) <img src=x>`"},
+		{"@maintainer fixes #1, see [x](https://evil.example) <img src=x>",
+			"`@maintainer fixes #1, see [x](https://evil.example) <img src=x>`"},
 		{"a`b``c", "`a\\x60b\\x60\\x60c`"},
 		{"^(a|b)$", "`^(a\\x7cb)$`"},
 		{"a\n\n# b", "`a\\n\\n# b`"},
@@ -145,7 +146,8 @@ var hostile = []string{
 	"</code></td></table></details><h1>pass</h1><img src=x onerror=alert(1)>",
 	"[click](https://evil.example) ![x](https://evil.example/x.png) <https://evil.example>",
 	"[text](0) {0} {1} {{2}}",
-	"@maintainer #1 owner/repo#2 GH-3 0123456789012345678901234567890123456789 evil@mail.example www.evil.example :smile:",
+	"@maintainer #1 owner/repo#2 GH-3 0123456789012345678901234567890123456789 evil@mail.example www.evil.example " +
+		":smile:",
 	"https://good.example@evil.example/",
 	"https://evil.example/>)<b>x</b>",
 	"javascript:alert(1)",

@@ -81,7 +81,8 @@ func (m metrics) results(r *verdict.Report, rules []verdict.Rule) {
 	}
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
 	for _, check := range decidedColumns(r, rules) {
-		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned, verdict.Skipped} {
+		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned,
+			verdict.Skipped} {
 			m.sample("oap_gate_results", n[cell{check, v}], "check", check, "verdict", string(v))
 		}
 	}
@@ -124,12 +125,14 @@ func (m metrics) listings(r *verdict.Report) {
 		return cmp.Or(a.ExpiresAt.Compare(*b.ExpiresAt), strings.Compare(a.Slug, b.Slug))
 	})
 	m.family("oap_gate_listing_seconds_to_expiry",
-		fmt.Sprintf("Seconds that a listing neither expired nor revoked had left as of the last run, for the %d that end first.", maxExpiries))
+		fmt.Sprintf("Seconds that a listing neither expired nor revoked had left as of the last run, for the %d that "+
+			"end first.", maxExpiries))
 	seen := map[string]bool{}
 	for _, l := range current {
 		if slug := line(l.Slug); !seen[slug] && len(seen) < maxExpiries {
 			seen[slug] = true
-			m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug", l.Slug)
+			m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug",
+				l.Slug)
 		}
 	}
 }

@@ -89,7 +89,8 @@ func TestPrometheusFormat(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"x 1", "# HELP x y\nx 1", "# HELP x y\n# TYPE x gauge\nx 1\nx 2", "# HELP x y\n# TYPE x gauge\nx{a=\"b\"c\"} 1", "# HELP x y\n# TYPE x gauge\ny 1"} {
+	for _, bad := range []string{"x 1", "# HELP x y\nx 1", "# HELP x y\n# TYPE x gauge\nx 1\nx 2",
+		"# HELP x y\n# TYPE x gauge\nx{a=\"b\"c\"} 1", "# HELP x y\n# TYPE x gauge\ny 1"} {
 		if _, err := exposition(bad + "\n"); err == nil {
 			t.Errorf("%q passes", bad)
 		}
@@ -121,7 +122,8 @@ func TestPrometheusOfAnAudit(t *testing.T) {
 			t.Errorf("%s is %d (there: %v), want %d", name, got, ok, want)
 		}
 	}
-	for _, name := range []string{`oap_gate_listing_seconds_to_expiry{slug="gone"}`, `oap_gate_listing_seconds_to_expiry{slug="late"}`, "oap_gate_last_success_timestamp_seconds"} {
+	for _, name := range []string{`oap_gate_listing_seconds_to_expiry{slug="gone"}`,
+		`oap_gate_listing_seconds_to_expiry{slug="late"}`, "oap_gate_last_success_timestamp_seconds"} {
 		if _, ok := series[name]; ok {
 			t.Errorf("%s is there", name)
 		}
@@ -133,7 +135,8 @@ func TestPrometheusIsBounded(t *testing.T) {
 	r.Mode = "audit"
 	for i := range 3 * maxExpiries {
 		end := noon.Add(time.Duration(3*maxExpiries-i) * time.Hour)
-		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%d", i), Status: verdict.StatusValid, ExpiresAt: &end})
+		r.Listings = append(r.Listings, verdict.Listing{Slug: fmt.Sprintf("s-%d", i), Status: verdict.StatusValid,
+			ExpiresAt: &end})
 	}
 	series, err := exposition(written(t, "prometheus", r, Options{}))
 	if err != nil {
@@ -145,7 +148,8 @@ func TestPrometheusIsBounded(t *testing.T) {
 			n++
 		}
 	}
-	if first := series[fmt.Sprintf(`oap_gate_listing_seconds_to_expiry{slug="s-%d"}`, 3*maxExpiries-1)]; n != maxExpiries || first != 3600 {
+	if first := series[fmt.Sprintf(`oap_gate_listing_seconds_to_expiry{slug="s-%d"}`,
+		3*maxExpiries-1)]; n != maxExpiries || first != 3600 {
 		t.Errorf("%d listings have a series, the first ends in %d s", n, first)
 	}
 	if got := series["oap_gate_last_success_timestamp_seconds"]; got != int(noon.Unix()) {

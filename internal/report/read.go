@@ -31,13 +31,16 @@ var ownSchema = sync.OnceValue(func() *jsonschema.Schema {
 // Read takes a JSON report that a stranger may have made: strict JSON, valid under the schema that Schema
 // gives. name is what errors call it.
 func Read(name string, data []byte) (*verdict.Report, error) {
-	// A report as it is written has more than 20 bytes to a value; what has fewer would take more memory than its size tells.
-	doc, err := strict.Parse(name, data, strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 + len(data)/8})
+	// A report as it is written has more than 20 bytes to a value; what has fewer would take more memory than its size
+	// tells.
+	doc, err := strict.Parse(name, data, strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 +
+		len(data)/8})
 	if err != nil {
 		return nil, fmt.Errorf("reading report: %w", err)
 	}
 	if err := ownSchema().Validate(doc.Root); err != nil {
-		return nil, fmt.Errorf("reading report %s: it does not validate against the report's schema: %s", name, first(err))
+		return nil, fmt.Errorf("reading report %s: it does not validate against the report's schema: %s", name,
+			first(err))
 	}
 	var r verdict.Report
 	if err := json.Unmarshal(data, &r); err != nil {

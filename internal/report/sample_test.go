@@ -11,10 +11,13 @@ import (
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 var catalogue = []verdict.Rule{
-	{ID: "layout", Title: "every file is where the registry format puts it", Cite: "RFC 0026 sections 3, 4, 5", Why: "a file elsewhere is judged by nobody", Fix: "move the file to the place that the message names"},
-	{ID: "schema", Title: "records are valid under their JSON Schema", Cite: "RFC 0026 section 6", Why: "later checks read what the schema promises", Fix: "change the member that the message names"},
+	{ID: "layout", Title: "every file is where the registry format puts it", Cite: "RFC 0026 sections 3, 4, 5",
+		Why: "a file elsewhere is judged by nobody", Fix: "move the file to the place that the message names"},
+	{ID: "schema", Title: "records are valid under their JSON Schema", Cite: "RFC 0026 section 6",
+		Why: "later checks read what the schema promises", Fix: "change the member that the message names"},
 	{ID: "append-only", Title: "no tampering", Cite: "RFC 0026 sections 6 and 7"},
-	{ID: "reissue", Title: "a merged listing changes only by its owner's newly signed Receipt", Cite: "RFC 0026 section 4"},
+	{ID: "reissue", Title: "a merged listing changes only by its owner's newly signed Receipt",
+		Cite: "RFC 0026 section 4"},
 	{ID: "name-similarity"}, {ID: "did-resolution"}, {ID: "manifest-reachability"}, {ID: "manifest-did"},
 	{ID: "receipt-fetch"}, {ID: "receipt-claims"}, {ID: "receipt-signature"}, {ID: "receipt-validity"},
 	{ID: "peer-witnesses"}, {ID: "external-audit"}, {ID: "domain-age"}, {ID: "fallback-policy"},
@@ -41,9 +44,13 @@ func honest() *verdict.Report {
 	r := frame()
 	r.Results = onListing("implementations/acme.json")
 	r.Evidence = []verdict.Evidence{
-		{URL: "https://acme.example/.well-known/did.json", Status: 200, SHA256: "aa", Bytes: 812, Attempts: 1, Milliseconds: 41, Address: "203.0.113.7", State: "obtained"},
-		{URL: "https://acme.example/receipt.json", Status: 200, SHA256: "bb", Bytes: 3120, Attempts: 2, Milliseconds: 240, Address: "203.0.113.7", FinalURL: "https://cdn.acme.example/receipt.json", State: "obtained"},
-		{URL: "rdap:acme.example", Status: 200, SHA256: "cc", Bytes: 6240, Attempts: 1, Milliseconds: 310, Address: "203.0.113.9", State: "obtained"},
+		{URL: "https://acme.example/.well-known/did.json", Status: 200, SHA256: "aa", Bytes: 812, Attempts: 1,
+			Milliseconds: 41, Address: "203.0.113.7", State: "obtained"},
+		{URL: "https://acme.example/receipt.json", Status: 200, SHA256: "bb", Bytes: 3120, Attempts: 2,
+			Milliseconds: 240, Address: "203.0.113.7", FinalURL: "https://cdn.acme.example/receipt.json",
+			State: "obtained"},
+		{URL: "rdap:acme.example", Status: 200, SHA256: "cc", Bytes: 6240, Attempts: 1, Milliseconds: 310,
+			Address: "203.0.113.9", State: "obtained"},
 	}
 	return counted(r)
 }
@@ -102,10 +109,12 @@ func mixed() *verdict.Report {
 		Pos:     strict.Pos{Path: "implementations/acme.json", Line: 4, Column: 3}, Pointer: "/name",
 	}, verdict.Finding{Severity: verdict.Notice, Code: "declared", Message: "the audit is declared, not verified"})
 	set("receipt-signature", verdict.Inconclusive, "needs the DID Document, which did-resolution could not get")
-	r.Evidence[0] = verdict.Evidence{URL: "https://acme.example/.well-known/did.json", Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
+	r.Evidence[0] = verdict.Evidence{URL: "https://acme.example/.well-known/did.json", Attempts: 3, Milliseconds: 30000,
+		State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
 	r.Results = append(r.Results, verdict.Result{
 		Check: "append-only", Subject: "registry", Verdict: verdict.Warned,
-		Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "squash", Message: "2 commits of the range touch data paths", Fix: "squash them, or merge with a squash"}},
+		Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "squash",
+			Message: "2 commits of the range touch data paths", Fix: "squash them, or merge with a squash"}},
 	})
 	r.Squash = true
 	return counted(r)
@@ -121,7 +130,8 @@ func offline() *verdict.Report {
 		switch result.Check {
 		case "name-similarity":
 			result.Reason = "left out by --skip"
-		case "did-resolution", "manifest-reachability", "manifest-did", "receipt-fetch", "receipt-claims", "receipt-signature", "domain-age":
+		case "did-resolution", "manifest-reachability", "manifest-did", "receipt-fetch", "receipt-claims",
+			"receipt-signature", "domain-age":
 			result.Reason = "left out by --offline"
 		default:
 			continue
@@ -138,7 +148,9 @@ func many(n int) *verdict.Report {
 	for i := range n {
 		results := onListing(fmt.Sprintf("implementations/listing-%04d.json", i))
 		if i%7 == 3 {
-			f := verdict.Finding{Severity: verdict.Error, Code: "receipt-hash-mismatch", Message: fmt.Sprintf("served receipt has sha256 %04d, the listing pins another", i), Pos: strict.Pos{Path: results[0].Subject, Line: 9, Column: 3}}
+			f := verdict.Finding{Severity: verdict.Error, Code: "receipt-hash-mismatch",
+				Message: fmt.Sprintf("served receipt has sha256 %04d, the listing pins another", i),
+				Pos:     strict.Pos{Path: results[0].Subject, Line: 9, Column: 3}}
 			results[8].Verdict, results[8].Findings = verdict.Failed, []verdict.Finding{f}
 			r.Verdict = verdict.Failed
 		}
@@ -149,7 +161,8 @@ func many(n int) *verdict.Report {
 	}
 	r.Results = append(r.Results,
 		verdict.Result{Check: "layout", Subject: "revocations/acme-00.json", Verdict: verdict.Passed},
-		verdict.Result{Check: "revocations", Subject: "revocations/acme-00.json", Verdict: verdict.Warned, Reason: "revoked_at is before issued_at"})
+		verdict.Result{Check: "revocations", Subject: "revocations/acme-00.json", Verdict: verdict.Warned,
+			Reason: "revoked_at is before issued_at"})
 	return counted(r)
 }
 
@@ -198,8 +211,9 @@ func installed() *verdict.Report {
 	r.Results = []verdict.Result{{Check: "protections", Subject: "registry", Verdict: verdict.Failed,
 		Reason: "acme/registry, branch main: 1 missing, 0 unknown, 0 stricter and kept",
 		Findings: []verdict.Finding{{Severity: verdict.Error, Code: "protection-missing",
-			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply", Cite: "RFC 0026 section 7",
-			Pos: strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}}}
+			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply",
+			Cite: "RFC 0026 section 7",
+			Pos:  strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}}}
 	return counted(r)
 }
 
@@ -231,8 +245,9 @@ func sessions(n int) *verdict.Report {
 	for i := range n {
 		result := verdict.Result{Check: "shape", Subject: fmt.Sprintf("a|b`*.json#%d", i), Verdict: verdict.Passed}
 		if i == 1 {
-			result.Verdict, result.Findings = verdict.Failed, []verdict.Finding{{Severity: verdict.Error, Code: "no-shape",
-				Message: "no member |x`", Pos: strict.Pos{Path: "a|b`*.json", Line: 2, Column: 1}, Pointer: "/x"}}
+			result.Verdict, result.Findings = verdict.Failed,
+				[]verdict.Finding{{Severity: verdict.Error, Code: "no-shape",
+					Message: "no member |x`", Pos: strict.Pos{Path: "a|b`*.json", Line: 2, Column: 1}, Pointer: "/x"}}
 		}
 		r.Results = append(r.Results, result)
 	}

@@ -96,7 +96,8 @@ func writeSARIF(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	}
 	if r.Verdict == verdict.Errored {
 		run.Invocations[0].Successful = false
-		run.Invocations[0].Notifications = []sarifNotification{{"error", sarifText{sarifMessage(withFix(r.Error, r.Remedy))}}}
+		run.Invocations[0].Notifications = []sarifNotification{{"error",
+			sarifText{sarifMessage(withFix(r.Error, r.Remedy))}}}
 	}
 	seen := map[string]int{}
 	for _, f := range findings(r) {

@@ -17,7 +17,9 @@ func TestSARIFTextsAreNeutral(t *testing.T) {
 	for _, s := range hostile {
 		for _, r := range poisoned(s) {
 			var log sarifLog
-			if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}})), &log); err != nil {
+			if err := json.Unmarshal(
+				[]byte(written(t, "sarif", r,
+					Options{Rules: []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}})), &log); err != nil {
 				t.Fatal(err)
 			}
 			checkTexts(t, log)
@@ -47,7 +49,8 @@ func checkTexts(t *testing.T, log sarifLog) {
 		p := result.Properties
 		texts = append(texts, result.RuleID, result.Message.Text, p.Severity.String(), p.Code, p.Pointer, p.Commit)
 		uri := result.Locations[0].Physical.Artifact.URI
-		if u, err := url.Parse(uri); err != nil || u.IsAbs() || u.Host != "" || uri == "" || strings.HasPrefix(uri, "/") {
+		if u, err := url.Parse(uri); err != nil || u.IsAbs() || u.Host != "" || uri == "" ||
+			strings.HasPrefix(uri, "/") {
 			t.Errorf("%q is no relative path: %v", uri, err)
 		}
 	}

@@ -108,7 +108,8 @@ var noRegistry = []string{"governance", "conformance", "verify"}
 func subjects(r *verdict.Report, tell func(string) string) string {
 	groups := bySubject(r)
 	if len(groups) > 1 {
-		groups = slices.DeleteFunc(groups, func(results []verdict.Result) bool { return !slices.ContainsFunc(results, isDecided) })
+		groups = slices.DeleteFunc(groups,
+			func(results []verdict.Result) bool { return !slices.ContainsFunc(results, isDecided) })
 	}
 	if len(groups) == 1 {
 		return tell(groups[0][0].Subject)
@@ -161,7 +162,8 @@ func judgedNothing(r *verdict.Report) bool {
 	if len(r.Results) == 0 {
 		return true
 	}
-	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 && !r.Squash
+	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 &&
+		!r.Squash
 }
 
 // records names the kinds of the records where the results tell them all.

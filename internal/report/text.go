@@ -153,5 +153,6 @@ func headAge(r *verdict.Report) string {
 	if r.History == nil || r.History.HeadTime.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(", of %s, %s before this run", r.History.HeadTime.UTC().Format("2006-01-02T15:04:05Z"), duration(r.EvaluatedAt.Sub(r.History.HeadTime)))
+	return fmt.Sprintf(", of %s, %s before this run", r.History.HeadTime.UTC().Format("2006-01-02T15:04:05Z"),
+		duration(r.EvaluatedAt.Sub(r.History.HeadTime)))
 }

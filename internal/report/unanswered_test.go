@@ -18,18 +18,21 @@ func TestUnanswered(t *testing.T) {
 		evidence []verdict.Evidence
 		want     string
 	}{
-		"nothing asked":         {nil, ""},
-		"no resolver":           {[]verdict.Evidence{fails("resolver-failed"), fails("resolver-failed")}, resolver},
-		"no time":               {[]verdict.Evidence{fails("timeout"), fails("budget-spent")}, asks},
-		"no way":                {[]verdict.Evidence{fails("connect-failed"), fails("resolver-failed"), fails("timeout")}, resolver},
-		"no budget":             {[]verdict.Evidence{fails("budget-spent")}, ""},
-		"a name that is not":    {[]verdict.Evidence{fails("resolver-failed"), fails("no-such-host")}, ""},
-		"a certificate":         {[]verdict.Evidence{fails("connect-failed"), fails("tls-not-verified")}, ""},
-		"a connection":          {[]verdict.Evidence{fails("connect-failed"), connected}, ""},
-		"a status":              {[]verdict.Evidence{fails("connect-failed"), answered}, ""},
-		"a document":            {[]verdict.Evidence{fails("connect-failed"), {URL: "https://y.example/", State: "obtained"}}, ""},
-		"the archive alone":     {[]verdict.Evidence{{URL: "archive:00", State: "absent", Code: "not-archived"}}, ""},
-		"the archive beside it": {[]verdict.Evidence{fails("resolver-failed"), {URL: "archive:00", State: "obtained"}}, resolver},
+		"nothing asked": {nil, ""},
+		"no resolver":   {[]verdict.Evidence{fails("resolver-failed"), fails("resolver-failed")}, resolver},
+		"no time":       {[]verdict.Evidence{fails("timeout"), fails("budget-spent")}, asks},
+		"no way": {[]verdict.Evidence{fails("connect-failed"), fails("resolver-failed"),
+			fails("timeout")}, resolver},
+		"no budget":          {[]verdict.Evidence{fails("budget-spent")}, ""},
+		"a name that is not": {[]verdict.Evidence{fails("resolver-failed"), fails("no-such-host")}, ""},
+		"a certificate":      {[]verdict.Evidence{fails("connect-failed"), fails("tls-not-verified")}, ""},
+		"a connection":       {[]verdict.Evidence{fails("connect-failed"), connected}, ""},
+		"a status":           {[]verdict.Evidence{fails("connect-failed"), answered}, ""},
+		"a document": {[]verdict.Evidence{fails("connect-failed"),
+			{URL: "https://y.example/", State: "obtained"}}, ""},
+		"the archive alone": {[]verdict.Evidence{{URL: "archive:00", State: "absent", Code: "not-archived"}}, ""},
+		"the archive beside it": {[]verdict.Evidence{fails("resolver-failed"), {URL: "archive:00", State: "obtained"}},
+			resolver},
 	} {
 		if got := unanswered(&verdict.Report{Evidence: c.evidence}); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

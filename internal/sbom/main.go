@@ -123,7 +123,8 @@ func readLicences(path string) (map[string]string, error) {
 	return nil, fmt.Errorf("reading %s: no table of modules", path)
 }
 
-func describe(name, sha256 string, info *debug.BuildInfo, licences map[string]string, created string) (*document, error) {
+func describe(name, sha256 string, info *debug.BuildInfo, licences map[string]string, created string) (*document,
+	error) {
 	const none = "NOASSERTION"
 	d := &document{Version: "SPDX-2.3", DataLicence: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name,
 		Namespace: "https://github.com/openagentprotocol-OAP/oap-gate/spdx/" + sha256,
@@ -139,8 +140,10 @@ func describe(name, sha256 string, info *debug.BuildInfo, licences map[string]st
 		d.Relationships = append(d.Relationships, relationship{from, relation, p.ID})
 	}
 	add(pkg{Name: name, Download: none, Licence: "Apache-2.0", Checksums: []checksum{{"SHA256", sha256}}}, "DESCRIBES")
-	add(pkg{Name: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go"), Download: "https://go.dev/dl/", Licence: "BSD-3-Clause",
-		Refs: []ref{{"PACKAGE-MANAGER", "purl", "pkg:golang/stdlib@" + strings.TrimPrefix(info.GoVersion, "go")}}}, "CONTAINS")
+	add(pkg{Name: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go"), Download: "https://go.dev/dl/",
+		Licence: "BSD-3-Clause",
+		Refs:    []ref{{"PACKAGE-MANAGER", "purl", "pkg:golang/stdlib@" + strings.TrimPrefix(info.GoVersion, "go")}}},
+		"CONTAINS")
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			return nil, fmt.Errorf("module %s is replaced by %s: a release has no replacements", m.Path, m.Replace.Path)

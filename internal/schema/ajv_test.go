@@ -104,38 +104,55 @@ var seeds = map[string]string{
 // specimens are strings that are in a format, or nearly. The mutator puts marks into them.
 var specimens = map[string][]string{
 	"date": {"2026-05-04", "2024-02-29", "1900-02-29", "2000-02-29", "0000-02-29", "2026-13-01", "2026-04-31"},
-	"time": {"12:00:00Z", "23:59:60Z", "23:59:60.999z", "22:59:60-01:00", "24:59:00+01:00", "00:29:60-23:30", "12:00:59.99999999999999999999Z", "12:00:00+0130", "12:00:00-02", "00:59:60+01"},
-	"date-time": {"2026-05-04T10:34:47.660Z", "2026-05-04 08:00:00+02", "2016-12-31t23:59:60z", "2026-05-04\u00a008:00:00Z",
-		"2026-05-04\u202808:00:00+0200", "2026-05-04\ufeff08:00:00Z", "2026-05-04T24:59:00+01:00", "1990-12-31T15:59:60-08:00"},
+	"time": {"12:00:00Z", "23:59:60Z", "23:59:60.999z", "22:59:60-01:00", "24:59:00+01:00", "00:29:60-23:30",
+		"12:00:59.99999999999999999999Z", "12:00:00+0130", "12:00:00-02", "00:59:60+01"},
+	"date-time": {"2026-05-04T10:34:47.660Z", "2026-05-04 08:00:00+02", "2016-12-31t23:59:60z",
+		"2026-05-04\u00a008:00:00Z",
+		"2026-05-04\u202808:00:00+0200", "2026-05-04\ufeff08:00:00Z", "2026-05-04T24:59:00+01:00",
+		"1990-12-31T15:59:60-08:00"},
 	"iso-time":      {"12:00:00", "23:59:60", "12:00:00.5", "12:00:00Z"},
 	"iso-date-time": {"2026-05-04T10:34:47", "2026-05-04 10:34:47Z"},
 	"duration":      {"P1Y2M3DT4H5M6S", "P1W", "PT1S", "P1D", "P", "PT", "P1DT", "P1WT1S", "PT1M1H"},
-	"uri": {"https://example.org/a?b=c#d", "https://u:p@example.org:80/a%20b", "javascript:alert(1)", "http:///x", "a:/b[::1]", "http://[::1]:80/a",
-		"http://a@[v1.x:y]/", "http:/[1:2:3:4:5:6:7:8]", "urn:a", "a:", "a:?q", "http://[::ffff:1.02.003.4]", "http://[1::2:1.2.3.4]:/?#", "http://a@b@[::1]", "http://[::1]a", "a:[::1]"},
-	"uri-reference": {"../a?b#c", "//example.org/\"x", "#f", "", "?q", "a:b:c", "//[::1]:8/x", "/[::1]", "x:/[::1]#", "[::1]", "1:2"},
-	"uri-template":  {"https://example.org/{a}/{?b,c}", "{+x*}", "{a:3}", "{a:10000}", "{", "{}", "a%20b", "a%2"},
-	"url": {"https://example.org/a", "http://a:b@example.co.uk:8080/x?y", "ftp://1.2.3.4", "http://10.1.1.1", "http://127.0.0.1", "http://172.16.1.1/", "http://x@192.168.1.1",
-		"httpſ://example.org", "http://é.example", "http://a@b@c.org", "http://1.2.3.4:99999/", "http://-a.org", "http://a..org", "http://223.255.255.254", "http://169.254.1.1.example.org"},
-	"email":                     {"a@b.co", "a.b@c-d.example.org", "a..b@c.org", "a@b", "a@-b.org", "\"a\"@b.org", "a+b@c.org", "\u212a@b.org"},
-	"hostname":                  {"example.org", "a-b.example.org.", "-a.org", "a..b", strings.Repeat("a", 63) + ".org", strings.Repeat("a", 64), strings.Repeat("abcdefg.", 31) + "abcde", strings.Repeat("abcdefg.", 31) + "abcdef", strings.Repeat("abcdefg.", 31) + "abcde.", "."},
-	"ipv4":                      {"1.2.3.4", "255.255.255.255", "01.2.3.4", "1.2.3", "1.2.3.256"},
-	"ipv6":                      {"::", "::1", "1:2:3:4:5:6:7:8", "1::8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "1:2:3:4:5:6:1.2.3.4", "::ffff:1.2.3.4", "::01.2.3.4", "1:2:3:4:5::1.2.3.4", "fe80::1%eth0", ":::", "1::2::3", "12345::"},
-	"uuid":                      {"123e4567-e89b-12d3-a456-426614174000", "urn:uuid:123E4567-e89b-12d3-a456-426614174000", "123e4567e89b12d3a456426614174000"},
+	"uri": {"https://example.org/a?b=c#d", "https://u:p@example.org:80/a%20b", "javascript:alert(1)", "http:///x",
+		"a:/b[::1]", "http://[::1]:80/a",
+		"http://a@[v1.x:y]/", "http:/[1:2:3:4:5:6:7:8]", "urn:a", "a:", "a:?q", "http://[::ffff:1.02.003.4]",
+		"http://[1::2:1.2.3.4]:/?#", "http://a@b@[::1]", "http://[::1]a", "a:[::1]"},
+	"uri-reference": {"../a?b#c", "//example.org/\"x", "#f", "", "?q", "a:b:c", "//[::1]:8/x", "/[::1]", "x:/[::1]#",
+		"[::1]", "1:2"},
+	"uri-template": {"https://example.org/{a}/{?b,c}", "{+x*}", "{a:3}", "{a:10000}", "{", "{}", "a%20b", "a%2"},
+	"url": {"https://example.org/a", "http://a:b@example.co.uk:8080/x?y", "ftp://1.2.3.4", "http://10.1.1.1",
+		"http://127.0.0.1", "http://172.16.1.1/", "http://x@192.168.1.1",
+		"httpſ://example.org", "http://é.example", "http://a@b@c.org", "http://1.2.3.4:99999/", "http://-a.org",
+		"http://a..org", "http://223.255.255.254", "http://169.254.1.1.example.org"},
+	"email": {"a@b.co", "a.b@c-d.example.org", "a..b@c.org", "a@b", "a@-b.org", "\"a\"@b.org",
+		"a+b@c.org", "\u212a@b.org"},
+	"hostname": {"example.org", "a-b.example.org.", "-a.org", "a..b", strings.Repeat("a", 63) + ".org",
+		strings.Repeat("a", 64), strings.Repeat("abcdefg.", 31) + "abcde", strings.Repeat("abcdefg.", 31) + "abcdef",
+		strings.Repeat("abcdefg.", 31) + "abcde.", "."},
+	"ipv4": {"1.2.3.4", "255.255.255.255", "01.2.3.4", "1.2.3", "1.2.3.256"},
+	"ipv6": {"::", "::1", "1:2:3:4:5:6:7:8", "1::8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8",
+		"1:2:3:4:5:6:1.2.3.4", "::ffff:1.2.3.4", "::01.2.3.4", "1:2:3:4:5::1.2.3.4", "fe80::1%eth0", ":::", "1::2::3",
+		"12345::"},
+	"uuid": {"123e4567-e89b-12d3-a456-426614174000",
+		"urn:uuid:123E4567-e89b-12d3-a456-426614174000", "123e4567e89b12d3a456426614174000"},
 	"json-pointer":              {"", "/", "/a/b~0~1", "a", "/~", "/~2"},
 	"json-pointer-uri-fragment": {"#", "#/a/b~0", "#/%41", "#a", "/a", "#/\u017f"},
 	"relative-json-pointer":     {"0", "1/a", "0#", "01", "10/a/~1", "#"},
-	"byte":                      {"", "AAAA", "AA==", "AAA=", "A", "!!!\n", "!!!\nAAAA\r!!!", "!\u2028!", "AAAA\nAAAA", "!\r!", "!\n\n!"},
-	"password":                  {"x"},
-	"binary":                    {"x"},
-	"int32":                     {"x"},
-	"iri":                       {"x y"},
-	"idn-email":                 {"x"},
-	"semver":                    {"x"},
+	"byte": {"", "AAAA", "AA==", "AAA=", "A", "!!!\n", "!!!\nAAAA\r!!!", "!\u2028!", "AAAA\nAAAA",
+		"!\r!", "!\n\n!"},
+	"password":  {"x"},
+	"binary":    {"x"},
+	"int32":     {"x"},
+	"iri":       {"x y"},
+	"idn-email": {"x"},
+	"semver":    {"x"},
 }
 
 // marks are what the mutator puts into a string.
-var marks = []string{"a", "Z", "0", "9", "60", "-", ".", ":", "/", "//", "@", "%", "%41", "%4", "[", "]", "{", "}", "~", "~0", "#", "?", "+", "=", "_", "\"", "'", " ", "\t", "\n", "\r",
-	"T", "t", "z", "W", "\u00a0", "\u2028", "\ufeff", "\u017f", "\u212a", "é", "😀", "\x00", "\\", "^", "$", "|", ",", "*", "!", ";", "x", "::", "v1.", "1.2.3.4", "\u0130", "\u00df"}
+var marks = []string{"a", "Z", "0", "9", "60", "-", ".", ":", "/", "//", "@", "%", "%41", "%4", "[", "]", "{", "}", "~",
+	"~0", "#", "?", "+", "=", "_", "\"", "'", " ", "\t", "\n", "\r",
+	"T", "t", "z", "W", "\u00a0", "\u2028", "\ufeff", "\u017f", "\u212a", "é", "😀", "\x00", "\\", "^", "$", "|", ",",
+	"*", "!", ";", "x", "::", "v1.", "1.2.3.4", "\u0130", "\u00df"}
 
 func mutateString(r *rand.Rand, s string) string {
 	runes := []rune(s)
@@ -192,7 +209,8 @@ func substitute(r *rand.Rand) any {
 	formats := slices.Sorted(maps.Keys(specimens))
 	switch r.IntN(6) {
 	case 0:
-		return json.Number([]string{"0", "-0", "1.0", "1e2", "-1", "1.5", "1.0000000000000000001", "1e-999", "12345678901234567890", "1e308"}[r.IntN(10)])
+		return json.Number([]string{"0", "-0", "1.0", "1e2", "-1", "1.5", "1.0000000000000000001", "1e-999",
+			"12345678901234567890", "1e308"}[r.IntN(10)])
 	case 1:
 		return r.IntN(2) == 0
 	case 2:
@@ -255,7 +273,8 @@ func TestAjvDocuments(t *testing.T) {
 			theirs := slices.Sorted(slices.Values(out.Documents[name][i][1:]))
 			theirs = slices.DeleteFunc(theirs, func(violation string) bool { // of a wrong type only the type is told
 				at, keyword, _ := strings.Cut(violation, " ")
-				return slices.Contains([]string{"enum ", "const ", "not "}, keyword) && slices.Contains(theirs, at+" type ")
+				return slices.Contains([]string{"enum ", "const ", "not "}, keyword) &&
+					slices.Contains(theirs, at+" type ")
 			})
 			if ours == nil {
 				valid++
@@ -303,13 +322,17 @@ func TestAjvFormats(t *testing.T) {
 }
 
 // bits are what random patterns are made of.
-var bits = []string{"a", "b", "-", "0", ".", "\\d", "\\w", "\\s", "\\S", "\\D", "\\W", "[a-c]", "[^a]", "[]", "[^]", "[\\d-]", "[a\\-z]", "[[:alpha:]]", "[\\b]", "(", ")", "(?:", "|", "*", "+", "?", "{2}", "{1,}", "{0,2}", "{,2}",
-	"{", "}", "]", "^", "$", "\\b", "\\B", "\\.", "\\/", "\\-", "\\u0061", "\\u{1F600}", "\\ud83d\\ude00", "\\x41", "\\cJ", "\\0", "\\1", "\\z", "\\A", "\\Q", "\\p{Lu}", "\\P{L}", "\\pL", "(?i)", "(?=a)", "(?<n>a)", "é", "😀", "\\k<n>", "[a-", "[z-a]", "[\\d-z]", "\\"}
+var bits = []string{"a", "b", "-", "0", ".", "\\d", "\\w", "\\s", "\\S", "\\D", "\\W", "[a-c]", "[^a]", "[]", "[^]",
+	"[\\d-]", "[a\\-z]", "[[:alpha:]]", "[\\b]", "(", ")", "(?:", "|", "*", "+", "?", "{2}", "{1,}", "{0,2}", "{,2}",
+	"{", "}", "]", "^", "$", "\\b", "\\B", "\\.", "\\/", "\\-", "\\u0061", "\\u{1F600}", "\\ud83d\\ude00", "\\x41",
+	"\\cJ", "\\0", "\\1", "\\z", "\\A", "\\Q", "\\p{Lu}", "\\P{L}", "\\pL", "(?i)", "(?=a)", "(?<n>a)", "é", "😀",
+	"\\k<n>", "[a-", "[z-a]", "[\\d-z]", "\\"}
 
 func TestAjvPatterns(t *testing.T) {
 	folder := ajvModules(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	texts := []string{"", "a", "ab", "abc", "a-0", "0", "00", "A", "é", "😀", "\n", "a\n", " ", "\u00a0", "\u2028", "aa", "aaa", "]", "[", ":", "_", "\x00", "\b", "\u180e", "a.b/c", "p]"}
+	texts := []string{"", "a", "ab", "abc", "a-0", "0", "00", "A", "é", "😀", "\n", "a\n", " ", "\u00a0", "\u2028", "aa",
+		"aaa", "]", "[", ":", "_", "\x00", "\b", "\u180e", "a.b/c", "p]"}
 	var in ajvInput
 	for range 20_000 {
 		var b strings.Builder
@@ -351,7 +374,8 @@ func TestAjvPatterns(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d patterns, %d read, of these %d by sequences; %d that only Ajv reads", len(in.Patterns), read, simple, beyond)
+	t.Logf("%d patterns, %d read, of these %d by sequences; %d that only Ajv reads", len(in.Patterns), read, simple,
+		beyond)
 }
 
 func TestAjvSchemas(t *testing.T) {
@@ -404,5 +428,6 @@ func TestAjvSchemas(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d valid, %d invalid, on %d Ajv crashed, on %d it departed from the standard", valid, invalid, crashes, departures)
+	t.Logf("%d valid, %d invalid, on %d Ajv crashed, on %d it departed from the standard", valid, invalid, crashes,
+		departures)
 }

@@ -18,10 +18,13 @@ const publishedFolders = "OAP_PUBLISHED_SCHEMAS"
 
 // published names the file of the schema that each built-in stands in for, and the digest of its structure.
 var published = map[string]struct{ file, digest string }{
-	"listing":         {"implementation.schema.json", "636c2f426207d7585cccc1d49c0cbb4cf911e6fab4d26a7a1ee3933496045ba8"},
-	"revocation":      {"revocation.schema.json", "78d10fa3fc9defeb9e16ed8cb781889ae045c851a2de18604272eaffe55c27c9"},
-	"workflow-anchor": {"workflow-anchor.schema.json", "be379009cd996670652c1e5c8545c52410a7ac4412182152c984dfbbd03fbdfd"},
-	"receipt":         {"oap-conformance-receipt.schema.json", "2bc498dfe0ea1ce137e17001b4884a95e1270d6b70b1ca1298ab51f8ebbf9a85"},
+	"listing": {"implementation.schema.json",
+		"636c2f426207d7585cccc1d49c0cbb4cf911e6fab4d26a7a1ee3933496045ba8"},
+	"revocation": {"revocation.schema.json", "78d10fa3fc9defeb9e16ed8cb781889ae045c851a2de18604272eaffe55c27c9"},
+	"workflow-anchor": {"workflow-anchor.schema.json",
+		"be379009cd996670652c1e5c8545c52410a7ac4412182152c984dfbbd03fbdfd"},
+	"receipt": {"oap-conformance-receipt.schema.json",
+		"2bc498dfe0ea1ce137e17001b4884a95e1270d6b70b1ca1298ab51f8ebbf9a85"},
 }
 
 // structure is a schema without its prose.
@@ -52,7 +55,8 @@ func TestBuiltinStructure(t *testing.T) {
 			}
 			sum := sha256.Sum256(text)
 			if digest := hex.EncodeToString(sum[:]); digest != want.digest {
-				t.Errorf("structure of the built-in schema has sha256 %s, that of the published one %s", digest, want.digest)
+				t.Errorf("structure of the built-in schema has sha256 %s, that of the published one %s", digest,
+					want.digest)
 			}
 			folders := filepath.SplitList(os.Getenv(publishedFolders))
 			if len(folders) == 0 {

@@ -69,8 +69,9 @@ func (l *locals) walk(v any, at string) {
 			l.embedded = true
 		}
 		to, ok := v["$ref"].(string)
-		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") && !leads(l.root,
-			pointer) {
+		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
+			!leads(l.root,
+				pointer) {
 			if e := (&Error{Pointer: at + "/$ref",
 				Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
 				l.fault = e

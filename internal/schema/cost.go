@@ -22,7 +22,8 @@ func newMeter(root any) *meter {
 }
 
 func (m *meter) message() string {
-	return fmt.Sprintf("takes more than %d steps to judge by this schema, the most for a document of its size", m.budget)
+	return fmt.Sprintf("takes more than %d steps to judge by this schema, the most for a document of its size",
+		m.budget)
 }
 
 // measure counts the values under v, and the bytes of its strings and names.

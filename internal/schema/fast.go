@@ -49,7 +49,8 @@ var typeNames = map[string]types{"null": typeNull, "boolean": typeBoolean, "numb
 	"integer": typeInteger, "string": typeString, "array": typeArray, "object": typeObject}
 
 // heeded are the fields of a library Schema that a node heeds, or that have no bearing on validity.
-var heeded = []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment", "ReadOnly",
+var heeded = []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment",
+	"ReadOnly",
 	"WriteOnly", "Examples", "Deprecated", "Bool", "Types", "Enum", "Const", "Not", "Properties", "Required",
 	"AdditionalProperties", "MinItems", "MaxItems", "Items2020", "MinLength", "MaxLength", "Pattern",
 	"Minimum", "Maximum", "Extensions"}

@@ -18,7 +18,8 @@ func FuzzValidate(f *testing.F) {
 	for _, c := range parityCases(f) {
 		f.Add(uint8(0), []byte(c.Listing))
 	}
-	f.Add(uint8(4), []byte(`{"version":1,"reference_server":{"tool_did":"did:web:example.org"},"maintainers":["did:web:example.net",1e-9999999]}`))
+	f.Add(uint8(4),
+		[]byte(`{"version":1,"reference_server":{"tool_did":"did:web:example.org"},"maintainers":["did:web:example.net",1e-9999999]}`))
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
 		doc, err := strict.Parse("x.json", text, strict.RegistryFile)
 		if err != nil {
@@ -45,9 +46,12 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Add([]byte(doubling(5)), []byte(`1`))
 	f.Add([]byte(chain(9)), []byte(`1`))
-	f.Add([]byte(`{"additionalProperties":{"$ref":"#"},"patternProperties":{"^a":{"$ref":"#"}}}`), []byte(`{"a":{"a":{"a":1}}}`))
-	f.Add([]byte(`{"$id":"x","$ref":"#a%","$anchor":"a","dependencies":{"a":["b"],"b":{}},"if":true,"then":{"contains":{"const":1}}}`), []byte(`{"a":1}`))
-	f.Add([]byte(`{"unevaluatedItems":false,"prefixItems":[true],"uniqueItems":true,"multipleOf":0.1,"propertyNames":{"enum":[1,[2]]}}`), []byte(`[1,{"a":2},1]`))
+	f.Add([]byte(`{"additionalProperties":{"$ref":"#"},"patternProperties":{"^a":{"$ref":"#"}}}`),
+		[]byte(`{"a":{"a":{"a":1}}}`))
+	f.Add([]byte(
+		`{"$id":"x","$ref":"#a%","$anchor":"a","dependencies":{"a":["b"],"b":{}},"if":true,"then":{"contains":{"const":1}}}`), []byte(`{"a":1}`))
+	f.Add([]byte(
+		`{"unevaluatedItems":false,"prefixItems":[true],"uniqueItems":true,"multipleOf":0.1,"propertyNames":{"enum":[1,[2]]}}`), []byte(`[1,{"a":2},1]`))
 	f.Fuzz(func(t *testing.T, text, document []byte) {
 		s, err := Compile("x.json", text)
 		if err != nil {
@@ -66,7 +70,8 @@ func FuzzCompile(f *testing.F) {
 
 // FuzzPattern holds the matching by sequences against package regexp.
 func FuzzPattern(f *testing.F) {
-	for _, p := range []string{"^[a-z0-9][a-z0-9-]{1,63}$", "^did:(web|key):[a-zA-Z0-9._:-]+$", "^L[0-5](-NC|-FINANCE|-ORG)?$", "^[A-Z]{2}$",
+	for _, p := range []string{"^[a-z0-9][a-z0-9-]{1,63}$", "^did:(web|key):[a-zA-Z0-9._:-]+$",
+		"^L[0-5](-NC|-FINANCE|-ORG)?$", "^[A-Z]{2}$",
 		"^(a|bc|)x?[0-9]*yy$", "^did:", "^a{2,}", "^$", "^[]$", "\\u{1F600}[^\\s]", "a|^b$"} {
 		for _, text := range []string{"", "did:web:x", "L1-NC", "DE", "ayy", "bcx99yy", "a\n", "é"} {
 			f.Add(p, text)

@@ -105,7 +105,8 @@ func (g weigher) visit(s *library.Schema) *Error {
 		w = weight{w.count + under.count, max(w.depth, under.depth+1)}
 		if w.count > maxInPlace || w.depth > maxRefDepth {
 			return &Error{Pointer: pointerOf(s), Message: fmt.Sprintf(
-				"applies more than %d subschemas to one value, or more than %d one inside the other", maxInPlace, maxRefDepth)}
+				"applies more than %d subschemas to one value, or more than %d one inside the other", maxInPlace,
+				maxRefDepth)}
 		}
 	}
 	g[s] = w

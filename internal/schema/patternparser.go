@@ -306,7 +306,8 @@ func (p *patternParser) category(r rune) (set, error) {
 	name, rest, ok := strings.Cut(p.rest, "}")
 	name, opened := strings.CutPrefix(name, "{")
 	if _, known := unicode.Categories[name]; !ok || !opened || !known || len(name) > 2 {
-		return set{}, fmt.Errorf(`\%c is supported with a general category of one or two letters alone, such as \p{Lu}`, r)
+		return set{}, fmt.Errorf(`\%c is supported with a general category of one or two letters alone, such as \p{Lu}`,
+			r)
 	}
 	p.rest = rest
 	return set{properties: []string{fmt.Sprintf(`\%c{%s}`, r, name)}}, nil

@@ -27,42 +27,55 @@ func TestViolations(t *testing.T) {
 		want                   []Violation
 	}{
 		{"type", `{"type":"string"}`, `1`, []Violation{{"", "type", "is a number, a string is required"}}},
-		{"types", `{"type":["array","null"]}`, `{}`, []Violation{{"", "type", "is an object, null or an array is required"}}},
+		{"types", `{"type":["array","null"]}`, `{}`,
+			[]Violation{{"", "type", "is an object, null or an array is required"}}},
 		{"integer", `{"type":"integer"}`, `1.5`, []Violation{{"", "type", "is a number, an integer is required"}}},
 		{"required", `{"properties":{"a":{"required":["y","x"]}}}`, `{"a":{}}`, []Violation{
 			{"/a", "required", `has no "x", which is required`}, {"/a", "required", `has no "y", which is required`}}},
 		{"additional members", `{"additionalProperties":false}`, `{"b/~":1,"a":2}`, []Violation{
 			{"/a", "additionalProperties", `"a" is no member that is allowed here`},
 			{"/b~1~0", "additionalProperties", `"b/~" is no member that is allowed here`}}},
-		{"lengths", `{"properties":{"a":{"maxLength":80},"b":{"minLength":1},"c":{"minLength":2}}}`, `{"a":"` + long + `","b":"","c":"x"}`, []Violation{
+		{"lengths", `{"properties":{"a":{"maxLength":80},"b":{"minLength":1},"c":{"minLength":2}}}`, `{"a":"` + long +
+			`","b":"","c":"x"}`, []Violation{
 			{"/a", "maxLength", "is 81 characters long, at most 80 are allowed"},
 			{"/b", "minLength", "is 0 characters long, at least 1 is required"},
 			{"/c", "minLength", "is 1 character long, at least 2 are required"}}},
 		{"every keyword of a string", `{"format":"date","pattern":"^x","maxLength":1}`, `"ab"`, []Violation{
 			{"", "format", `"ab" is no date: a day such as 2026-05-04 is required`},
-			{"", "maxLength", "is 2 characters long, at most 1 is allowed"}, {"", "pattern", `"ab" does not match ^x`}}},
+			{"", "maxLength", "is 2 characters long, at most 1 is allowed"},
+			{"", "pattern", `"ab" does not match ^x`}}},
 		{"hostile text", `{"pattern":"^$"}`, `"\u001b[31m\u202e::error::` + long + `"`, []Violation{
 			{"", "pattern", `"\x1b[31m\u202e::error::` + strings.Repeat("é", 65) + `…" does not match ^$`}}},
-		{"enum", `{"enum":["a",1,null,[2]]}`, `true`, []Violation{{"", "enum", `true is none of "a", 1, null, an array`}}},
+		{"enum", `{"enum":["a",1,null,[2]]}`, `true`,
+			[]Violation{{"", "enum", `true is none of "a", 1, null, an array`}}},
 		{"const", `{"const":"a"}`, `{}`, []Violation{{"", "const", `an object is not "a"`}}},
-		{"not", `{"items":{"not":{"pattern":"^p:"}}}`, `["p:x"]`, []Violation{{"/0", "not", `"p:x" is what must not stand here: it matches ^p:`}}},
-		{"not of another kind", `{"not":{"type":"null"}}`, `null`, []Violation{{"", "not", "null is what must not stand here"}}},
+		{"not", `{"items":{"not":{"pattern":"^p:"}}}`, `["p:x"]`,
+			[]Violation{{"/0", "not", `"p:x" is what must not stand here: it matches ^p:`}}},
+		{"not of another kind", `{"not":{"type":"null"}}`, `null`,
+			[]Violation{{"", "not", "null is what must not stand here"}}},
 		{"items", `{"minItems":2,"items":{"type":"null"}}`, `[1]`, []Violation{
 			{"", "minItems", "has 1 item, at least 2 are required"}, {"/0", "type", "is a number, null is required"}}},
 		{"too many items", `{"maxItems":1,"uniqueItems":true}`, `[1,1.0]`, []Violation{
-			{"", "maxItems", "has 2 items, at most 1 is allowed"}, {"", "uniqueItems", "items 0 and 1 are equal, all must differ"}}},
+			{"", "maxItems", "has 2 items, at most 1 is allowed"},
+			{"", "uniqueItems", "items 0 and 1 are equal, all must differ"}}},
 		{"numbers", `{"minimum":2,"exclusiveMaximum":1,"multipleOf":2}`, `1e0`, []Violation{
 			{"", "exclusiveMaximum", "is 1, less than 1 is required"}, {"", "minimum", "is 1, at least 2 is required"},
 			{"", "multipleOf", "is 1, a multiple of 2 is required"}}},
-		{"references and allOf", `{"$ref":"#/$defs/a","allOf":[{"type":"null"}],"$defs":{"a":{"type":"string"}}}`, `1`, []Violation{
-			{"", "type", "is a number, a string is required"}, {"", "type", "is a number, null is required"}}},
-		{"anyOf", `{"anyOf":[{"type":"null"},{"type":"string"}]}`, `1`, []Violation{{"", "anyOf", "fits none of the forms that are allowed"}}},
-		{"oneOf", `{"oneOf":[true,true]}`, `1`, []Violation{{"", "oneOf", "fits forms 0 and 1, exactly one is allowed"}}},
-		{"if", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, []Violation{{"", "required", `has no "b", which is required`}}},
-		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []Violation{{"", "dependentRequired", `has "a" and no "b", which is then required`}}},
+		{"references and allOf", `{"$ref":"#/$defs/a","allOf":[{"type":"null"}],"$defs":{"a":{"type":"string"}}}`, `1`,
+			[]Violation{
+				{"", "type", "is a number, a string is required"}, {"", "type", "is a number, null is required"}}},
+		{"anyOf", `{"anyOf":[{"type":"null"},{"type":"string"}]}`, `1`,
+			[]Violation{{"", "anyOf", "fits none of the forms that are allowed"}}},
+		{"oneOf", `{"oneOf":[true,true]}`, `1`,
+			[]Violation{{"", "oneOf", "fits forms 0 and 1, exactly one is allowed"}}},
+		{"if", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`,
+			[]Violation{{"", "required", `has no "b", which is required`}}},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
+			[]Violation{{"", "dependentRequired", `has "a" and no "b", which is then required`}}},
 		{"propertyNames", `{"properties":{"in":{"propertyNames":{"maxLength":1}}}}`, `{"in":{"ab":1}}`, []Violation{
 			{"/in/ab", "propertyNames", `"ab" is no name that a member may have here`}}},
-		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []Violation{{"/a", "unevaluatedProperties", "is not allowed here"}}},
+		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`,
+			[]Violation{{"/a", "unevaluatedProperties", "is not allowed here"}}},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, []Violation{{"/a", "false", "is not allowed here"}}},
 		{"contains", `{"contains":{"type":"null"},"minContains":1,"maxContains":1}`, `[null,null]`, []Violation{
 			{"", "maxContains", "has 2 items of a kind of which at most 1 is allowed"}}},
@@ -78,7 +91,8 @@ func TestViolations(t *testing.T) {
 }
 
 func TestUnknownKeywordsAndFormatsAreIgnored(t *testing.T) {
-	s := compileText(t, `{"keyword":1,"format":"iri","properties":{"a":{"format":"unheard-of"},"b":{"format":"password"}}}`)
+	s := compileText(t,
+		`{"keyword":1,"format":"iri","properties":{"a":{"format":"unheard-of"},"b":{"format":"password"}}}`)
 	for _, text := range []string{`"not an iri"`, `{"a":"x","b":1}`} {
 		if v := s.Validate(decode(t, text)); v != nil {
 			t.Errorf("%s: %v", text, v)
@@ -91,8 +105,10 @@ func TestFormatsOfNumbers(t *testing.T) {
 		format, number string
 		want           bool
 	}{
-		{"int32", "2147483647", true}, {"int32", "2147483648", false}, {"int32", "-2147483648", true}, {"int32", "1.0", true}, {"int32", "1.5", false},
-		{"int64", "1e300", true}, {"int64", "0.5", false}, {"float", "0.5", true}, {"double", "0.5", true}, {"date", "1", true},
+		{"int32", "2147483647", true}, {"int32", "2147483648", false}, {"int32", "-2147483648", true},
+		{"int32", "1.0", true}, {"int32", "1.5", false},
+		{"int64", "1e300", true}, {"int64", "0.5", false}, {"float", "0.5", true}, {"double", "0.5", true},
+		{"date", "1", true},
 	}
 	for _, test := range tests {
 		s := compileText(t, fmt.Sprintf(`{"format":%q}`, test.format))
@@ -110,17 +126,22 @@ func TestCompileRefuses(t *testing.T) {
 		{"no type", `{"properties":{"a":{"type":"text"}}}`, "/properties/a/type", "fits none"},
 		{"negative length", `{"minLength":-1}`, "/minLength", "is -1, at least 0"},
 		{"old dialect", `{"$schema":"http://json-schema.org/draft-07/schema#"}`, "/$schema", "another dialect"},
-		{"dialect below", `{"items":{"$schema":"http://json-schema.org/draft-07/schema#"}}`, "/items/$schema", "another dialect"},
-		{"remote reference", `{"$ref":"https://example.org/s.json"}`, "/$ref", `"https://example.org/s.json" leads out of the schema`},
+		{"dialect below", `{"items":{"$schema":"http://json-schema.org/draft-07/schema#"}}`, "/items/$schema",
+			"another dialect"},
+		{"remote reference", `{"$ref":"https://example.org/s.json"}`, "/$ref",
+			`"https://example.org/s.json" leads out of the schema`},
 		{"file reference", `{"$ref":"file:///etc/passwd"}`, "/$ref", "leads out of the schema"},
-		{"relative reference", `{"$id":"https://example.org/a.json","items":{"$ref":"b.json"}}`, "/items/$ref", "leads out of the schema"},
-		{"metaschema reference", `{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "/$ref", "leads out of the schema"},
+		{"relative reference", `{"$id":"https://example.org/a.json","items":{"$ref":"b.json"}}`, "/items/$ref",
+			"leads out of the schema"},
+		{"metaschema reference", `{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "/$ref",
+			"leads out of the schema"},
 		{"reference to nothing", `{"$ref":"#/$defs/a"}`, "/$ref", `"#/$defs/a" is no subschema`},
 		{"reference to no subschema", `{"$ref":"#/x/a","x":{"a":{}}}`, "/$ref", `"#/x/a" is no subschema`},
 		{"anchor of nothing", `{"$ref":"#a"}`, "/$ref", `"#a" is no subschema`},
 		{"nested id", `{"items":{"$id":"https://example.org/a.json"}}`, "/items/$id", "$id below the root"},
 		{"dynamic reference", `{"$dynamicRef":"#a"}`, "/$dynamicRef", "not followed"},
-		{"keyword of ajv-formats", `{"properties":{"a":{"formatMinimum":"2026-01-01"}}}`, "/properties/a/formatMinimum", "Ajv's own"},
+		{"keyword of ajv-formats", `{"properties":{"a":{"formatMinimum":"2026-01-01"}}}`, "/properties/a/formatMinimum",
+			"Ajv's own"},
 		{"nullable", `{"type":"string","nullable":true}`, "/nullable", "Ajv's own"},
 		{"lookahead", `{"pattern":"^(?=a)"}`, "/pattern", `"^(?=a)": (?=a...) is not supported`},
 		{"bad pattern name", `{"patternProperties":{"a/(":true}}`, "/patternProperties/a~1(", "a group is not closed"},
@@ -128,7 +149,8 @@ func TestCompileRefuses(t *testing.T) {
 		{"costly pattern", `{"pattern":"(a{900}){900}"}`, "/pattern", "more than 4000 steps"},
 		{"count beyond an int", `{"minLength":1e30}`, "/minLength", "counts to more than 2147483647"},
 		{"reference to itself", `{"$ref":"#"}`, "", "back to itself"},
-		{"circle", `{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`, "", "back to itself"},
+		{"circle",
+			`{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`, "", "back to itself"},
 		{"doubling", doubling(20), "", "more than 1000 subschemas"},
 		{"chain", chain(200), "", "one inside the other"},
 		{"too many values", `{"enum":[` + strings.Repeat(`"x",`, 5_000) + `"y"]}`, "", "more than 5000 values"},
@@ -142,7 +164,8 @@ func TestCompileRefuses(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("error %v", err)
 			}
-			if e.Message == "" || !strings.Contains(e.Message, test.message) || test.pointer != "" && e.Pointer != test.pointer || e.Pos.Path != "x.json" {
+			if e.Message == "" || !strings.Contains(e.Message, test.message) || test.pointer != "" &&
+				e.Pointer != test.pointer || e.Pos.Path != "x.json" {
 				t.Errorf("pointer %q, message %q, at %v", e.Pointer, e.Message, e.Pos)
 			}
 		})
@@ -184,8 +207,10 @@ func TestReferencesWithin(t *testing.T) {
 // A schema that refers to itself below each member twice takes 2^n steps for a document n deep.
 func TestCostIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)
-	twice := compileText(t, `{"additionalProperties":{"$ref":"#"},"patternProperties":{"^a":{"$ref":"#"}},"propertyNames":{"maxLength":1}}`)
-	want := []Violation{{Message: "takes more than 3580 steps to judge by this schema, the most for a document of its size"}}
+	twice := compileText(t,
+		`{"additionalProperties":{"$ref":"#"},"patternProperties":{"^a":{"$ref":"#"}},"propertyNames":{"maxLength":1}}`)
+	want := []Violation{{Message: "takes more than 3580 steps to judge by this schema, the most for a document of " +
+		"its size"}}
 	if diff := cmp.Diff(want, twice.Validate(decode(t, deep))); diff != "" {
 		t.Error(diff)
 	}
@@ -228,7 +253,8 @@ func TestNumbersAreDoubles(t *testing.T) {
 
 func TestValidateIsStableAndConcurrent(t *testing.T) {
 	s := Builtin("receipt")
-	root := decode(t, `{"x":1,"signatures":[{"value":"placeholder:"},{"alg":"X"}],"suite":{},"target":1,"profile":"","results_summary":{"total":-1}}`)
+	root := decode(t,
+		`{"x":1,"signatures":[{"value":"placeholder:"},{"alg":"X"}],"suite":{},"target":1,"profile":"","results_summary":{"total":-1}}`)
 	want := s.Validate(root)
 	var group sync.WaitGroup
 	for range 8 {
@@ -245,7 +271,8 @@ func TestValidateIsStableAndConcurrent(t *testing.T) {
 
 func TestValuesOfOtherTypes(t *testing.T) {
 	s := Builtin("gate-policy")
-	policy := map[string]any{"version": 1, "reference_server": map[string]any{"tool_did": "did:web:example.org"}, "maintainers": []any{"did:web:example.net"}}
+	policy := map[string]any{"version": 1, "reference_server": map[string]any{"tool_did": "did:web:example.org"},
+		"maintainers": []any{"did:web:example.net"}}
 	if v := s.Validate(policy); v != nil {
 		t.Error(v)
 	}

@@ -28,7 +28,8 @@ type survey struct {
 }
 
 func newSurvey(root any) *survey {
-	s := &survey{subschemas: map[string]any{}, anchors: map[string]bool{}, references: map[string]string{}, patterns: map[string]*pattern{}}
+	s := &survey{subschemas: map[string]any{}, anchors: map[string]bool{}, references: map[string]string{},
+		patterns: map[string]*pattern{}}
 	if s.count(root); s.values > maxValues {
 		s.refuse("", "holds more than %d values, which is the most that is compiled", maxValues)
 		return s
@@ -70,7 +71,8 @@ func (s *survey) refuse(pointer, message string, args ...any) {
 // How the keywords of draft 2020-12 hold subschemas; in Ajv and in the library `definitions` and `dependencies`
 // still do.
 var (
-	keywordsOfMaps   = []string{"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
+	keywordsOfMaps = []string{"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties",
+		"properties"}
 	keywordsOfArrays = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	keywordsOfOne    = []string{"additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
 		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
@@ -91,7 +93,8 @@ var refused = map[string]string{
 }
 
 // counts are the keywords whose number the library cuts to an int.
-var counts = []string{"maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems", "minLength", "minProperties"}
+var counts = []string{"maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems", "minLength",
+	"minProperties"}
 
 // dialects are the values of $schema that Ajv 2020 knows.
 var dialects = []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/schema"}

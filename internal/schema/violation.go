@@ -24,11 +24,13 @@ func (s *Schema) violations(root any, err error) []Violation {
 	l := list{raw: s.raw, root: root}
 	l.add(err.(*library.ValidationError))
 	slices.SortFunc(l.found, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword),
+			cmp.Compare(a.Message, b.Message))
 	})
 	found := slices.Compact(l.found)
 	if more := len(found) - maxViolations + 1; more > 1 {
-		found = append(found[:maxViolations-1:maxViolations-1], Violation{Message: fmt.Sprintf("has %d more violations", more)})
+		found = append(found[:maxViolations-1:maxViolations-1],
+			Violation{Message: fmt.Sprintf("has %d more violations", more)})
 	}
 	return found
 }
@@ -78,7 +80,8 @@ func (l *list) add(e *library.ValidationError) {
 
 func (l *list) dependency(at, keyword, name string, missing []string) {
 	for _, m := range missing {
-		l.found = append(l.found, Violation{at, keyword, fmt.Sprintf("has %s and no %s, which is then required", quote(name), quote(m))})
+		l.found = append(l.found,
+			Violation{at, keyword, fmt.Sprintf("has %s and no %s, which is then required", quote(name), quote(m))})
 	}
 }
 
@@ -96,19 +99,24 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 	case *kind.Pattern:
 		return "pattern", fmt.Sprintf("%s does not match %s", show(k.Got), showPattern(k.Want))
 	case *kind.MinLength:
-		return "minLength", fmt.Sprintf("is %s long, at least %d %s required", several(k.Got, "character"), k.Want, are(k.Want))
+		return "minLength", fmt.Sprintf("is %s long, at least %d %s required", several(k.Got, "character"), k.Want,
+			are(k.Want))
 	case *kind.MaxLength:
-		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", several(k.Got, "character"), k.Want, are(k.Want))
+		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", several(k.Got, "character"), k.Want,
+			are(k.Want))
 	case *kind.MinItems:
 		return "minItems", fmt.Sprintf("has %s, at least %d %s required", several(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MaxItems:
 		return "maxItems", fmt.Sprintf("has %s, at most %d %s allowed", several(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MinProperties:
-		return "minProperties", fmt.Sprintf("has %s, at least %d %s required", several(k.Got, "member"), k.Want, are(k.Want))
+		return "minProperties", fmt.Sprintf("has %s, at least %d %s required", several(k.Got, "member"), k.Want,
+			are(k.Want))
 	case *kind.MaxProperties:
-		return "maxProperties", fmt.Sprintf("has %s, at most %d %s allowed", several(k.Got, "member"), k.Want, are(k.Want))
+		return "maxProperties", fmt.Sprintf("has %s, at most %d %s allowed", several(k.Got, "member"), k.Want,
+			are(k.Want))
 	case *kind.UniqueItems:
-		return "uniqueItems", fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0], k.Duplicates[1])
+		return "uniqueItems", fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0],
+			k.Duplicates[1])
 	case *kind.Minimum:
 		return "minimum", fmt.Sprintf("is %s, at least %s is required", number(k.Got), number(k.Want))
 	case *kind.Maximum:
@@ -122,14 +130,17 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 	case *kind.Contains:
 		return "contains", "has no item of the kind that is required"
 	case *kind.MinContains:
-		return "minContains", fmt.Sprintf("has %s of the kind that is required, at least %d %s", several(len(k.Got), "item"), k.Want, are(k.Want))
+		return "minContains", fmt.Sprintf("has %s of the kind that is required, at least %d %s",
+			several(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.MaxContains:
-		return "maxContains", fmt.Sprintf("has %s of a kind of which at most %d %s allowed", several(len(k.Got), "item"), k.Want, are(k.Want))
+		return "maxContains", fmt.Sprintf("has %s of a kind of which at most %d %s allowed",
+			several(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.AnyOf:
 		return "anyOf", "fits none of the forms that are allowed"
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
-			return "oneOf", fmt.Sprintf("fits forms %d and %d, exactly one is allowed", k.Subschemas[0], k.Subschemas[1])
+			return "oneOf", fmt.Sprintf("fits forms %d and %d, exactly one is allowed", k.Subschemas[0],
+				k.Subschemas[1])
 		}
 		return "oneOf", "fits none of the forms that are allowed"
 	}

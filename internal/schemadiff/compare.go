@@ -141,7 +141,7 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 // comparison is of two trees.
 type comparison struct {
 	old, new      *Tree
-	oldOf         map[string]string // paths of the new tree, whose schemas are told at their own places: path of the old
+	oldOf         map[string]string // new path to old path, of the schemas that are told at their own places
 	before, after surroundings
 	left          int // steps
 	depth         int // references that are being followed

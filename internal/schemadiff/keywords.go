@@ -54,13 +54,15 @@ func (v *visit) keywords() {
 			v.dependentRequired(was, is)
 		case "dependencies":
 			if isOld != isNew || !v.same(was, is) {
-				v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still heed it")
+				v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still "+
+					"heed it")
 			}
 		case "properties":
 			v.fields()
 		case "patternProperties":
 			v.entries(keyword, func(name string, _, n *schema) {
-				v.tell(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names that match", name)
+				v.tell(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names "+
+					"that match", name)
 			})
 		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames":
 			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), v)
@@ -459,7 +461,8 @@ func (v *visit) fields() bool {
 		}
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
-			v.tell(Changed, false, "properties", "field is new and required, in an object that refused or constrained it", name)
+			v.tell(Changed, false, "properties",
+				"field is new and required, in an object that refused or constrained it", name)
 		case required[name]:
 			v.tell(Tightened, false, "properties", "field is new and required", name)
 		case by != "":
@@ -470,7 +473,8 @@ func (v *visit) fields() bool {
 			v.tell(Additive, false, "properties", "optional field is new in a closed object", name)
 		default:
 			v.tell(Additive, false, "properties",
-				"optional field is new in an open object, where a member of that name was free and now is constrained", name)
+				"optional field is new in an open object, where a member of that name was free and now is constrained",
+				name)
 		}
 	})
 	_, was := v.o.object()["properties"]

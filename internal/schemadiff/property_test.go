@@ -100,19 +100,22 @@ func init() {
 		"exclusiveMaximum": func(r *rand.Rand, _ int) any { return number(r) },
 		"minimum":          func(r *rand.Rand, _ int) any { return number(r) },
 		"exclusiveMinimum": func(r *rand.Rand, _ int) any { return number(r) },
-		"multipleOf":       func(r *rand.Rand, _ int) any { return json.Number(pick(r, "1", "2", "3", "6", "0.5", "1e1")) },
-		"maxLength":        func(r *rand.Rand, _ int) any { return count(r) },
-		"minLength":        func(r *rand.Rand, _ int) any { return count(r) },
-		"maxItems":         func(r *rand.Rand, _ int) any { return count(r) },
-		"minItems":         func(r *rand.Rand, _ int) any { return count(r) },
-		"maxProperties":    func(r *rand.Rand, _ int) any { return count(r) },
-		"minProperties":    func(r *rand.Rand, _ int) any { return count(r) },
-		"maxContains":      func(r *rand.Rand, _ int) any { return count(r) },
-		"minContains":      func(r *rand.Rand, _ int) any { return count(r) },
-		"pattern":          func(r *rand.Rand, _ int) any { return pick(r, "^a", "b$", "^[a-c]{1,2}$", "") },
-		"format":           func(r *rand.Rand, _ int) any { return pick(r, "date", "email", "unheard-of") },
-		"uniqueItems":      func(r *rand.Rand, _ int) any { return r.IntN(2) == 0 },
-		"required":         func(r *rand.Rand, _ int) any { return someNames(r) },
+		"multipleOf": func(r *rand.Rand,
+			_ int) any {
+			return json.Number(pick(r, "1", "2", "3", "6", "0.5", "1e1"))
+		},
+		"maxLength":     func(r *rand.Rand, _ int) any { return count(r) },
+		"minLength":     func(r *rand.Rand, _ int) any { return count(r) },
+		"maxItems":      func(r *rand.Rand, _ int) any { return count(r) },
+		"minItems":      func(r *rand.Rand, _ int) any { return count(r) },
+		"maxProperties": func(r *rand.Rand, _ int) any { return count(r) },
+		"minProperties": func(r *rand.Rand, _ int) any { return count(r) },
+		"maxContains":   func(r *rand.Rand, _ int) any { return count(r) },
+		"minContains":   func(r *rand.Rand, _ int) any { return count(r) },
+		"pattern":       func(r *rand.Rand, _ int) any { return pick(r, "^a", "b$", "^[a-c]{1,2}$", "") },
+		"format":        func(r *rand.Rand, _ int) any { return pick(r, "date", "email", "unheard-of") },
+		"uniqueItems":   func(r *rand.Rand, _ int) any { return r.IntN(2) == 0 },
+		"required":      func(r *rand.Rand, _ int) any { return someNames(r) },
 		"dependentRequired": func(r *rand.Rand, _ int) any {
 			return map[string]any{pick(r, names...): someNames(r), pick(r, names...): someNames(r)}
 		},
@@ -180,7 +183,8 @@ func branches(r *rand.Rand, depth int) any {
 }
 
 // groups are keywords that have a meaning only together.
-var groups = [][]string{{"contains", "maxContains"}, {"contains", "minContains"}, {"if", "then"}, {"if", "then", "else"},
+var groups = [][]string{{"contains", "maxContains"}, {"contains", "minContains"}, {"if", "then"},
+	{"if", "then", "else"},
 	{"properties", "additionalProperties"}, {"properties", "unevaluatedProperties"}, {"properties", "required"},
 	{"additionalProperties"}, {"patternProperties", "required"}, {"unevaluatedProperties", "$ref"},
 	{"additionalProperties", "required"}, {"oneOf", "not"}, {"contains", "unevaluatedItems"}, {"items", "contains"},

@@ -19,7 +19,8 @@ type Class string
 const (
 	// Note: no document is judged otherwise.
 	Note Class = "note"
-	// Additive: a new optional field where nothing governed that name. A document without that member is judged as before.
+	// Additive: a new optional field where nothing governed that name. A document without that member is judged as
+	// before.
 	Additive Class = "additive"
 	// Loosened: the new schema accepts all that the old one did, and more.
 	Loosened Class = "loosened"

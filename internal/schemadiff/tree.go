@@ -39,7 +39,8 @@ func NewTree(texts map[string][]byte) *Tree {
 		f := &file{path: p, loose: map[string]*schema{}}
 		t.files[p] = f
 		if left -= len(texts[p]); left < 0 {
-			f.fault = fmt.Errorf("%s: the schemas of the tree up to here have more than %d bytes, at most that are read",
+			f.fault = fmt.Errorf("%s: the schemas of the tree up to here have more than %d bytes, at most that "+
+				"are read",
 				p, MaxTree)
 			continue
 		}
@@ -161,8 +162,8 @@ func (s *schema) list(keyword string) []*schema {
 	return subs
 }
 
-// each are the subschemas at the places of known keywords, in order. They are looked for once: a schema is walked in each
-// comparison of its tree.
+// each are the subschemas at the places of known keywords, in order. They are looked for once: a schema is walked in
+// each comparison of its tree.
 func (s *schema) each() []*schema {
 	if s.walked {
 		return s.below

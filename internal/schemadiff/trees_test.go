@@ -77,13 +77,15 @@ func TestTrees(t *testing.T) {
 func TestReferenceToAnotherIdentifier(t *testing.T) {
 	version := func(host string) map[string]string {
 		return map[string]string{
-			"schemas/v1.0/a.json": `{"$id":"https://` + host + `/v1.0/a.json","items":{"$ref":"https://` + host + `/v1.0/b.json"},
+			"schemas/v1.0/a.json": `{"$id":"https://` + host + `/v1.0/a.json","items":{"$ref":"https://` + host +
+				`/v1.0/b.json"},
 				"not":{"$ref":"#/$defs/t"},"contains":{"$ref":"b.json"},"$defs":{"t":{"type":"null"}}}`,
 			"schemas/v1.0/b.json": `{"$id":"https://` + host + `/v1.0/b.json"}`,
 		}
 	}
 	var got []string
-	for _, d := range Trees(tree(version("x.example")), tree(version("y.example")), published).Schema("schemas/v1.0/a.json") {
+	for _, d := range Trees(tree(version("x.example")), tree(version("y.example")), published).
+		Schema("schemas/v1.0/a.json") {
 		got = append(got, string(d.Class)+" "+d.Pointer)
 	}
 	if want := []string{"identity /$id", "identity /items/$ref"}; !slices.Equal(got, want) {
@@ -153,7 +155,8 @@ func TestUnread(t *testing.T) {
 		if err := files.Fault(path); (err != nil) != want {
 			t.Errorf("%s: %v", path, err)
 		}
-		if d := Compare(files, "ok.json", files, path); want && (len(d) != 1 || d[0].Class != Changed || d[0].Pointer != "") {
+		if d := Compare(files, "ok.json", files, path); want && (len(d) != 1 || d[0].Class != Changed ||
+			d[0].Pointer != "") {
 			t.Errorf("%s: %v", path, d)
 		}
 	}
@@ -225,7 +228,8 @@ func BenchmarkRealSchemas(b *testing.B) {
 // unless it refers to nothing, and that two comparisons of one pair are equal.
 func FuzzCompare(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"minimum":1}}}`, `{"not":{"$ref":"#"}}`},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"minimum":1}}}`,
+			`{"not":{"$ref":"#"}}`},
 		{`{"$id":"https://x.example/a","$dynamicRef":"#b","anyOf":[{"$dynamicAnchor":"b"}]}`, `{"$ref":"a#/anyOf/0"}`},
 		{`{"unevaluatedItems":false,"prefixItems":[true],"contains":{"const":1e-9},"maxContains":2}`,
 			`{"if":true,"then":{"enum":[1]}}`},
@@ -247,8 +251,10 @@ func FuzzCompare(f *testing.F) {
 		}
 		differences(string(new), string(old))
 		for _, d := range differences(string(old), string(old)) {
-			if !strings.Contains(d.Message, "does not lead to a schema") && !strings.Contains(d.Message, "cannot be read") &&
-				!strings.Contains(d.Message, "what is beyond is not known") && !strings.Contains(d.Message, "differs at") {
+			if !strings.Contains(d.Message, "does not lead to a schema") &&
+				!strings.Contains(d.Message, "cannot be read") &&
+				!strings.Contains(d.Message, "what is beyond is not known") &&
+				!strings.Contains(d.Message, "differs at") {
 				t.Errorf("%s against itself: %v", old, d)
 			}
 		}

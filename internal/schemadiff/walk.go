@@ -177,8 +177,9 @@ var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": t
 // asserting are the keywords by which a schema can refuse a document.
 var asserting = func() map[string]bool {
 	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true,
-		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true, "dependentRequired": true,
-		"dependencies": true}
+		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true,
+		"dependentRequired": true,
+		"dependencies":      true}
 	for keyword := range forms {
 		all[keyword] = keyword != "$defs"
 	}
@@ -238,7 +239,8 @@ func (v *visit) evaluators() {
 func (s *schema) bare() bool {
 	if s.refusing == unknown {
 		s.refusing = yes
-		if s.value == true || s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())), s.refuses) {
+		if s.value == true || s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())),
+			s.refuses) {
 			s.refusing = no
 		}
 	}
@@ -382,7 +384,8 @@ func (v *visit) reference(keyword string) {
 	own := v.atOwnPlace(o, n)
 	if within := o.resource == v.o.resource && n.resource == v.n.resource; o.resource.id != n.resource.id && !within &&
 		(!own || was != is) {
-		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id), quote(o.resource.id)))
+		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id),
+			quote(o.resource.id)))
 	}
 	if own {
 		return

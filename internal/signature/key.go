@@ -48,7 +48,9 @@ func Text(s string) ([]byte, error) {
 		text = strings.TrimSuffix(s, "==")
 	}
 	if len(text) != base64.RawStdEncoding.EncodedLen(ed25519.SignatureSize) {
-		return nil, fmt.Errorf("text has %d characters, base64 of the 64 bytes of an Ed25519 signature has 86, or 88 with padding", len(s))
+		return nil,
+			fmt.Errorf("text has %d characters, base64 of the 64 bytes of an Ed25519 signature has 86, or 88 with "+
+				"padding", len(s))
 	}
 	encoding := base64.RawURLEncoding
 	if strings.ContainsAny(text, "+/") {

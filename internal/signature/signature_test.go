@@ -164,7 +164,8 @@ func TestSignatureEncodings(t *testing.T) {
 	}
 	// Node skips whatever is no base64 and stray bits: one signature then has many texts. The gate takes the
 	// text that an encoder writes, nothing else.
-	laxer := map[string]bool{"inner-newline": true, "inner-spaces": true, "garbage-chars": true, "trailing-bits": true, "text-after-padding": true}
+	laxer := map[string]bool{"inner-newline": true, "inner-spaces": true, "garbage-chars": true, "trailing-bits": true,
+		"text-after-padding": true}
 	for _, c := range v.Signatures.Cases {
 		sig, err := Text(c.Value)
 		got := err == nil && Verify(key, message, sig)
@@ -228,7 +229,8 @@ func TestPublicKeyRefuses(t *testing.T) {
 
 func TestText(t *testing.T) {
 	raw := bytes.Repeat([]byte{0xfb, 0xff}, 32)
-	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+		base64.RawURLEncoding} {
 		text := e.EncodeToString(raw)
 		if got, err := Text(text); err != nil || !bytes.Equal(got, raw) {
 			t.Errorf("Text(%s) = %x, %v", text, got, err)
@@ -363,7 +365,8 @@ func FuzzText(f *testing.F) {
 		if len(raw) != 64 {
 			t.Fatalf("%d bytes", len(raw))
 		}
-		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+			base64.RawURLEncoding} {
 			if e.EncodeToString(raw) == s {
 				return
 			}

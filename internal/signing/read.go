@@ -80,7 +80,8 @@ func exposed(f *os.File, path string) string {
 	if err != nil || runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode().Perm()&0o044 == 0 {
 		return ""
 	}
-	return fmt.Sprintf("others than its owner may read the key's file (mode %04o): chmod 600 %s", info.Mode().Perm(), path)
+	return fmt.Sprintf("others than its owner may read the key's file (mode %04o): chmod 600 %s", info.Mode().Perm(),
+		path)
 }
 
 // parse tells the forms of a key apart, and leaves no part of one but in text and seed.
@@ -139,7 +140,8 @@ func fromPEM(text, seed []byte) (*Key, error) {
 var algorithms = map[string]string{
 	"1.2.840.113549.1.1.1": "RSA", "1.2.840.113549.1.1.10": "RSA-PSS", "1.2.840.10045.2.1": "ECDSA",
 	"1.2.840.10040.4.1": "DSA", "1.3.101.110": "X25519", "1.3.101.111": "X448", "1.3.101.113": "Ed448",
-	"2.16.840.1.101.3.4.3.17": "ML-DSA-44", "2.16.840.1.101.3.4.3.18": "ML-DSA-65", "2.16.840.1.101.3.4.3.19": "ML-DSA-87",
+	"2.16.840.1.101.3.4.3.17": "ML-DSA-44", "2.16.840.1.101.3.4.3.18": "ML-DSA-65",
+	"2.16.840.1.101.3.4.3.19": "ML-DSA-87",
 }
 
 // fromPKCS8 reads the key of RFC 8410 section 7. The parser of crypto/x509 would leave copies behind.

@@ -133,7 +133,8 @@ func TestRefusals(t *testing.T) {
 			"the algorithm 1.3.101.12"},
 		{"encrypted", pemOf("ENCRYPTED PRIVATE KEY", der), "encrypted"},
 		{"encrypted, old",
-			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA\n-----END RSA PRIVATE KEY-----\n", "encrypted"},
+			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA\n-----END RSA " +
+				"PRIVATE KEY-----\n", "encrypted"},
 		{"OpenSSH", pemOf("OPENSSH PRIVATE KEY", der), "format of OpenSSH"},
 		{"OpenPGP", pemOf("PGP PRIVATE KEY BLOCK", der), "format of OpenPGP"},
 		{"PuTTY", "PuTTY-User-Key-File-3: ssh-ed25519", "of PuTTY"},
@@ -193,7 +194,8 @@ func shows(text string, secret []byte) string {
 	for i := 0; i+8 <= len(secret); i++ {
 		part := secret[i : i+8]
 		for name, form := range map[string]string{
-			"raw bytes": string(part), "hex": hex.EncodeToString(part), "HEX": strings.ToUpper(hex.EncodeToString(part)),
+			"raw bytes": string(part), "hex": hex.EncodeToString(part),
+			"HEX":     strings.ToUpper(hex.EncodeToString(part)),
 			"decimal": strings.Trim(fmt.Sprint(part), "[]"),
 		} {
 			if strings.Contains(text, form) {
@@ -301,7 +303,8 @@ func TestWriteFile(t *testing.T) {
 		t.Error("the file has changed")
 	}
 	block, _ := pem.Decode(before)
-	if parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil || !parsed.(ed25519.PrivateKey).Equal(k.private) {
+	if parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil || !parsed.(ed25519.PrivateKey).
+		Equal(k.private) {
 		t.Errorf("crypto/x509 reads another key: %v", err)
 	}
 	again, warning, err := Read(path, nil)
@@ -430,7 +433,8 @@ func TestOpenSSL(t *testing.T) {
 		{[]string{"pkey", "-in", "made.pem", "-pubout"}, "public key"},
 	} {
 		openssl(append(c.args, "-out", "other.pem")...)
-		if _, _, err := Read(filepath.Join(dir, "other.pem"), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Read(filepath.Join(dir, "other.pem"), nil); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.args, err, c.want)
 		}
 	}

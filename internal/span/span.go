@@ -15,7 +15,8 @@ const Day = 24 * time.Hour
 var units = []struct {
 	length time.Duration
 	name   string
-}{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}}
+}{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"},
+	{time.Millisecond, "millisecond"}}
 
 // Text is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
 // both is cut off. 90 days and one millisecond are "90 days 1 millisecond", so that what is over a bound is told as

@@ -37,7 +37,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "d", "5", "x", "1.5d", "-1d", "-5m", "1d-12h", "1d+12h", "1d12", "1d1d", "12h1d", "106752d",
+	for _, text := range []string{"", "d", "5", "x", "1.5d", "-1d", "-5m", "1d-12h", "1d+12h", "1d12", "1d1d", "12h1d",
+		"106752d",
 		"106751d24h", "99999999999999999999d", "0x1d", "1_0d", "１d", "1 d", " 1d", "1D"} {
 		if got, err := Parse(text); err == nil {
 			t.Errorf("%q: got %v, want an error", text, got)

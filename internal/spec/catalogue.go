@@ -34,8 +34,8 @@ var implementability = verdict.Rule{
 	Fix: "add a test under test-suite/ or the behaviour under reference/ in the same pull request",
 	Codes: []strict.Code{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
-			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the text to " +
-				"papers/"},
+			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the " +
+				"text to papers/"},
 		{"evidence-does-not-count", "what changes under test-suite/ or reference/ is nothing that a machine runs",
 			"change a test or code: not documentation, data, white space, modes, links or what is deleted"},
 		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
@@ -58,9 +58,10 @@ var backwardCompatibility = verdict.Rule{
 	Why: "who was attested must not lose it by an edit of a schema underneath",
 	Fix: "publish the change under the next version with a new $id, or declare new optional fields as additive only",
 	Codes: []strict.Code{
-		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its place for " +
-			"ever"},
-		{"mode-changed", "a published schema is no longer a file of the same mode", "make it the plain file that it was"},
+		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its " +
+			"place for ever"},
+		{"mode-changed", "a published schema is no longer a file of the same mode",
+			"make it the plain file that it was"},
 		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "mend the text"},
 		{"schema-id", "the $id of a new schema is another schema's, or does not name the file's own place",
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
@@ -78,14 +79,17 @@ var backwardCompatibility = verdict.Rule{
 		{"enum", "the value range of an enumeration differs", "publish it under the next version"},
 		{"removed", "a field or a definition is gone", "publish it under the next version"},
 		{"identity", "an identifier differs, or a reference leads to another one", "publish it under the next version"},
-		{"meaning", "a default differs, so that an absent member means something else", "publish it under the next version"},
-		{"changed", "the difference is none that can be shown to keep the meaning", "publish it under the next version"},
+		{"meaning", "a default differs, so that an absent member means something else",
+			"publish it under the next version"},
+		{"changed", "the difference is none that can be shown to keep the meaning",
+			"publish it under the next version"},
 	},
 }
 
 var charterReview = verdict.Rule{
-	ID: "charter-review", Title: "a change that touches user rights has the stricter quorum", Cite: "RFC 0019 section 5",
-	Why: "what touches a user's right is reviewed by people whose interest is to defend it",
+	ID: "charter-review", Title: "a change that touches user rights has the stricter quorum",
+	Cite: "RFC 0019 section 5",
+	Why:  "what touches a user's right is reviewed by people whose interest is to defend it",
 	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
 		"Review Gate cleared",
 	Codes: []strict.Code{
@@ -98,8 +102,8 @@ var charterReview = verdict.Rule{
 		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",
 			"ask those who are missing for a review with the words Charter Review Gate cleared"},
 		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User Advocate for a review"},
-		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be taken by " +
-			"another",
+		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be " +
+			"taken by another",
 			"let the Maintainer be a member or a collaborator"},
 		{"own-approval", "a Maintainer approves what is his own", "ask another Maintainer"},
 		{"bot-approval", "a bot approves, which counts for nothing", "ask a Maintainer"},

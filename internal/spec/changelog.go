@@ -30,7 +30,8 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 		}
 		reason = ""
 		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
-			out.Warnf(file(normative[0].Path), "", "no-changelog", "a normative artifact changes, and CHANGELOG.md does not").
+			out.Warnf(file(normative[0].Path), "", "no-changelog",
+				"a normative artifact changes, and CHANGELOG.md does not").
 				WithFix("add an entry under [Unreleased]")
 		}
 		if err := v.accepted(&out); err != nil {
@@ -87,8 +88,8 @@ func (v *View) accepted(out *verdict.Outcome) error {
 			return err
 		}
 		if !superseded {
-			out.Noticef(file(c.Path), "", "accepted-rfc-changed", "the RFC is accepted, its sentences with a key word change, "+
-				"and no RFC that is added supersedes it")
+			out.Noticef(file(c.Path), "", "accepted-rfc-changed", "the RFC is accepted, its sentences with a key word "+
+				"change, and no RFC that is added supersedes it")
 		}
 	}
 	return nil

@@ -54,8 +54,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so "+
 			"that no "+
 			"approval can clear the gate; the change touches user rights: %s", plural(len(roster), "Maintainer"), why).
-			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull request of " +
-				"its own")
+			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull " +
+				"request of its own")
 		return out, nil
 	}
 	reviews, authors, unknown := p.reviews()
@@ -66,13 +66,16 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	}
 	t := tally(&out, at, roster, latest(reviews), p, authors)
 	if len(t.counted) < quorum || len(t.organisations) < quorum {
-		out.Errorf(at, "", "quorum", "%s of %s count, at least %d of %d organisations are needed%s; the change touches user "+
-			"rights: %s", plural(len(t.counted), "approval"), plural(len(t.organisations), "organisation"), quorum, quorum,
-			t.missing(roster), why).WithFix("ask for reviews of the head that hold the words Charter Review Gate cleared")
+		out.Errorf(at, "", "quorum", "%s of %s count, at least %d of %d organisations are needed%s; the change "+
+			"touches user rights: %s", plural(len(t.counted), "approval"), plural(len(t.organisations), "organisation"),
+			quorum, quorum,
+			t.missing(roster), why).WithFix("ask for reviews of the head that hold the words Charter Review Gate " +
+			"cleared")
 	}
 	if !t.advocate {
 		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count").
-			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared", maintainersPath)
+			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared",
+				maintainersPath)
 	}
 	if !out.Has(verdict.Error) {
 		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
@@ -204,8 +207,9 @@ func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review,
 				WithFix("settle it with @%s", m.handle)
 		case r.state() != "APPROVED":
 		case !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, strings.ToUpper(r.Association)):
-			out.Warnf(at, "", "login-without-role", "the approval of @%s does not count: the login is on the roster and has no "+
-				"role in the repository (%q); one that was freed can be taken by another", m.handle, shorten(r.Association)).
+			out.Warnf(at, "", "login-without-role", "the approval of @%s does not count: the login is on the roster "+
+				"and has no role in the repository (%q); one that was freed can be taken by another", m.handle,
+				shorten(r.Association)).
 				WithFix("make @%s a member or a collaborator", m.handle)
 		case own[m.key()]:
 			out.Warnf(at, "", "own-approval", "the approval of @%s does not count: the change is the Maintainer's own",
@@ -214,12 +218,12 @@ func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review,
 		case r.bot():
 			out.Noticef(at, "", "bot-approval", "the approval of @%s does not count: it is a bot's", m.handle)
 		case p.Head == "" || !strings.EqualFold(r.Commit, p.Head):
-			out.Warnf(at, "", "stale-approval", "the approval of @%s does not count: it is of commit %.12q, and the head is "+
-				"%.12q",
+			out.Warnf(at, "", "stale-approval", "the approval of @%s does not count: it is of commit %.12q, and the "+
+				"head is %.12q",
 				m.handle, r.Commit, p.Head).WithFix("ask @%s for a review of the head", m.handle)
 		case !clearedPhrase.MatchString(clean(r.Body)):
-			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not hold the words Charter Review "+
-				"Gate cleared", m.handle).WithFix("ask @%s for a review with the words", m.handle)
+			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not hold the words "+
+				"Charter Review Gate cleared", m.handle).WithFix("ask @%s for a review with the words", m.handle)
 		default:
 			t.counted = append(t.counted, m.key())
 			t.advocate = t.advocate || m.advocate

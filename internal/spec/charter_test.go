@@ -27,7 +27,8 @@ func TestCharterTriggers(t *testing.T) {
 		{"path of the charter", files{"rfcs/RFC-0016-x.md": "x"}, `the paths "rfcs/RFC-0016-x.md"`},
 		{"path of cooling off", files{"rfcs/RFC-0017-x.md": "x"}, "RFC-0017"},
 		{"path of the human path", files{"rfcs/RFC-0018-x.md": "x"}, "RFC-0018"},
-		{"path of another", files{"rfcs/RFC-0019-x.md": "x", "rfcs/RFC-0016": "x", "papers/rfcs/RFC-0016-x.md": "x"}, ""},
+		{"path of another", files{"rfcs/RFC-0019-x.md": "x", "rfcs/RFC-0016": "x", "papers/rfcs/RFC-0016-x.md": "x"},
+			""},
 		{"path of its tests", files{"test-suite/charter/a/b.js": "x"}, "test-suite/charter/a/b.js"},
 		{"no key word", says("A Tool must keep memory."), ""},
 		{"identity", says("A Tool MUST keep identity."), `the sentences "A Tool MUST keep identity."`},
@@ -92,7 +93,8 @@ func TestCharterLabels(t *testing.T) {
 		},
 			[]string{"inconclusive labels-unknown " + rfc}},
 		{"not asked where a sentence tells", files{rfc: "Memory MUST stay.\n"}, nil, "fixes #1",
-			func([]int) ([]string, error) { return nil, errors.New("asked") }, []string{"inconclusive reviews-unknown " + rfc}},
+			func([]int) ([]string, error) { return nil, errors.New("asked") },
+			[]string{"inconclusive reviews-unknown " + rfc}},
 		{"without a body", advocates, nil, "-", func([]int) ([]string, error) { return nil, errors.New("asked") }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,8 +139,9 @@ func TestQuorum(t *testing.T) {
 	three := func(more ...Review) []Review {
 		return append([]Review{review("ann"), review("bob"), review("cyd")}, more...)
 	}
-	const roster = "## Current Maintainers\n\n| handle | org | User Advocate |\n|---|---|---|\n| @ann | Alpha | yes |\n| @bob | Beta | |\n" +
-		"| @cyd | Gamma | no |\n| @Dee | Delta | |\n| @eve | ＡＬＰＨＡ | |\n| @fay | | |\n| @gus | Straße | x |\n| @hal | STRASSE | |\n"
+	const roster = "## Current Maintainers\n\n| handle | org | User Advocate |\n|---|---|---|\n| @ann | Alpha | yes " +
+		"|\n| @bob | Beta | |\n| @cyd | Gamma | no |\n| @Dee | Delta | |\n| @eve | ＡＬＰＨＡ | |\n| @fay | | |\n| @gus | " +
+		"Straße | x |\n| @hal | STRASSE | |\n"
 	for _, c := range []struct {
 		name    string
 		reviews []Review
@@ -152,18 +155,25 @@ func TestQuorum(t *testing.T) {
 		{"a stranger", good(review("mallory", "body", "x")), nil, nil},
 		{"a stranger's objection", good(review("mallory", "state", "CHANGES_REQUESTED")), nil, nil},
 		{"an objection", good(review("eve", "state", "CHANGES_REQUESTED")), nil, []string{"error objection"}},
-		{"an objection, then an approval", good(review("eve", "state", "CHANGES_REQUESTED", "submitted_at", "2026-06-01T09:00:00Z"),
-			review("eve")), nil, nil},
-		{"listed out of order", good(review("dee", "state", "CHANGES_REQUESTED", "submitted_at", "2026-06-01T09:00:00Z")), nil, nil},
-		{"an objection by a login of another letter case", good(review("DEE", "state", "CHANGES_REQUESTED", "submitted_at",
-			"2026-06-01T11:00:00Z")), nil, []string{"error objection", "error quorum"}},
-		{"an objection dismissed", good(review("eve", "state", "CHANGES_REQUESTED"), review("eve", "state", "DISMISSED", "submitted_at",
-			"2026-06-01T11:00:00Z")), nil, nil},
-		{"an approval dismissed", good(review("dee", "state", "DISMISSED", "submitted_at", "2026-06-01T11:00:00Z")), nil,
+		{"an objection, then an approval",
+			good(review("eve", "state", "CHANGES_REQUESTED", "submitted_at", "2026-06-01T09:00:00Z"),
+				review("eve")), nil, nil},
+		{"listed out of order",
+			good(review("dee", "state", "CHANGES_REQUESTED", "submitted_at", "2026-06-01T09:00:00Z")), nil, nil},
+		{"an objection by a login of another letter case",
+			good(review("DEE", "state", "CHANGES_REQUESTED", "submitted_at",
+				"2026-06-01T11:00:00Z")), nil, []string{"error objection", "error quorum"}},
+		{"an objection dismissed", good(review("eve", "state", "CHANGES_REQUESTED"),
+			review("eve", "state", "DISMISSED", "submitted_at",
+				"2026-06-01T11:00:00Z")), nil, nil},
+		{"an approval dismissed", good(review("dee", "state", "DISMISSED", "submitted_at", "2026-06-01T11:00:00Z")),
+			nil,
 			[]string{"error quorum"}},
-		{"a comment later", good(review("dee", "state", "COMMENTED", "submitted_at", "2026-06-01T11:00:00Z")), nil, nil},
+		{"a comment later", good(review("dee", "state", "COMMENTED", "submitted_at", "2026-06-01T11:00:00Z")), nil,
+			nil},
 		{"a pending one later", good(review("dee", "state", "PENDING", "submitted_at", "")), nil, nil},
-		{"a time of another zone", good(review("dee", "state", "DISMISSED", "submitted_at", "2026-06-01T11:30:00+02:00")), nil, nil},
+		{"a time of another zone",
+			good(review("dee", "state", "DISMISSED", "submitted_at", "2026-06-01T11:30:00+02:00")), nil, nil},
 		{"without a role", three(review("dee", "author_association", "CONTRIBUTOR")), nil,
 			[]string{"error quorum", "warning login-without-role"}},
 		{"an owner", three(review("dee", "author_association", "OWNER")), nil, nil},
@@ -181,7 +191,8 @@ func TestQuorum(t *testing.T) {
 			[]string{"error quorum", "warning phrase-missing"}},
 		{"the phrase in a comment", three(review("dee", "body", "<!-- Charter Review Gate cleared -->")), nil,
 			[]string{"error quorum", "warning phrase-missing"}},
-		{"the phrase among others", three(review("dee", "body", "Fine.\r\n\r\n**Charter Review Gate cleared.** Thanks.")), nil, nil},
+		{"the phrase among others",
+			three(review("dee", "body", "Fine.\r\n\r\n**Charter Review Gate cleared.** Thanks.")), nil, nil},
 		{"one organisation twice, in other letters", append(three(), review("eve")), nil, []string{"error quorum"}},
 		{"one organisation twice, by full folding", append(three(), review("gus"), review("hal")), nil, nil},
 		{"no organisation", append(three(), review("fay")), nil, []string{"error quorum"}},
@@ -216,16 +227,19 @@ func TestOpenerApproves(t *testing.T) {
 	}}
 	got, _ := found(t, p, "charter-review")
 	const at = " rfcs/RFC-0016-x.md"
-	if want := []string{"error quorum" + at, "error user-advocate-missing" + at, "warning own-approval" + at}; !slices.Equal(got, want) {
+	if want := []string{"error quorum" + at, "error user-advocate-missing" + at, "warning own-approval" +
+		at}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // TestRosterOfTheBase holds that a proposal cannot name its own reviewers.
 func TestRosterOfTheBase(t *testing.T) {
-	p := propose(t, files{"governance/MAINTAINERS.md": "## Current Maintainers\n\n| h | o |\n|---|---|\n| @ann | A |\n"},
+	p := propose(t,
+		files{"governance/MAINTAINERS.md": "## Current Maintainers\n\n| h | o |\n|---|---|\n| @ann | A |\n"},
 		files{"rfcs/RFC-0016-x.md": "x", "governance/MAINTAINERS.md": specified["governance/MAINTAINERS.md"]})
-	if got, _ := found(t, p, "charter-review"); !slices.Equal(got, []string{"error no-user-advocate governance/MAINTAINERS.md"}) {
+	if got, _ := found(t, p, "charter-review"); !slices.Equal(got,
+		[]string{"error no-user-advocate governance/MAINTAINERS.md"}) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -233,10 +247,14 @@ func TestRosterOfTheBase(t *testing.T) {
 // TestForgeFails holds that reviews which could not be had are no verdict.
 func TestForgeFails(t *testing.T) {
 	for _, f := range []*Forge{nil, {}, {Reviews: func() ([]Review, error) { return nil, errors.New("no answer") }},
-		{Reviews: func() ([]Review, error) { return nil, nil }, Authors: func() ([]string, error) { return nil, errors.New("no answer") }}} {
+		{Reviews: func() ([]Review, error) { return nil, nil }, Authors: func() ([]string, error) {
+			return nil,
+				errors.New("no answer")
+		}}} {
 		p := propose(t, nil, files{"rfcs/RFC-0016-x.md": "x"})
 		p.Forge = f
-		if got, _ := found(t, p, "charter-review"); !slices.Equal(got, []string{"inconclusive reviews-unknown rfcs/RFC-0016-x.md"}) {
+		if got, _ := found(t, p, "charter-review"); !slices.Equal(got,
+			[]string{"inconclusive reviews-unknown rfcs/RFC-0016-x.md"}) {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -246,7 +264,8 @@ func TestForgeFails(t *testing.T) {
 func TestRoster(t *testing.T) {
 	const title = "# M\n\n## Current Maintainers\n\nSome text.\n\n"
 	table := func(rows ...string) string {
-		return "| GitHub handle | Organization | Term | Is a User  Advocate? |\n|---|:-:|---|---|\n" + strings.Join(rows, "\n") + "\n"
+		return "| GitHub handle | Organization | Term | Is a User  Advocate? |\n|---|:-:|---|---|\n" +
+			strings.Join(rows, "\n") + "\n"
 	}
 	for _, c := range []struct {
 		name, text string
@@ -254,26 +273,35 @@ func TestRoster(t *testing.T) {
 	}{
 		{"plain", title + table("| @ann | Alpha | x | yes |", "| @bob | Beta | x | |"),
 			[]maintainer{{"ann", "alpha", true}, {"bob", "beta", false}}},
-		{"marks", title + table("| @a | A | | X |", "| @b | A | | ✓ |", "| @c | A | | ✔ |", "| @d | A | | ✅ |", "| @e | A | | TRUE |",
+		{"marks", title + table("| @a | A | | X |", "| @b | A | | ✓ |", "| @c | A | | ✔ |", "| @d | A | | ✅ |",
+			"| @e | A | | TRUE |",
 			"| @f | A | | ✔️ |", "| @g | A | | no |", "| @h | A | | maybe yes |", "| @i | A | | - |"),
-			[]maintainer{{"a", "a", true}, {"b", "a", true}, {"c", "a", true}, {"d", "a", true}, {"e", "a", true}, {"f", "a", true},
+			[]maintainer{{"a", "a", true}, {"b", "a", true}, {"c", "a", true}, {"d", "a", true}, {"e", "a", true},
+				{"f", "a", true},
 				{"g", "a", false}, {"h", "a", false}, {"i", "a", false}}},
 		{"links", title + table("| [@ann](https://github.com/ann) | [Alpha](https://a.example) | | **yes** |"),
 			[]maintainer{{"ann", "alpha", true}}},
-		{"no handle", title + table("| ann | A | | yes |", "| _(none yet)_ | A | | yes |", "| @a/b | A | | yes |", "| @ | A | | yes |",
+		{"no handle", title + table("| ann | A | | yes |", "| _(none yet)_ | A | | yes |", "| @a/b | A | | yes |",
+			"| @ | A | | yes |",
 			"| the @ann | A | | yes |", "| | A | | yes |"), nil},
-		{"without outer pipes", title + "handle | org | User Advocate\n---|---|---\n@ann | A | yes\n", []maintainer{{"ann", "a", true}}},
+		{"without outer pipes", title + "handle | org | User Advocate\n---|---|---\n@ann | A | yes\n",
+			[]maintainer{{"ann", "a", true}}},
 		{"an escaped pipe", title + table(`| @ann | A \| B | | yes |`), []maintainer{{"ann", "a | b", true}}},
-		{"CRLF", strings.ReplaceAll(title+table("| @ann | A | | yes |"), "\n", "\r\n"), []maintainer{{"ann", "a", true}}},
+		{"CRLF", strings.ReplaceAll(title+table("| @ann | A | | yes |"), "\n", "\r\n"),
+			[]maintainer{{"ann", "a", true}}},
 		{"short rows", title + table("| @ann |", "| @bob | B"), []maintainer{{"ann", "", false}, {"bob", "b", false}}},
 		{"no column", title + "| h | o |\n|---|---|\n| @ann | A |\n", []maintainer{{"ann", "a", false}}},
-		{"the first of two rows", title + table("| @ann | A | | yes |", "| @Ann | B | | |"), []maintainer{{"ann", "a", true}}},
+		{"the first of two rows", title + table("| @ann | A | | yes |", "| @Ann | B | | |"),
+			[]maintainer{{"ann", "a", true}}},
 		{"Emeritus", "## Emeritus Maintainers\n\n" + table("| @ann | A | | yes |"), nil},
 		{"behind another heading", title + "### Emeritus\n\n" + table("| @ann | A | | yes |"), nil},
 		{"another level", "# Current Maintainers\n\n" + table("| @ann | A | | yes |"), nil},
-		{"the first table alone", title + table("| @ann | A | | yes |") + "\n\n" + table("| @bob | B | | yes |"), []maintainer{{"ann", "a", true}}},
-		{"up to a blank line", title + table("| @ann | A | | yes |", "", "| @bob | B | | yes |"), []maintainer{{"ann", "a", true}}},
-		{"in a comment", title + table("| @ann | A | | yes |", "<!-- | @bob | B | | yes | -->"), []maintainer{{"ann", "a", true}}},
+		{"the first table alone", title + table("| @ann | A | | yes |") + "\n\n" + table("| @bob | B | | yes |"),
+			[]maintainer{{"ann", "a", true}}},
+		{"up to a blank line", title + table("| @ann | A | | yes |", "", "| @bob | B | | yes |"),
+			[]maintainer{{"ann", "a", true}}},
+		{"in a comment", title + table("| @ann | A | | yes |", "<!-- | @bob | B | | yes | -->"),
+			[]maintainer{{"ann", "a", true}}},
 		{"commented out", title + "<!--\n" + table("| @ann | A | | yes |") + "-->\n", nil},
 		{"in a fence", title + "```\n" + table("| @ann | A | | yes |") + "```\n", nil},
 		{"no table", title, nil},
@@ -289,13 +317,15 @@ func TestRoster(t *testing.T) {
 
 // TestParseReviews holds that a list that is none is refused.
 func TestParseReviews(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"message": "Not Found"}`, `[1]`, `[{"state": 1}]`, `[{"state": "a", "state": "b"}]`,
+	for _, text := range []string{"", "{}", `{"message": "Not Found"}`, `[1]`, `[{"state": 1}]`,
+		`[{"state": "a", "state": "b"}]`,
 		`[{"submitted_at": "yesterday"}]`, "[] []"} {
 		if got, err := ParseReviews("reviews.json", []byte(text)); err == nil {
 			t.Errorf("%s: read as %+v", text, got)
 		}
 	}
-	got, err := ParseReviews("reviews.json", []byte(`[{"user": null, "state": "APPROVED", "body": null, "submitted_at": null, "more": {}}]`))
+	got, err := ParseReviews("reviews.json",
+		[]byte(`[{"user": null, "state": "APPROVED", "body": null, "submitted_at": null, "more": {}}]`))
 	if err != nil || len(got) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -125,7 +125,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	}
 	at := file(c.Path)
 	if c.Head == nil {
-		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it remains at its place for ever").
+		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it remains at its place "+
+			"for ever").
 			WithFix("restore it")
 		return nil
 	}
@@ -137,7 +138,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	switch {
 	case !isFile(c.Head):
 		if c.Base.Mode == c.Head.Mode {
-			g.out.Errorf(at, "", code(schemadiff.Changed), "what stands in place of a published schema is a %s, and differs",
+			g.out.Errorf(at, "", code(schemadiff.Changed),
+				"what stands in place of a published schema is a %s, and differs",
 				c.Head.Mode).WithFix("%s", nextVersion)
 		}
 		return nil
@@ -164,8 +166,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 // overwritten judges a schema that the view adds and that the base branch has published meanwhile.
 func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
 	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
-		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is another "+
-			"kind "+
+		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is "+
+			"another kind "+
 			"of file here").WithFix("merge the base branch, and leave it as it is there")
 		return nil
 	}
@@ -204,7 +206,8 @@ func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Do
 func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
-		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed), "%d more places differ than are told of one schema",
+		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
+			"%d more places differ than are told of one schema",
 			more).
 			WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
@@ -240,10 +243,11 @@ func (g *compatibility) declaration() {
 	for _, f := range g.fields {
 		switch new := plural(f.count, "new optional field"); {
 		case g.Words == nil:
-			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares the change "+
-				"additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")
+			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares "+
+				"the change additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")
 		case g.declared == "":
-			g.out.Errorf(file(f.path), "", "additive-undeclared", "%s, and %s does not declare the change additive only", new,
+			g.out.Errorf(file(f.path), "", "additive-undeclared",
+				"%s, and %s does not declare the change additive only", new,
 				g.Words.Source).WithFix("write into it: This change is additive only.")
 		}
 	}
@@ -260,7 +264,8 @@ func (g *compatibility) described(document *strict.Document, d schemadiff.Differ
 	text, _ = d.New.(string)
 	new.add(normative(text))
 	if differing := slices.Concat(new.without(&old), old.without(&new)); len(differing) > 0 {
-		g.out.Warnf(document, d.Pointer, "description-normative", "a sentence with a key word differs in a description: %s",
+		g.out.Warnf(document, d.Pointer, "description-normative",
+			"a sentence with a key word differs in a description: %s",
 			quoted(differing)).WithFix("put what is normative into the specification's text")
 	}
 }
@@ -317,11 +322,13 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 	id := strict.String(document.Root, "$id")
 	fix := "give it an $id of its own, such as https://HOST/" + document.Path
 	if id == "" {
-		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").WithFix("%s", fix)
+		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
+			WithFix("%s", fix)
 		return
 	}
 	if u, err := url.Parse(id); err != nil || !strings.HasSuffix("/"+u.Path, "/"+document.Path) {
-		g.out.Errorf(document, "/$id", "schema-id", "the path of $id %q does not end in the schema's own, %q", shorten(id),
+		g.out.Errorf(document, "/$id", "schema-id", "the path of $id %q does not end in the schema's own, %q",
+			shorten(id),
 			document.Path).WithFix("%s", fix)
 	}
 	for _, other := range slices.Sorted(maps.Keys(s.head.texts)) {
@@ -329,7 +336,8 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 			continue
 		}
 		if d, _ := v.texts.document(s.head, other); d != nil && sameID(strict.String(d.Root, "$id"), id) {
-			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).WithFix("%s", fix)
+			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).
+				WithFix("%s", fix)
 			return
 		}
 	}

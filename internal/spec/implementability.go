@@ -41,7 +41,8 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		}
 		counted = e.counts
 		if e.missing > 0 {
-			out.Warnf(file(levelsPath), "", "level-names-missing-test", "it newly names %s that are not under test-suite/",
+			out.Warnf(file(levelsPath), "", "level-names-missing-test",
+				"it newly names %s that are not under test-suite/",
 				plural(e.missing, "test")).WithFix("add the tests, or leave them out of the levels")
 		}
 	}
@@ -76,16 +77,16 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 	}
 	switch {
 	case p.Words == nil && editorial:
-		out.Doubtf(at, "", "exception-unknown", "the change looks editorial, and whether an exception is claimed is not "+
-			"known without the pull request's body").WithFix("give the body with --pr FILE or --body FILE")
+		out.Doubtf(at, "", "exception-unknown", "the change looks editorial, and whether an exception is claimed "+
+			"is not known without the pull request's body").WithFix("give the body with --pr FILE or --body FILE")
 		return false
 	case said == justified && editorial:
 		severity := verdict.Warning
 		if p.DenyException {
 			severity = verdict.Error
 		}
-		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks editorial; that "+
-			"two "+
+		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks "+
+			"editorial; that two "+
 			"thirds of the working group granted it is for the reviewers to see", p.Words.Source, shorten(paragraph)).
 			WithFix("look it up in the working group's records")
 		return true
@@ -94,8 +95,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 			p.Words.Source, list(why)).WithFix(bringEvidence)
 		return false
 	case said == unjustified:
-		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a paragraph of at least %d words that "+
-			"says why", p.Words.Source, minJustification).WithFix(claimException)
+		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a paragraph of at least %d "+
+			"words that says why", p.Words.Source, minJustification).WithFix(claimException)
 	default:
 		fix := bringEvidence
 		if editorial {
@@ -104,17 +105,17 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		for i, e := range lacking {
 			at := file(bare[i].normative()[0].Path)
 			if len(e.rejected) == 0 {
-				out.Errorf(at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ "+
-					"does").WithFix("%s", fix)
+				out.Errorf(at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
+					"reference/ does").WithFix("%s", fix)
 				continue
 			}
-			out.Errorf(at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under test-suite/ "+
-				"or reference/ does not count: %s", listUpTo(e.rejected, 10)).WithFix("%s", fix)
+			out.Errorf(at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
+				"test-suite/ or reference/ does not count: %s", listUpTo(e.rejected, 10)).WithFix("%s", fix)
 		}
 	}
 	if editorial {
-		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, and no "+
-			"schema "+
+		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, "+
+			"and no schema "+
 			"but in annotations")
 	}
 	return false

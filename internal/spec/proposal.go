@@ -1,6 +1,6 @@
 // Package spec judges what a proposal would do to the specification's repository: the gates of RFC 0019 sections 3
-// to 5. It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a meaning
-// is unaltered or that a vote took place, it says as "looks" and "declared".
+// to 5. It reads Git and the words that it is given, and runs nothing. What a gate of this kind cannot hold, that a
+// meaning is unaltered or that a vote took place, it says as "looks" and "declared".
 package spec
 
 import (
@@ -25,7 +25,8 @@ const (
 
 var (
 	// ErrNoSpecification means that what is to be judged is no repository of the specification.
-	ErrNoSpecification = errors.New("no OAP specification here: neither base nor head has rfcs/ beside schemas/ or spec/")
+	ErrNoSpecification = errors.New("no OAP specification here: neither base nor head has rfcs/ beside schemas/ " +
+		"or spec/")
 	// ErrLimit: a proposal changes more than is looked at.
 	ErrLimit = errors.New("over the limit")
 )
@@ -254,7 +255,8 @@ func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) 
 	}
 	if *budget -= len(data); *budget < 0 {
 		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "split the change",
-			Err: fmt.Errorf("%w: with it, more than %d MiB of texts or %d MiB of schemas would be read", ErrLimit, maxTexts>>20,
+			Err: fmt.Errorf("%w: with it, more than %d MiB of texts or %d MiB of schemas would be read", ErrLimit,
+				maxTexts>>20,
 				maxSchemas>>20)}
 	}
 	return data, nil

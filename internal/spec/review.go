@@ -37,7 +37,8 @@ func ParseReviews(name string, data []byte) ([]Review, error) {
 		return nil, err
 	}
 	if _, ok := doc.Root.([]any); !ok {
-		return nil, fmt.Errorf("%s: an array of reviews is expected, as GET /repos/OWNER/NAME/pulls/N/reviews answers", name)
+		return nil, fmt.Errorf("%s: an array of reviews is expected, as GET /repos/OWNER/NAME/pulls/N/reviews answers",
+			name)
 	}
 	var out []Review
 	if err := json.Unmarshal(data, &out); err != nil {

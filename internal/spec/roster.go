@@ -38,7 +38,8 @@ var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
 func readRoster(text string) []maintainer {
 	lines := strings.Split(withoutComments(withoutCodeBlocks(strings.ReplaceAll(text, "\r\n", "\n"))), "\n")
 	start := slices.IndexFunc(lines, func(l string) bool {
-		return kindOf(l) == heading && strings.TrimSpace(strings.Trim(strings.TrimSpace(l), "#")) == "Current Maintainers" &&
+		return kindOf(l) == heading &&
+			strings.TrimSpace(strings.Trim(strings.TrimSpace(l), "#")) == "Current Maintainers" &&
 			strings.HasPrefix(strings.TrimSpace(l), "## ")
 	})
 	if start < 0 {

@@ -246,7 +246,8 @@ func tagName(text string) (name string, closing, ok bool) {
 		n++
 	}
 	if n == 0 && !closing && rest != "" {
-		return "", false, rest[0] == '?' || rest[0] == '!' && len(rest) > 1 && (isASCIILetter(rest[1]) || rest[1] == '[')
+		return "", false, rest[0] == '?' || rest[0] == '!' && len(rest) > 1 &&
+			(isASCIILetter(rest[1]) || rest[1] == '[')
 	}
 	return strings.ToLower(rest[:n]), closing, n > 0
 }
@@ -379,7 +380,8 @@ func targetEnd(text string) int {
 			if c == quoted {
 				quoted = 0
 			}
-		case (c == '"' || c == '\'') && open == '(' && i > 0 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '\n'):
+		case (c == '"' || c == '\'') && open == '(' && i > 0 && (text[i-1] == ' ' || text[i-1] == '\t' ||
+			text[i-1] == '\n'):
 			quoted = c
 		case c == open:
 			depth++

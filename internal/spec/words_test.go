@@ -155,8 +155,8 @@ func TestException(t *testing.T) {
 		{"a heading", "### Implementability Gate exception\n\n" + why, justified},
 		{"bold", "**Implementability Gate exception**\n\n" + why, justified},
 		{"underscores and stops", "__Implementability Gate exception.__ : " + why, justified},
-		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis mended, " +
-			"and the " +
+		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis " +
+			"mended, and the " +
 			"working group's\nminutes of May say so.", justified},
 		{"fifteen words", "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15", justified},
 		{"fourteen words", "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14", unjustified},

@@ -10,8 +10,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Retry is what a comment says of when the gate may come to another verdict on the same commit. It stands in the comment
-// and proves nothing: a fork may have written the report from which it was made.
+// Retry is what a comment says of when the gate may come to another verdict on the same commit. It stands in the
+// comment and proves nothing: a fork may have written the report from which it was made.
 type Retry struct {
 	At   time.Time
 	Runs int    // how many verdicts on Head the comment has told, this one included
@@ -48,7 +48,8 @@ func trimLine(text string) string {
 	return text
 }
 
-// again is the retry of a report on a head, after what the comment said before; false where nothing is to be waited for.
+// again is the retry of a report on a head, after what the comment said before; false where nothing is to be waited
+// for.
 func again(r *verdict.Report, head, before string) (Retry, bool) {
 	next := Retry{At: r.RetryAt, Runs: 1, Head: head}
 	if old, ok := ParseRetry(before); ok && old.Head == head {
@@ -65,8 +66,8 @@ func (r Retry) line() string {
 	return fmt.Sprintf("<!-- oap-gate:retry %s %d %s -->\n", r.At.UTC().Format(time.RFC3339), r.Runs, r.Head)
 }
 
-// Outdated is a comment's body with the retry taken out and, in its place, that the branch has to be updated: run again as
-// it is, the gate would judge by an old base. A body without a retry stays as it is.
+// Outdated is a comment's body with the retry taken out and, in its place, that the branch has to be updated: run again
+// as it is, the gate would judge by an old base. A body without a retry stays as it is.
 func Outdated(body string) string {
 	retry, ok := ParseRetry(body)
 	if !ok {

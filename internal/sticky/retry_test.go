@@ -25,12 +25,14 @@ func TestRetryIsCountedForOneHead(t *testing.T) {
 		{"pushed to", waits, comment(Retry{run, 4, base}), Retry{old, 1, head}, true},
 		{"doubt", doubts, comment(Retry{run, 2, head}), Retry{run.Add(time.Hour), 3, head}, true},
 		{"doubt, and again, and again", doubts, comment(Retry{run, 3, head}), Retry{time.Time{}, 4, head}, false},
-		{"failed for good", &verdict.Report{Verdict: verdict.Failed, EvaluatedAt: run}, "", Retry{time.Time{}, 1, head}, false},
+		{"failed for good", &verdict.Report{Verdict: verdict.Failed, EvaluatedAt: run}, "", Retry{time.Time{}, 1, head},
+			false},
 		{"passed", &verdict.Report{Verdict: verdict.Passed, RetryAt: old}, "", Retry{old, 1, head}, false},
 		{"the mark further down", waits, Marker + "\ntext\n" + Retry{run, 9, head}.line(), Retry{old, 1, head}, true},
 		{"no comment of ours", waits, Retry{run, 9, head}.line(), Retry{old, 1, head}, true},
 		{"no time", waits, Marker + "\n<!-- oap-gate:retry soon 9 " + head + " -->", Retry{old, 1, head}, true},
-		{"no number", waits, Marker + "\n<!-- oap-gate:retry 2026-06-01T12:00:00Z 9999999 " + head + " -->", Retry{old, 1, head}, true},
+		{"no number", waits, Marker + "\n<!-- oap-gate:retry 2026-06-01T12:00:00Z 9999999 " + head + " -->",
+			Retry{old, 1, head}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, ok := again(c.report, head, c.before); got != c.want || ok != c.waits {

@@ -37,7 +37,8 @@ type Options struct {
 	// Render gives the comment's Markdown. It must neutralise every text of the report: a report from a fork's workflow
 	// is what the fork wants it to be.
 	Render func(*verdict.Report) string
-	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the report's.
+	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the
+	// report's.
 	Head string
 	// Pull is the number of the pull request; 0: the oldest open one with that head.
 	Pull int
@@ -71,7 +72,9 @@ func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Ou
 	}
 	out, err := post(ctx, c, r, o)
 	if errors.Is(err, forge.ErrForbidden) {
-		return Outcome{Action: Forbidden, Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see docs/workflows/comment.yml", err)}, nil
+		return Outcome{Action: Forbidden,
+			Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see "+
+				"docs/workflows/comment.yml", err)}, nil
 	}
 	return out, err
 }
@@ -86,7 +89,9 @@ func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (O
 		return Outcome{}, err
 	}
 	if number == 0 {
-		return Outcome{Action: NoPull, Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since", c.Repository, head)}, nil
+		return Outcome{Action: NoPull,
+			Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since",
+				c.Repository, head)}, nil
 	}
 	return write(ctx, c, number, func(before string) string {
 		retry, waits := again(r, head, before)
@@ -118,7 +123,8 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	case r.Verdict == verdict.Errored:
 		return nil, refused("it holds no verdict: the gate could not run: %s", r.Error)
 	case len(r.Assumed) > 0:
-		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict", r.Assumed)
+		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict",
+			r.Assumed)
 	case !isSHA(r.Head):
 		return nil, refused("its head is %q, a commit is expected: the files on disk belong to no pull request", r.Head)
 	case o.Head != "" && !isSHA(o.Head):
@@ -193,15 +199,16 @@ func findPull(ctx context.Context, c *forge.Client, head string, number int) (in
 		return number, nil
 	}
 	found := 0
-	err := forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pull) bool {
-		for _, p := range list {
-			if fits(p) {
-				found = p.Number
-				return true
+	err := forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc",
+		func(list []pull) bool {
+			for _, p := range list {
+				if fits(p) {
+					found = p.Number
+					return true
+				}
 			}
-		}
-		return false
-	})
+			return false
+		})
 	return found, err
 }
 
@@ -249,7 +256,8 @@ func write(ctx context.Context, c *forge.Client, number int, made func(before st
 		action, now = Unchanged, *old
 	default:
 		action = Edited
-		_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10), sent, &now)
+		_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10),
+			sent, &now)
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -257,8 +265,8 @@ func write(ctx context.Context, c *forge.Client, number int, made func(before st
 	return Outcome{Action: action, URL: now.URL}, nil
 }
 
-// ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's token
-// says whose it is. An app's token cannot: then the author must be some app, which no contributor can be.
+// ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's
+// token says whose it is. An app's token cannot: then the author must be some app, which no contributor can be.
 func ownComments(ctx context.Context, c *forge.Client) (func(comment) bool, error) {
 	var user struct {
 		Login string `json:"login"`
@@ -278,8 +286,8 @@ func ownComments(ctx context.Context, c *forge.Client) (func(comment) bool, erro
 	}, nil
 }
 
-// body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end of
-// what makes it safe.
+// body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end
+// of what makes it safe.
 func body(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	whole := Marker + "\n" + strings.TrimRight(text, "\n") + "\n"

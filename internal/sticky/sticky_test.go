@@ -98,7 +98,8 @@ func TestComment(t *testing.T) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: "hello"})
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true, Body: Marker + "\nold"})
 			}},
-		{name: "edited on the third page", token: person, want: "edited", bodies: []string{"a", "b", "c", "d", rendered},
+		{name: "edited on the third page", token: person, want: "edited",
+			bodies: []string{"a", "b", "c", "d", rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.PageCap = 2
 				for _, b := range []string{"a", "b", "c", "d"} {
@@ -108,13 +109,16 @@ func TestComment(t *testing.T) {
 			}},
 		{name: "unchanged", token: robot, want: "unchanged", bodies: []string{strings.TrimSpace(rendered)},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true, Body: strings.TrimSpace(rendered)})
+				s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true,
+					Body: strings.TrimSpace(rendered)})
 			}},
-		{name: "marker pasted by a contributor, app token", token: robot, want: "created", bodies: []string{Marker + "\nall is well", rendered},
+		{name: "marker pasted by a contributor, app token", token: robot, want: "created",
+			bodies: []string{Marker + "\nall is well", rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: Marker + "\nall is well"})
 			}},
-		{name: "marker pasted by a contributor, person's token", token: person, want: "created", bodies: []string{Marker + "\nall is well", rendered},
+		{name: "marker pasted by a contributor, person's token", token: person, want: "created",
+			bodies: []string{Marker + "\nall is well", rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: Marker + "\nall is well"})
 			}},
@@ -122,9 +126,11 @@ func TestComment(t *testing.T) {
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "other[bot]", Bot: true, Body: "> " + Marker})
 			}},
-		{name: "stranger opens a second pull request with the same head", token: robot, want: "created", bodies: []string{rendered},
+		{name: "stranger opens a second pull request with the same head", token: robot, want: "created",
+			bodies: []string{rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.AddPull(ghtest.Pull{Number: 9, State: "open", Head: head, HeadRepo: "stranger/registry", Base: "main"})
+				s.AddPull(ghtest.Pull{Number: 9, State: "open", Head: head, HeadRepo: "stranger/registry",
+					Base: "main"})
 			}},
 		{name: "second page of pull requests", token: robot, want: "created", bodies: []string{rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
@@ -151,20 +157,26 @@ func TestComment(t *testing.T) {
 		{name: "a fork's token", token: fork, want: "forbidden"},
 		{name: "may not look the pull request up", token: robot, want: "forbidden",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 403, Message: "Resource not accessible by integration"})
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 403,
+					Message: "Resource not accessible by integration"})
 			}},
 		{name: "may not look the commit up", token: robot, want: "forbidden",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				r.Head, o.Head = merged, head
-				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/git/commits", Status: 403, Message: "Resource not accessible by integration"})
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/git/commits", Status: 403,
+					Message: "Resource not accessible by integration"})
 			}},
 		{name: "locked", token: robot, want: "forbidden",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, Base: "main", Locked: true})
 			}},
-		{name: "other commit", token: robot, want: "report refused: it is about commit 4444444444444444444444444444444444444444, and the pull request's head is 1111111111111111111111111111111111111111",
+		{name: "other commit", token: robot,
+			want: "report refused: it is about commit 4444444444444444444444444444444444444444, and the pull " +
+				"request's head is 1111111111111111111111111111111111111111",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = another; o.Head = head }},
-		{name: "merge of another head", token: robot, want: "report refused: it is about commit 3333333333333333333333333333333333333333, and the pull request's head is 4444444444444444444444444444444444444444",
+		{name: "merge of another head", token: robot,
+			want: "report refused: it is about commit 3333333333333333333333333333333333333333, and the pull " +
+				"request's head is 4444444444444444444444444444444444444444",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged; o.Head = another }},
 		{name: "no report", token: robot, want: "report refused: it is no report: schema says no",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
@@ -172,51 +184,71 @@ func TestComment(t *testing.T) {
 			}},
 		{name: "audit", token: robot, want: `report refused: its mode is "audit", "check" is expected`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Mode = "audit" }},
-		{name: "assumptions", token: robot, want: `report refused: it was given under assumptions (["--offline"]): a comment must not look like the gate's full verdict`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Assumed = []string{"--offline"} }},
-		{name: "no verdict", token: robot, want: "report refused: it holds no verdict: the gate could not run: not in this shallow clone",
+		{name: "assumptions", token: robot,
+			want: `report refused: it was given under assumptions (["--offline"]): a comment must not look like the gate's full verdict`,
+			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Assumed = []string{"--offline"} }},
+		{name: "no verdict", token: robot, want: "report refused: it holds no verdict: the gate could not run: " +
+			"not in this shallow clone",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				r.Verdict, r.Error, r.Head = verdict.Errored, "not in this shallow clone", ""
 			}},
-		{name: "files on disk", token: robot, want: `report refused: its head is "", a commit is expected: the files on disk belong to no pull request`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "" }},
-		{name: "path in the head", token: robot, want: `report refused: its head is "../../user", a commit is expected: the files on disk belong to no pull request`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "../../user" }},
-		{name: "unknown token", token: "stolen", want: `listing the pull requests: the forge does not know the token (401 "Bad credentials")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
-		{name: "no token", token: "", want: `asking whose the token is: the forge does not know the token (401 "Requires authentication")`,
-			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
-		{name: "primary rate limit", token: robot, want: "listing the comments: the forge's rate limit is used up until 2100-01-01T00:00:00Z",
+		{name: "files on disk", token: robot,
+			want: `report refused: its head is "", a commit is expected: the files on disk belong to no pull request`,
+			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "" }},
+		{name: "path in the head", token: robot,
+			want: `report refused: its head is "../../user", a commit is expected: the files on disk belong to no pull request`,
+			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "../../user" }},
+		{name: "unknown token", token: "stolen",
+			want: `listing the pull requests: the forge does not know the token (401 "Bad credentials")`,
+			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
+		{name: "no token", token: "",
+			want: `asking whose the token is: the forge does not know the token (401 "Requires authentication")`,
+			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { o.Head = head }},
+		{name: "primary rate limit", token: robot, want: "listing the comments: the forge's rate limit is used up " +
+			"until 2100-01-01T00:00:00Z",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/issues", Status: 403, Message: "API rate limit exceeded", Header: map[string]string{"X-RateLimit-Remaining": "0"}})
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/issues", Status: 403,
+					Message: "API rate limit exceeded", Header: map[string]string{"X-RateLimit-Remaining": "0"}})
 			}},
-		{name: "secondary rate limit", token: robot, want: "writing the comment: the forge's rate limit is used up until 2026-05-04T12:01:00Z (403 \"You have exceeded a secondary rate limit\")",
+		{name: "secondary rate limit", token: robot, want: "writing the comment: the forge's rate limit is used up " +
+			"until 2026-05-04T12:01:00Z (403 \"You have exceeded a secondary rate limit\")",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Method: "POST", Status: 403, Message: "You have exceeded a secondary rate limit", Header: map[string]string{"Retry-After": "60", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
+				s.Fail(ghtest.Failure{Method: "POST", Status: 403, Message: "You have exceeded a secondary rate limit",
+					Header: map[string]string{"Retry-After": "60", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
 			}},
-		{name: "429", token: robot, want: "writing the comment: the forge's rate limit is used up until 2026-05-04T12:00:05Z (429 \"slow down\")",
+		{name: "429", token: robot, want: "writing the comment: the forge's rate limit is used up until " +
+			"2026-05-04T12:00:05Z (429 \"slow down\")",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Method: "POST", Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "5", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
+				s.Fail(ghtest.Failure{Method: "POST", Status: 429, Message: "slow down",
+					Header: map[string]string{"Retry-After": "5", "Date": "Mon, 04 May 2026 12:00:00 GMT"}})
 			}},
-		{name: "422", token: robot, want: `writing the comment: the forge refuses what was sent (422 "Validation Failed", "Body is \x1b[31mbad")`,
+		{name: "422", token: robot,
+			want: `writing the comment: the forge refuses what was sent (422 "Validation Failed", "Body is \x1b[31mbad")`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Method: "POST", Status: 422, Body: `{"message":"Validation Failed","errors":[{"message":"Body is \u001b[31mbad"}]}`})
+				s.Fail(ghtest.Failure{Method: "POST", Status: 422,
+					Body: `{"message":"Validation Failed","errors":[{"message":"Body is \u001b[31mbad"}]}`})
 			}},
-		{name: "502", token: robot, want: `listing the comments: the forge cannot be reached or does not make sense (502 "")`,
+		{name: "502", token: robot,
+			want: `listing the comments: the forge cannot be reached or does not make sense (502 "")`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/issues", Status: 502, Body: "<html>"})
 			}},
-		{name: "not JSON", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (invalid character '<' looking for beginning of value)`,
+		{name: "not JSON", token: robot,
+			want: `listing the pull requests: the forge cannot be reached or does not make sense (invalid character '<' looking for beginning of value)`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "<html>"})
 			}},
-		{name: "endless pages", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (page 1 names page 1 as the next, at most 50 are read)`,
+		{name: "endless pages", token: robot,
+			want: `listing the pull requests: the forge cannot be reached or does not make sense (page 1 names page 1 as the next, at most 50 are read)`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[]", Header: map[string]string{"Link": `<http://x/?page=1>; rel="next"`}})
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[]",
+					Header: map[string]string{"Link": `<http://x/?page=1>; rel="next"`}})
 			}},
-		{name: "endless body", token: robot, want: `listing the pull requests: the forge cannot be reached or does not make sense (answer has more than 16777216 bytes)`,
+		{name: "endless body", token: robot,
+			want: `listing the pull requests: the forge cannot be reached or does not make sense (answer has more than 16777216 bytes)`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
-				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[" + strings.Repeat(" ", 17<<20) + "]"})
+				s.Fail(ghtest.Failure{Path: "/repos/acme/registry/pulls", Status: 200, Body: "[" +
+					strings.Repeat(" ", 17<<20) + "]"})
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

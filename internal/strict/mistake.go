@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// mistake names a slip that is known from other notations where the text stops being JSON at offset, for people; "" where
-// it is none of them. Nothing depends on it but the message.
+// mistake names a slip that is known from other notations where the text stops being JSON at offset, for people; ""
+// where it is none of them. Nothing depends on it but the message.
 func mistake(data []byte, offset int, cause string) string {
 	rest := data[offset:]
 	c, _ := utf8.DecodeRune(rest)
@@ -18,7 +18,8 @@ func mistake(data []byte, offset int, cause string) string {
 	case c == ',':
 		after := bytes.TrimLeft(rest[1:], " \t\r\n")
 		if len(after) > 0 && (after[0] == '}' || after[0] == ']') {
-			return fmt.Sprintf("trailing comma before %q: comma has no value on one side, commas stand between values", after[:1])
+			return fmt.Sprintf("trailing comma before %q: comma has no value on one side, commas stand between values",
+				after[:1])
 		}
 		return "comma has no value on one side, commas stand between values"
 	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")), c == '#':
@@ -42,7 +43,8 @@ func mistake(data []byte, offset int, cause string) string {
 			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$'
 		}))]
 		word = word[:min(len(word), 40)]
-		if like := map[string]string{"true": "true", "false": "false", "none": "null", "null": "null", "undefined": "null"}[strings.ToLower(string(word))]; like != "" {
+		if like := map[string]string{"true": "true", "false": "false", "none": "null", "null": "null",
+			"undefined": "null"}[strings.ToLower(string(word))]; like != "" {
 			return fmt.Sprintf("%q is no JSON, which writes %s", word, like)
 		}
 		return fmt.Sprintf("%q has no quotes, names and texts stand in \"", word)

@@ -224,7 +224,8 @@ func (r *reader) number(t token) (any, error) {
 	}
 	if _, err := strconv.ParseFloat(digits, 64); err != nil {
 		return nil, r.fault(t.start, CodeNumberRange,
-			fmt.Sprintf("number %s is outside the range of an IEEE 754 double, whose greatest is 1.7976931348623157e308", digits))
+			fmt.Sprintf("number %s is outside the range of an IEEE 754 double, whose greatest is "+
+				"1.7976931348623157e308", digits))
 	}
 	return json.Number(digits), nil
 }
@@ -235,7 +236,8 @@ func (r *reader) duplicate(names []name) error {
 	for _, n := range names {
 		if first, ok := seen[n.text]; ok {
 			e := r.fault(n.offset, CodeDuplicateMember,
-				fmt.Sprintf("member %q appears again, it stands in line %d already and a name may stand once", n.text, r.pos(first).Line))
+				fmt.Sprintf("member %q appears again, it stands in line %d already and a name may stand once", n.text,
+					r.pos(first).Line))
 			e.Pointer = string(jsontext.Pointer(e.Pointer).AppendToken(n.text))
 			return e
 		}
@@ -268,7 +270,8 @@ func explain(data []byte, offset int, err error) (code, message string) {
 	}
 	switch {
 	case surrogate(rest):
-		return CodeLoneSurrogate, fmt.Sprintf("escape %s is half of a surrogate pair, both halves must stand together", rest[:6])
+		return CodeLoneSurrogate, fmt.Sprintf("escape %s is half of a surrogate pair, both halves must stand together",
+			rest[:6])
 	case err == io.ErrUnexpectedEOF:
 		return CodeSyntax, "text ends before its value is complete"
 	}

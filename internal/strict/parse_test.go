@@ -11,7 +11,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := Parse("x.json", []byte(` {"a":[1,-2.50e1,"x\u00e9\ud83d\ude00",[],{}],"b":{"":null},"c":true,"d":false}`+"\n"), RegistryFile)
+	got, err := Parse("x.json",
+		[]byte(` {"a":[1,-2.50e1,"x\u00e9\ud83d\ude00",[],{}],"b":{"":null},"c":true,"d":false}`+"\n"), RegistryFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,8 @@ func TestParseAfterRefusal(t *testing.T) {
 // Whatever Parse accepts encoding/json accepts too, with equal values, and Pos stays inside the text.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		listing, `{"a":[1,{"b/c":"\ud83d\ude00"},[]],"~":null}`, `{"a":1,"\u0061":2}`, "[\"\\ud800\"]", "\ufeff1", "[1e400]",
+		listing, `{"a":[1,{"b/c":"\ud83d\ude00"},[]],"~":null}`, `{"a":1,"\u0061":2}`, "[\"\\ud800\"]", "\ufeff1",
+		"[1e400]",
 		`[[[[]]]] `, "1 2", `{"a":}`, "\"\xff\"", `[1,]`, `{"a" 1}`, `{,}`, `:`,
 	} {
 		f.Add([]byte(s))

@@ -32,7 +32,8 @@ func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 // *Error. Nodes carry Line and Column, both from 1; Column counts characters.
 func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) {
 	fault := func(line, column int, format string, args ...any) (*yaml.Node, error) {
-		return nil, &Error{Pos: strict.Pos{Path: path, Line: line, Column: column}, Message: fmt.Sprintf(format, args...)}
+		return nil, &Error{Pos: strict.Pos{Path: path, Line: line, Column: column},
+			Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case len(data) > maxBytes:
@@ -81,7 +82,8 @@ func syntax(err error) (line int, message string) {
 }
 
 var plainTags = map[string]bool{
-	"!!map": true, "!!seq": true, "!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!timestamp": true,
+	"!!map": true, "!!seq": true, "!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true,
+	"!!timestamp": true,
 }
 
 // check gives the first node that has no one meaning, and why.

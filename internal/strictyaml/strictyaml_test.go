@@ -62,7 +62,8 @@ func TestMember(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a: 1", "a: &x [*x]", "? [a]\n: 1", "<<: {a: 1}", "- - -", "a: |\n  x\n", "%YAML 1.2\n---\na", "\"\\u0041\": 1\nA: 2", "!!binary a", "a:\tb", "? \n? "} {
+	for _, s := range []string{"a: 1", "a: &x [*x]", "? [a]\n: 1", "<<: {a: 1}", "- - -", "a: |\n  x\n",
+		"%YAML 1.2\n---\na", "\"\\u0041\": 1\nA: 2", "!!binary a", "a:\tb", "? \n? "} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -23,8 +23,8 @@ const (
 	label = "expiring"
 	// over is for how long after its end a listing is reminded of.
 	over = 30 * 24 * time.Hour
-	// maxOfDomain is how many issues one run makes for one registrable domain: who lists a thousand names gets no thousand
-	// issues at once.
+	// maxOfDomain is how many issues one run makes for one registrable domain: who lists a thousand names gets no
+	// thousand issues at once.
 	maxOfDomain = 5
 )
 
@@ -40,10 +40,11 @@ type issue struct {
 
 var remindMark = regexp.MustCompile(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
 
-// Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those that
-// are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends. The error
-// is a *forge.Error.
-func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration, app int64) ([]Change, error) {
+// Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
+// that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
+// The error is a *forge.Error.
+func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration, app int64) ([]Change,
+	error) {
 	writer, err := c.Writer(ctx, app)
 	if err != nil {
 		return nil, err
@@ -81,8 +82,9 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		default:
 			open[slug] = true
 			if one.Title != title(row) || strings.ReplaceAll(one.Body, "\r\n", "\n") != body(row) {
-				edits = append(edits, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title(row)), Method: http.MethodPatch,
-					Path: issuePath(one.Number), Body: map[string]any{"title": title(row), "body": body(row)}})
+				edits = append(edits, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title(row)),
+					Method: http.MethodPatch,
+					Path:   issuePath(one.Number), Body: map[string]any{"title": title(row), "body": body(row)}})
 			}
 		}
 	}
@@ -99,7 +101,8 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		if labels {
 			sent["labels"] = []string{label}
 		}
-		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues", Body: sent})
+		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues",
+			Body: sent})
 	}
 	return append(first, edits...), nil
 }
@@ -161,7 +164,8 @@ func settled(listed map[string]listing.Row, slug string, at time.Time) string {
 // be written twice.
 func closing(one issue, slug, why string) Change {
 	return Change{Text: fmt.Sprintf("close issue %d of %s: %s", one.Number, slug, why), Method: http.MethodPatch,
-		Path: issuePath(one.Number), Body: map[string]any{"state": "closed", "body": strings.TrimRight(one.Body, "\r\n") + "\n\nClosed: " + why + ".\n"}}
+		Path: issuePath(one.Number), Body: map[string]any{"state": "closed",
+			"body": strings.TrimRight(one.Body, "\r\n") + "\n\nClosed: " + why + ".\n"}}
 }
 
 func title(row listing.Row) string {

@@ -59,8 +59,8 @@ type run struct {
 	Started    time.Time `json:"run_started_at"` // of the last attempt
 }
 
-// Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say in
-// the comment where that would judge by an old base. The error is a *forge.Error.
+// Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say
+// in the comment where that would judge by an old base. The error is a *forge.Error.
 func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, error) {
 	writer, err := c.Writer(ctx, o.App)
 	if err != nil {
@@ -71,10 +71,11 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 		return nil, err
 	}
 	var pulls []pullRequest
-	err = forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc", func(list []pullRequest) bool {
-		pulls = append(pulls, list...)
-		return false
-	})
+	err = forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc",
+		func(list []pullRequest) bool {
+			pulls = append(pulls, list...)
+			return false
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,8 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 }
 
 // rerunOf is what is to be done for one pull request, nil where that is nothing.
-func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time, p pullRequest) (*Change, error) {
+func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
+	p pullRequest) (*Change, error) {
 	own, err := newestOwn(ctx, c, writer, p.Number)
 	if err != nil || own == nil {
 		return nil, err
@@ -129,7 +131,8 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 	if last.Attempt > maxReruns || last.Attempt > 1 && o.Now.Sub(last.Started) < betweenRuns {
 		return nil, nil
 	}
-	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number, date(retry.At)),
+	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number,
+		date(retry.At)),
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
 }
 
@@ -148,8 +151,8 @@ func newestOwn(ctx context.Context, c *forge.Client, writer forge.Writer, number
 	return own, err
 }
 
-// failedRun is the newest run of the gate on a pull request's head, where it failed; nil where it did not, where it still
-// runs, and where it waits for somebody's approval.
+// failedRun is the newest run of the gate on a pull request's head, where it failed; nil where it did not, where it
+// still runs, and where it waits for somebody's approval.
 func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*run, error) {
 	var list struct {
 		Runs []run `json:"workflow_runs"`
@@ -160,7 +163,8 @@ func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*ru
 	}
 	var last *run
 	for _, r := range list.Runs {
-		if r.Path == workflow && r.Event == "pull_request" && r.Head == head && (last == nil || r.Created.After(last.Created)) {
+		if r.Path == workflow && r.Event == "pull_request" && r.Head == head &&
+			(last == nil || r.Created.After(last.Created)) {
 			last = &r
 		}
 	}
@@ -177,6 +181,7 @@ func outdated(p pullRequest, own *comment) *Change {
 	if text == own.Body {
 		return nil
 	}
-	return &Change{Text: fmt.Sprintf("say in pull request %d that its branch has to be updated", p.Number), Method: http.MethodPatch,
-		Path: fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
+	return &Change{Text: fmt.Sprintf("say in pull request %d that its branch has to be updated", p.Number),
+		Method: http.MethodPatch,
+		Path:   fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
 }

@@ -41,7 +41,8 @@ func listed(at time.Time, ends ...any) *listing.Rows {
 	for i := 0; i < len(ends); i += 2 {
 		until := at.Add(ends[i+1].(time.Duration))
 		slug := ends[i].(string)
-		rows.Listings = append(rows.Listings, listing.Row{Slug: slug, ToolDID: "did:web:" + slug + ".example", Status: verdict.StatusValid, Until: &until})
+		rows.Listings = append(rows.Listings, listing.Row{Slug: slug, ToolDID: "did:web:" + slug + ".example",
+			Status: verdict.StatusValid, Until: &until})
 	}
 	return rows
 }
@@ -64,8 +65,10 @@ func TestRemind(t *testing.T) {
 	s, c := start(t)
 	s.AddPull(ghtest.Pull{Number: 1, State: "open", Base: "main"}) // with the mark in its body
 	s.AddIssue(ghtest.Issue{State: "open", Title: "by hand", Body: "<!-- oap-gate:remind:nova -->\n", Login: "mallory"})
-	s.AddIssue(ghtest.Issue{State: "open", Title: "another app", Body: "<!-- oap-gate:remind:nova -->\n", Login: "x[bot]", App: 7})
-	s.AddIssue(ghtest.Issue{State: "open", Title: "quoted", Body: "> <!-- oap-gate:remind:nova -->\n", Login: "github-actions[bot]", App: ghtest.ActionsApp})
+	s.AddIssue(ghtest.Issue{State: "open", Title: "another app", Body: "<!-- oap-gate:remind:nova -->\n",
+		Login: "x[bot]", App: 7})
+	s.AddIssue(ghtest.Issue{State: "open", Title: "quoted", Body: "> <!-- oap-gate:remind:nova -->\n",
+		Login: "github-actions[bot]", App: ghtest.ActionsApp})
 	foreign := s.Issues()
 	rows := listed(now, "nova", 10*day, "aurora", 3*day, "far", 20*day, "old", -29*day, "gone", -31*day)
 	rows.Listings[2].Slug = "far"
@@ -75,7 +78,8 @@ func TestRemind(t *testing.T) {
 	hostile.Slug = "a`@everyone"
 	rows.Listings = append(rows.Listings, revoked, hostile)
 
-	want := []string{"create issue: implementations/old.json ends on 2026-05-03", "create issue: implementations/aurora.json ends on 2026-06-04",
+	want := []string{"create issue: implementations/old.json ends on 2026-05-03",
+		"create issue: implementations/aurora.json ends on 2026-06-04",
 		"create issue: implementations/nova.json ends on 2026-06-11"}
 	if got := settle(t, c, rows); !slices.Equal(got, want) {
 		t.Fatalf("first: %q", got)
@@ -90,7 +94,8 @@ func TestRemind(t *testing.T) {
 	later := now.Add(2 * day)
 	next := listed(later, "nova", 8*day-time.Hour, "aurora", 90*day, "old", -31*day)
 	got := settle(t, c, next)
-	want = []string{"close issue 103 of old: it ended, and was not renewed", "close issue 104 of aurora: it was renewed, until 2026-09-01",
+	want = []string{"close issue 103 of old: it ended, and was not renewed",
+		"close issue 104 of aurora: it was renewed, until 2026-09-01",
 		"edit issue 105: implementations/nova.json ends on 2026-06-11"}
 	if !slices.Equal(got, want) {
 		t.Errorf("later: %q", got)
@@ -98,7 +103,8 @@ func TestRemind(t *testing.T) {
 	if got := settle(t, c, next); len(got) != 0 {
 		t.Errorf("later again: %q", got)
 	}
-	if got := settle(t, c, listed(later)); !slices.Equal(got, []string{"close issue 105 of nova: it is no longer listed"}) {
+	if got := settle(t, c, listed(later)); !slices.Equal(got,
+		[]string{"close issue 105 of nova: it is no longer listed"}) {
 		t.Errorf("last: %q", got)
 	}
 	if !reflect.DeepEqual(s.Issues()[:len(foreign)], foreign) {
@@ -129,7 +135,8 @@ func TestRemindIsBounded(t *testing.T) {
 	s.AddLabel("expiring")
 	rows := listed(now)
 	for i := range 80 {
-		rows.Listings = append(rows.Listings, listed(now, fmt.Sprintf("tool%02d", i), day+time.Duration(i)*time.Minute).Listings[0])
+		rows.Listings = append(rows.Listings, listed(now, fmt.Sprintf("tool%02d", i),
+			day+time.Duration(i)*time.Minute).Listings[0])
 	}
 	for i := range 8 {
 		row := listed(now, fmt.Sprintf("many%d", i), time.Hour).Listings[0]
@@ -185,8 +192,10 @@ const head = "1111111111111111111111111111111111111111"
 func waiting(s *ghtest.Server, at time.Time, login string, bot bool) {
 	s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
 	s.AddComment(ghtest.Comment{Pull: 7, Login: login, Bot: bot,
-		Body: sticky.Marker + "\n" + fmt.Sprintf("<!-- oap-gate:retry %s 1 %s -->\n\n*May pass from %s on; it is run again by itself.*\n\nthe report\n",
-			at.Format(time.RFC3339), head, at.Format(time.DateOnly))})
+		Body: sticky.Marker + "\n" +
+			fmt.Sprintf("<!-- oap-gate:retry %s 1 %s -->\n\n*May pass from %s on; it is run again by itself.*\n\nthe "+
+				"report\n",
+				at.Format(time.RFC3339), head, at.Format(time.DateOnly))})
 }
 
 func failed(change func(*ghtest.Run)) ghtest.Run {
@@ -214,13 +223,19 @@ func TestRerun(t *testing.T) {
 		{"it has not", now.Add(time.Minute), "github-actions[bot]", true, now.Add(-21 * day), nil, ""},
 		{"it came long ago", now.Add(-31 * day), "github-actions[bot]", true, now.Add(-21 * day), nil, ""},
 		{"a comment of a stranger", now.Add(-day), "mallory", false, now.Add(-21 * day), nil, ""},
-		{"the base moved", now.Add(-day), "github-actions[bot]", true, now.Add(-19 * day), nil, "say in pull request 7 that its branch has to be updated"},
-		{"too old", now.Add(-day), "github-actions[bot]", true, now.Add(-40 * day), func(r *ghtest.Run) { r.CreatedAt = now.Add(-29 * day) },
+		{"the base moved", now.Add(-day), "github-actions[bot]", true, now.Add(-19 * day), nil,
 			"say in pull request 7 that its branch has to be updated"},
-		{"passed", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Conclusion = "success" }, ""},
-		{"waits for approval", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Conclusion = "action_required" }, ""},
-		{"still runs", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Status, r.Conclusion = "in_progress", "" }, ""},
-		{"another workflow", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day), func(r *ghtest.Run) { r.Path = ".github/workflows/mine.yml" }, ""},
+		{"too old", now.Add(-day), "github-actions[bot]", true, now.Add(-40 * day),
+			func(r *ghtest.Run) { r.CreatedAt = now.Add(-29 * day) },
+			"say in pull request 7 that its branch has to be updated"},
+		{"passed", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Conclusion = "success" }, ""},
+		{"waits for approval", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Conclusion = "action_required" }, ""},
+		{"still runs", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Status, r.Conclusion = "in_progress", "" }, ""},
+		{"another workflow", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
+			func(r *ghtest.Run) { r.Path = ".github/workflows/mine.yml" }, ""},
 		{"run an hour ago", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
 			func(r *ghtest.Run) { r.Attempt, r.RunStartedAt = 2, now.Add(-time.Hour) }, ""},
 		{"run yesterday", now.Add(-day), "github-actions[bot]", true, now.Add(-21 * day),
@@ -252,7 +267,8 @@ func TestRerun(t *testing.T) {
 // A second run right after the first one does nothing, and a comment that asks for an update says so once.
 func TestRerunTwice(t *testing.T) {
 	options := RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
-	for name, tip := range map[string]time.Time{"again": now.Add(-time.Hour).Add(-20 * day), "outdated": now.Add(-2 * time.Hour)} {
+	for name, tip := range map[string]time.Time{"again": now.Add(-time.Hour).Add(-20 * day),
+		"outdated": now.Add(-2 * time.Hour)} {
 		t.Run(name, func(t *testing.T) {
 			s, client := start(t)
 			waiting(s, now.Add(-day), "github-actions[bot]", true)
@@ -278,10 +294,12 @@ func TestRerunTwice(t *testing.T) {
 				}
 			}
 			body := s.Comments()[0].Body
-			if asks := strings.Contains(body, "*Update the branch: it may pass since 2026-05-31"); asks != (name == "outdated") {
+			asks := strings.Contains(body, "*Update the branch: it may pass since 2026-05-31")
+			if asks != (name == "outdated") {
 				t.Errorf("the comment says\n%s", body)
 			}
-			if !strings.HasPrefix(body, sticky.Marker+"\n") || !strings.Contains(body, "the report") || name == "outdated" && strings.Contains(body, "by itself") {
+			if !strings.HasPrefix(body, sticky.Marker+"\n") || !strings.Contains(body, "the report") ||
+				name == "outdated" && strings.Contains(body, "by itself") {
 				t.Errorf("the comment is\n%s", body)
 			}
 		})

@@ -47,8 +47,8 @@ func (s *Severity) UnmarshalText(text []byte) error {
 type Basis uint8
 
 // The bases. Text is the files themselves, and what a listing's own documents have to go on saying: as true today as at
-// the merge. World is a document, key or registration of others, which was judged at the merge and need not say the same
-// today. Lapsed is time or a revocation alone: no fault of the registry.
+// the merge. World is a document, key or registration of others, which was judged at the merge and need not say the
+// same today. Lapsed is time or a revocation alone: no fault of the registry.
 const (
 	Text Basis = iota
 	World

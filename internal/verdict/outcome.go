@@ -44,7 +44,8 @@ type Place interface {
 	Pos(pointer string) strict.Pos
 }
 
-// Unplaced is the Place of what stands in no file: the pointers of its findings lead into a document that the rule names.
+// Unplaced is the Place of what stands in no file: the pointers of its findings lead into a document that the rule
+// names.
 type Unplaced struct{}
 
 // Pos is no place.

@@ -1,5 +1,5 @@
-// Package verdict is what a judgement is, whatever is judged: the findings of a check, its outcome on one subject, and the
-// report of them all.
+// Package verdict is what a judgement is, whatever is judged: the findings of a check, its outcome on one subject, and
+// the report of them all.
 package verdict
 
 import (
@@ -205,7 +205,8 @@ type Signatures struct {
 }
 
 func (n Signatures) String() string {
-	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad, n.Unsigned, n.UnknownKey, n.ExpiredKey)
+	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad,
+		n.Unsigned, n.UnknownKey, n.ExpiredKey)
 }
 
 // Peer is another copy of the registry, as it was found.
@@ -244,7 +245,8 @@ const (
 	StatusInvalid     = "invalid"
 )
 
-// Join adds what was found of the same check and subject elsewhere: the worse verdict stands, with the findings of both.
+// Join adds what was found of the same check and subject elsewhere: the worse verdict stands, with the findings of
+// both.
 func (r *Result) Join(o Result) {
 	if o.Verdict.Worse(r.Verdict) {
 		r.Verdict, r.Reason = o.Verdict, o.Reason

@@ -190,7 +190,8 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 	}
 	o.Passed = true
 	if len(history) > 0 {
-		f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path, stamp(history[0].When))
+		f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path,
+			stamp(history[0].When))
 		f.Commit = history[0].Commit
 		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
 	}

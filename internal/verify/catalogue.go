@@ -17,8 +17,9 @@ var catalogue = []step{
 		ID: "manifest", Title: "the target serves a Manifest, which names the target's DID", Cite: section6,
 		Method: verdict.Live,
 		Why:    "whoever serves no Manifest cannot be engaged or judged",
-		Fix:    "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with tool.did",
-		Codes:  slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
+		Fix: "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with " +
+			"tool.did",
+		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
 	}},
 	{judge: judgeDiscovery, Rule: verdict.Rule{
 		ID: "receipt-discovery", Title: "the Manifest's conformance block names the Receipt", Cite: section6,
@@ -110,11 +111,13 @@ var catalogue = []step{
 	}},
 	{judge: judgeWitnesses, each: true, costly: true, Rule: verdict.Rule{
 		ID: "peer-witnesses", Title: "an L4 Receipt carries one, " +
-			"an L5 Receipt three independent peer witnesses' signatures", Cite: "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
+			"an L5 Receipt three independent peer witnesses' signatures",
+		Cite:   "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
 		Method: verdict.Live,
 		Why:    "at L4 and above, others who have been through it must vouch",
-		Fix:    "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
-		Codes:  slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld}),
+		Fix: "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and " +
+			"domains",
+		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld}),
 	}},
 	{judge: judgeAudit, each: true, Rule: verdict.Rule{
 		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force",
@@ -140,9 +143,10 @@ var catalogue = []step{
 		},
 	}},
 	{judge: judgeReverify, Rule: verdict.Rule{
-		ID: "reverify", Title: "the suite is run again against the live target", Cite: section6, Method: verdict.Attested,
-		Why: "what a deployment does today may differ from what it did when it was tested",
-		Fix: "run the conformance suite against the target; no verdict here depends on it",
+		ID: "reverify", Title: "the suite is run again against the live target", Cite: section6,
+		Method: verdict.Attested,
+		Why:    "what a deployment does today may differ from what it did when it was tested",
+		Fix:    "run the conformance suite against the target; no verdict here depends on it",
 	}},
 }
 

@@ -135,7 +135,8 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 		out.Errorf(manifestDocument, "/conformance", "unattested",
 			"the Manifest has no conformance block: the target is unattested, "+
 				"and whatever policy its principal has for such applies").
-			WithFix("add conformance with a receipt_uri to the Manifest, or treat the target by the policy for the unattested")
+			WithFix("add conformance with a receipt_uri to the Manifest, or treat the target by the policy for the " +
+				"unattested")
 		return out, nil
 	case !evidence.IsHTTPS(m.ReceiptURI):
 		out.Errorf(manifestDocument, "/conformance/receipt_uri", "no-receipt-uri",
@@ -194,7 +195,8 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 		trusted = TrustedSuites
 	}
 	if r.SuiteName != SuiteName {
-		out.Errorf(receiptDocument, "/suite/name", "suite-not-trusted", "suite.name is %.100q, %q is needed", r.SuiteName,
+		out.Errorf(receiptDocument, "/suite/name", "suite-not-trusted", "suite.name is %.100q, %q is needed",
+			r.SuiteName,
 			SuiteName).
 			WithFix("attest with the conformance suite of the specification")
 	}
@@ -255,7 +257,8 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	_, unreadable := did.Parse(m.ToolDID) // which the step manifest reports
 	if unreadable == nil && !sameDID(m.ToolDID, r.ImplementationDID) {
 		out.Errorf(receiptDocument, "/implementation/did", "receipt-did-differs",
-			"the Receipt's implementation.did is %.200q, the Manifest's tool.did is %.200q", r.ImplementationDID, m.ToolDID).
+			"the Receipt's implementation.did is %.200q, the Manifest's tool.did is %.200q", r.ImplementationDID,
+			m.ToolDID).
 			WithFix("publish the Receipt that was issued for %.200s", m.ToolDID)
 	}
 	asked := w.target.ManifestURI
@@ -363,7 +366,8 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 			add(&out, receiptDocument, checks.NonCommercial(r, l))
 		} else if len(out.Findings) < maxNamed {
 			out.Errorf(receiptDocument, "/claimed_levels", "no-such-level",
-				"claimed_levels has %.40q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3", l).
+				"claimed_levels has %.40q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and "+
+					"C1 to C3", l).
 				WithFix("attest at levels that exist")
 		}
 	}

@@ -119,7 +119,8 @@ func (w *work) look() error {
 	}
 	l := w.cfg.Standing.BySlug(w.target.Slug)
 	if l == nil {
-		return fmt.Errorf("%w: %s is not in commit %.12s", ErrNotListed, listing.Path(w.target.Slug), w.cfg.Clone.Commit)
+		return fmt.Errorf("%w: %s is not in commit %.12s", ErrNotListed, listing.Path(w.target.Slug),
+			w.cfg.Clone.Commit)
 	}
 	var err error
 	if w.pinned, err = w.cfg.Standing.Listing(w.ctx, l); err != nil {
@@ -149,7 +150,8 @@ const maxDocuments = 50
 // collect seeks the documents.
 func (w *work) collect() error {
 	t := evidence.Target{Memo: w.cfg.Memo}
-	t.Manifest = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ManifestURI, MaxBytes: evidence.MaxManifest}
+	t.Manifest = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ManifestURI,
+		MaxBytes: evidence.MaxManifest}
 	switch {
 	case w.target.AtHand:
 		at := func(name string, most int64) evidence.Request {
@@ -159,9 +161,11 @@ func (w *work) collect() error {
 		t.Receipt = at(evidence.FileReceipt, evidence.MaxReceipt)
 		t.DIDDocument = at(evidence.FileDIDDocument, evidence.MaxDIDDocument)
 	case w.target.ReceiptURI != "":
-		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ReceiptURI, MaxBytes: evidence.MaxReceipt}
+		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ReceiptURI,
+			MaxBytes: evidence.MaxReceipt}
 	case w.pinned != nil:
-		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.pinned.ReceiptURI, MaxBytes: evidence.MaxReceipt}
+		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.pinned.ReceiptURI,
+			MaxBytes: evidence.MaxReceipt}
 		t.SHA256 = w.pinned.ReceiptSHA256
 	}
 	failed := func() error { return nil }
@@ -387,7 +391,8 @@ func (w *work) accept(rep *Report) {
 		decided = of(l)
 		if w.receipt() != nil && !slices.Contains(rep.ClaimedLevels, l) {
 			decided = verdict.Failed
-			rep.Reasons = append(rep.Reasons, fmt.Sprintf("level: %s is asked for, and the Receipt does not claim it", l))
+			rep.Reasons = append(rep.Reasons, fmt.Sprintf("level: %s is asked for, and the Receipt does not claim it",
+				l))
 		}
 	}
 	switch {

@@ -56,7 +56,8 @@ func FuzzParseTarget(f *testing.F) {
 
 func TestParseTargets(t *testing.T) {
 	got, err := ParseTargets([]byte("\n# none\n https://a.example # one\r\nhttps://b.example/#frag\n\ttool\n#"))
-	if want := []string{"https://a.example", "https://b.example/#frag", "tool"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"https://a.example", "https://b.example/#frag", "tool"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
@@ -66,7 +67,8 @@ func TestSuites(t *testing.T) {
 		trusted, version string
 		want             bool
 	}{
-		{"1.x", "1.0.0", true}, {"1.x", "1.3", true}, {"1.x", "1", false}, {"1.x", "10.0.0", false}, {"1.x", "1.4.0-rc.1",
+		{"1.x", "1.0.0", true}, {"1.x", "1.3", true}, {"1.x", "1", false}, {"1.x", "10.0.0", false},
+		{"1.x", "1.4.0-rc.1",
 			false},
 		{"1.x", "1.x", false}, {"1.x", "1.0.0 ", false}, {"1.x", "", false}, {"1.x,2.1.0", "2.1.0", true}, {"2.1.0",
 			"2.1", false},
@@ -92,11 +94,13 @@ func TestCovers(t *testing.T) {
 		base, text string
 		want       bool
 	}{
-		{"https://a.example/x", "https://a.example/x", true}, {"https://a.example/x", "https://A.example:443/x/y?q", true},
+		{"https://a.example/x", "https://a.example/x", true}, {"https://a.example/x", "https://A.example:443/x/y?q",
+			true},
 		{"https://a.example/x", "https://a.example/xy", false}, {"https://a.example/x", "https://a.example/", false},
 		{"https://a.example/x", "https://a.example/x/../y", false}, {"https://a.example/x",
 			"https://a.example/x/%2e%2e/y", false},
-		{"https://a.example/x", "http://a.example/x", false}, {"https://a.example/x", "https://a.example:8443/x", false},
+		{"https://a.example/x", "http://a.example/x", false}, {"https://a.example/x", "https://a.example:8443/x",
+			false},
 		{"https://a.example/x", "", false}, {"https://a.example", "https://a.example/anything", true},
 	} {
 		if got := covers(c.base, c.text); got != c.want {

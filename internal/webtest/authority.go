@@ -72,7 +72,8 @@ func newAuthority() (*authority, error) {
 		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return &authority{pem: text, cert: cert, key: key, leaf: leaf, serial: 1, issued: map[string]*tls.Certificate{}}, nil
+	return &authority{pem: text, cert: cert, key: key, leaf: leaf, serial: 1, issued: map[string]*tls.Certificate{}},
+		nil
 }
 
 func (a *authority) certificate(host string, m TLSMode) (*tls.Certificate, error) {

@@ -90,14 +90,18 @@ func TestBehaviours(t *testing.T) {
 		{"status", Behaviour{Status: 503}, 503, nil, nil},
 		{"repeat", Behaviour{Body: []byte("["), Repeat: 1000}, 200, func(b []byte) bool { return len(b) == 1000 }, nil},
 		{"endless", Behaviour{Endless: true}, 200, func(b []byte) bool { return len(b) == 1<<20 }, nil},
-		{"drip", Behaviour{Body: []byte("slow"), Drip: 1, Interval: 1}, 200, func(b []byte) bool { return string(b) == "slow" }, nil},
-		{"gzip", Behaviour{Body: []byte("packed"), Gzip: true}, 200, func(b []byte) bool { return unzip(b) == "packed" }, nil},
-		{"bomb", Behaviour{Bomb: 4 << 20}, 200, func(b []byte) bool { return len(unzip(b)) > 4<<20 && len(b) < 1<<16 }, nil},
+		{"drip", Behaviour{Body: []byte("slow"), Drip: 1, Interval: 1}, 200,
+			func(b []byte) bool { return string(b) == "slow" }, nil},
+		{"gzip", Behaviour{Body: []byte("packed"), Gzip: true}, 200,
+			func(b []byte) bool { return unzip(b) == "packed" }, nil},
+		{"bomb", Behaviour{Bomb: 4 << 20}, 200, func(b []byte) bool { return len(unzip(b)) > 4<<20 && len(b) < 1<<16 },
+			nil},
 		{"redirects", Behaviour{Redirect: "https://a.example/redirects"}, 0, nil, contains("too many redirects")},
 		{"reset", Behaviour{Reset: true}, 0, nil, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
 		{"raw", Behaviour{Raw: []byte("SSH-2.0\r\n")}, 0, nil, contains("malformed HTTP")},
 		{"headers", Behaviour{HugeHeaders: 10 << 20}, 0, nil, contains("exceeded")},
-		{"cut", Behaviour{Body: []byte("abcd"), CloseEarly: true}, 0, nil, func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
+		{"cut", Behaviour{Body: []byte("abcd"), CloseEarly: true}, 0, nil,
+			func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			url := "https://a.example/" + tt.name
@@ -209,7 +213,8 @@ func TestManyHosts(t *testing.T) {
 
 func TestRDAP(t *testing.T) {
 	w := start(t)
-	w.SetDomain("old.example", Domain{Registered: "2015-01-01T00:00:00Z", Events: []Event{{"reregistration", "2020-01-01T00:00:00Z"}}})
+	w.SetDomain("old.example", Domain{Registered: "2015-01-01T00:00:00Z",
+		Events: []Event{{"reregistration", "2020-01-01T00:00:00Z"}}})
 	w.SetDomain("other.example", Domain{Registered: "2015-01-01T00:00:00Z", LDHName: "old.example"})
 	w.SetDomain("down.example", Domain{RDAP: &Behaviour{Status: 503}})
 	w.SetDomain("garbage.example", Domain{RDAP: &Behaviour{Body: []byte("<html>")}})
@@ -234,7 +239,8 @@ func TestRDAP(t *testing.T) {
 			LDHName string `json:"ldhName"`
 			Events  []Event
 		}
-		if err := json.Unmarshal(body, &object); err == nil && (object.LDHName != tt.ldh || len(object.Events) != tt.dates) {
+		if err := json.Unmarshal(body, &object); err == nil &&
+			(object.LDHName != tt.ldh || len(object.Events) != tt.dates) {
 			t.Errorf("%s: %s", tt.name, body)
 		}
 	}
@@ -303,13 +309,15 @@ func TestCloseEndsReplies(t *testing.T) {
 	w := start(t)
 	c := client(t, w)
 	for name, b := range map[string]Behaviour{
-		"late": {Delay: Duration(time.Hour)}, "drip": {Body: []byte("xx"), Drip: 1, Interval: Duration(time.Hour)}, "endless": {Endless: true},
+		"late": {Delay: Duration(time.Hour)}, "drip": {Body: []byte("xx"), Drip: 1, Interval: Duration(time.Hour)},
+		"endless": {Endless: true},
 	} {
 		w.Set("https://a.example/"+name, b)
 	}
 	w.SetTLS("silent.example", TLSSilent)
 	ends := make(chan error)
-	urls := []string{"https://a.example/late", "https://a.example/drip", "https://a.example/endless", "https://silent.example/"}
+	urls := []string{"https://a.example/late", "https://a.example/drip", "https://a.example/endless",
+		"https://silent.example/"}
 	for _, url := range urls {
 		go func() {
 			_, _, err := get(c, url, 1<<40)

@@ -23,10 +23,14 @@ func TestAct(t *testing.T) {
 		want         []string
 		status       int
 	}{
-		"honest":    {honest, "pull_request", []string{"outputs: pass|false||1|false|false|report.json|", "outcome: success"}, 0},
-		"dishonest": {dishonest, "pull_request", []string{"outputs: fail|false|append-only|1|false|false|report.json|", "outcome: failure"}, 1},
-		"queue":     {dishonest, "merge_group", []string{"outputs: fail|false|append-only|1|false|false|report.json|", "outcome: failure"}, 1},
-		"refused":   {honest, "pull_request_target", []string{"outputs: error|false||0|false|false|report.json|", "outcome: failure"}, 1},
+		"honest": {honest, "pull_request", []string{"outputs: pass|false||1|false|false|report.json|",
+			"outcome: success"}, 0},
+		"dishonest": {dishonest, "pull_request", []string{"outputs: fail|false|append-only|1|false|false|report.json|",
+			"outcome: failure"}, 1},
+		"queue": {dishonest, "merge_group", []string{"outputs: fail|false|append-only|1|false|false|report.json|",
+			"outcome: failure"}, 1},
+		"refused": {honest, "pull_request_target", []string{"outputs: error|false||0|false|false|report.json|",
+			"outcome: failure"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := build(t, test.steps, merged)
@@ -39,9 +43,11 @@ func TestAct(t *testing.T) {
 			check(t, os.WriteFile(event, []byte(payload), 0o644))
 			check(t, os.CopyFS(filepath.Join(w.Repo.Dir, ".composite"), os.DirFS("composite")))
 			command := exec.Command(act, test.event, "--platform", "ubuntu-latest=-self-hosted", "--no-cache-server",
-				"--workflows", filepath.Join(w.Repo.Dir, ".composite", "workflow.yml"), "--eventpath", event, "--env", "OAP_GATE="+binary)
+				"--workflows", filepath.Join(w.Repo.Dir, ".composite", "workflow.yml"), "--eventpath", event, "--env",
+				"OAP_GATE="+binary)
 			command.Dir = w.Repo.Dir
-			command.Env = append(os.Environ(), "HOME="+temp, "XDG_CONFIG_HOME="+temp, "XDG_CACHE_HOME="+temp, "DOCKER_HOST=")
+			command.Env = append(os.Environ(), "HOME="+temp, "XDG_CONFIG_HOME="+temp, "XDG_CACHE_HOME="+temp,
+				"DOCKER_HOST=")
 			status, out, errs := finish(t, command)
 			if status != test.status {
 				t.Errorf("exit status %d, want %d", status, test.status)

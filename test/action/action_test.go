@@ -56,12 +56,15 @@ func git(t *testing.T, w *fixture.World, args ...string) {
 
 // pullRequest is the payload of the events pull_request and pull_request_target; base.sha is stale, as GitHub's is.
 func pullRequest(t *testing.T, w *fixture.World) string {
-	return fmt.Sprintf(`{"action":"synchronize","number":1,"pull_request":{"number":1,"changed_files":1,"title":"::error::x ##[error]x",
-	"head":{"sha":%q,"ref":"pr"},"base":{"ref":"main","sha":"0123456789012345678901234567890123456789"}}}`, commit(t, w, "pr"))
+	return fmt.Sprintf(
+		`{"action":"synchronize","number":1,"pull_request":{"number":1,"changed_files":1,"title":"::error::x ##[error]x",
+	"head":{"sha":%q,"ref":"pr"},"base":{"ref":"main","sha":"0123456789012345678901234567890123456789"}}}`,
+		commit(t, w, "pr"))
 }
 
 func mergeGroup(t *testing.T, w *fixture.World) string {
-	return fmt.Sprintf(`{"action":"checks_requested","merge_group":{"base_sha":%q,"head_sha":%q,"base_ref":"refs/heads/main"}}`,
+	return fmt.Sprintf(
+		`{"action":"checks_requested","merge_group":{"base_sha":%q,"head_sha":%q,"base_ref":"refs/heads/main"}}`,
 		commit(t, w, "main"), commit(t, w, "HEAD"))
 }
 
@@ -88,7 +91,8 @@ func TestEvents(t *testing.T) {
 		{"pull_request", "pull_request", pullRequest, nil, pass, tampered},
 		{"merge_group", "merge_group", mergeGroup, nil, pass, tampered},
 		{"push", "push", push, nil, pass, tampered},
-		{"acknowledged", "pull_request_target", pullRequest, map[string]string{"allow-pull-request-target": "true"}, pass, tampered},
+		{"acknowledged", "pull_request_target", pullRequest, map[string]string{"allow-pull-request-target": "true"},
+			pass, tampered},
 		{"schedule", "schedule", none, nil, pass, verdict{1, "fail", "history"}},
 		{"workflow_dispatch", "workflow_dispatch", none, nil, pass, verdict{1, "fail", "history"}},
 	} {
@@ -101,19 +105,23 @@ func TestEvents(t *testing.T) {
 				inputs := map[string]string{"offline": "true", "report": "json=oap-gate-report.json"}
 				maps.Copy(inputs, e.inputs)
 				o := step{workspace: w.Repo.Dir, event: e.event, payload: e.payload(t, w), inputs: inputs}.run(t)
-				if o.status != pr.want.status || o.outputs["verdict"] != pr.want.verdict || o.outputs["failed-checks"] != pr.want.failed {
+				if o.status != pr.want.status || o.outputs["verdict"] != pr.want.verdict ||
+					o.outputs["failed-checks"] != pr.want.failed {
 					t.Errorf("status %d, outputs %v, want %v\n%s%s", o.status, o.outputs, pr.want, o.stdout, o.stderr)
 				}
-				if o.outputs["complete"] != "false" || o.outputs["report"] != "oap-gate-report.json" || o.outputs["governance"] != "false" || o.outputs["squash"] != "false" {
+				if o.outputs["complete"] != "false" || o.outputs["report"] != "oap-gate-report.json" ||
+					o.outputs["governance"] != "false" || o.outputs["squash"] != "false" {
 					t.Errorf("outputs %v", o.outputs)
 				}
 				if (count(o.commands, "error") > 0) != (pr.want.status != 0) {
 					t.Errorf("%d error annotations with status %d\n%s", count(o.commands, "error"), o.status, o.stdout)
 				}
-				if pr.want == tampered && !strings.Contains(o.stdout, "::error") || !strings.Contains(o.summary, "offline") {
+				if pr.want == tampered && !strings.Contains(o.stdout, "::error") ||
+					!strings.Contains(o.summary, "offline") {
 					t.Errorf("log\n%s\nsummary\n%s", o.stdout, o.summary)
 				}
-				if report := read(t, filepath.Join(w.Repo.Dir, "oap-gate-report.json")); !strings.Contains(report, `"verdict": "`+pr.want.verdict+`"`) &&
+				if report := read(t, filepath.Join(w.Repo.Dir, "oap-gate-report.json")); !strings.Contains(report,
+					`"verdict": "`+pr.want.verdict+`"`) &&
 					!strings.Contains(report, `"verdict":"`+pr.want.verdict+`"`) {
 					t.Errorf("report has not the verdict %s", pr.want.verdict)
 				}
@@ -132,30 +140,46 @@ func TestRefusals(t *testing.T) {
 		step step
 		want []string
 	}{
-		"pull_request_target": {step{event: "pull_request_target", payload: pullRequest(t, w)}, []string{"allow-pull-request-target"}},
-		"pull_request_target with base": {step{event: "pull_request_target", payload: pullRequest(t, w), inputs: map[string]string{"base": "main"}},
+		"pull_request_target": {step{event: "pull_request_target", payload: pullRequest(t, w)},
 			[]string{"allow-pull-request-target"}},
-		"unknown event":  {step{event: "issue_comment", payload: `{}`}, []string{"issue_comment", "pull_request, merge_group, push"}},
-		"no event":       {step{event: "", payload: `{}`}, []string{"pull_request, merge_group, push"}},
-		"other commit":   {step{event: "pull_request", payload: stale}, []string{"0123456789012345678901234567890123456789", commit(t, w, "HEAD")}},
-		"broken event":   {step{event: "pull_request", payload: `{`}, []string{"event"}},
-		"empty payload":  {step{event: "merge_group", payload: `{}`}, []string{"base_sha"}},
-		"empty push":     {step{event: "push", payload: `{}`}, []string{"before"}},
-		"shallow":        {step{workspace: shallow, event: "pull_request", payload: pullRequest(t, w)}, []string{"fetch-depth: 0"}},
-		"no repository":  {step{workspace: t.TempDir(), event: "pull_request", payload: pullRequest(t, w)}, []string{"repository"}},
-		"unknown check":  {step{event: "pull_request", inputs: map[string]string{"checks": "schemas"}}, []string{"schemas", "layout, schema"}},
-		"unknown skip":   {step{event: "pull_request", inputs: map[string]string{"skip": "x"}}, []string{"layout, schema"}},
-		"online check":   {step{event: "pull_request", inputs: map[string]string{"checks": "receipt-fetch"}}, []string{"receipt-fetch", "network"}},
-		"governance":     {step{event: "pull_request", inputs: map[string]string{"governance": "allow"}}, []string{"allow", "review, deny"}},
-		"audit setting":  {step{event: "schedule", inputs: map[string]string{"governance": "allow"}}, []string{"allow", "review, deny"}},
-		"audit's base":   {step{event: "schedule", inputs: map[string]string{"base": "main"}}, []string{"base"}},
-		"boolean":        {step{event: "pull_request", inputs: map[string]string{"summary": "yes please"}}, []string{"true or false"}},
-		"duration":       {step{event: "pull_request", inputs: map[string]string{"timeout": "10"}}, []string{"10s"}},
-		"budget":         {step{event: "pull_request", inputs: map[string]string{"budget": "-5m"}}, []string{"budget"}},
-		"annotations":    {step{event: "pull_request", inputs: map[string]string{"max-annotations": "10"}}, []string{"0 to 9"}},
-		"report":         {step{event: "pull_request", inputs: map[string]string{"report": "pdf=x"}}, []string{"json, github, markdown, sarif, junit"}},
-		"path":           {step{event: "pull_request", payload: pullRequest(t, w), inputs: map[string]string{"path": "nowhere"}}, []string{"nowhere"}},
-		"unknown commit": {step{event: "pull_request", inputs: map[string]string{"base": "nowhere"}}, []string{"nowhere"}},
+		"pull_request_target with base": {step{event: "pull_request_target", payload: pullRequest(t, w),
+			inputs: map[string]string{"base": "main"}},
+			[]string{"allow-pull-request-target"}},
+		"unknown event": {step{event: "issue_comment", payload: `{}`},
+			[]string{"issue_comment", "pull_request, merge_group, push"}},
+		"no event": {step{event: "", payload: `{}`}, []string{"pull_request, merge_group, push"}},
+		"other commit": {step{event: "pull_request", payload: stale},
+			[]string{"0123456789012345678901234567890123456789", commit(t, w, "HEAD")}},
+		"broken event":  {step{event: "pull_request", payload: `{`}, []string{"event"}},
+		"empty payload": {step{event: "merge_group", payload: `{}`}, []string{"base_sha"}},
+		"empty push":    {step{event: "push", payload: `{}`}, []string{"before"}},
+		"shallow": {step{workspace: shallow, event: "pull_request", payload: pullRequest(t, w)},
+			[]string{"fetch-depth: 0"}},
+		"no repository": {step{workspace: t.TempDir(), event: "pull_request", payload: pullRequest(t, w)},
+			[]string{"repository"}},
+		"unknown check": {step{event: "pull_request", inputs: map[string]string{"checks": "schemas"}},
+			[]string{"schemas", "layout, schema"}},
+		"unknown skip": {step{event: "pull_request", inputs: map[string]string{"skip": "x"}},
+			[]string{"layout, schema"}},
+		"online check": {step{event: "pull_request", inputs: map[string]string{"checks": "receipt-fetch"}},
+			[]string{"receipt-fetch", "network"}},
+		"governance": {step{event: "pull_request", inputs: map[string]string{"governance": "allow"}},
+			[]string{"allow", "review, deny"}},
+		"audit setting": {step{event: "schedule", inputs: map[string]string{"governance": "allow"}},
+			[]string{"allow", "review, deny"}},
+		"audit's base": {step{event: "schedule", inputs: map[string]string{"base": "main"}}, []string{"base"}},
+		"boolean": {step{event: "pull_request", inputs: map[string]string{"summary": "yes please"}},
+			[]string{"true or false"}},
+		"duration": {step{event: "pull_request", inputs: map[string]string{"timeout": "10"}}, []string{"10s"}},
+		"budget":   {step{event: "pull_request", inputs: map[string]string{"budget": "-5m"}}, []string{"budget"}},
+		"annotations": {step{event: "pull_request", inputs: map[string]string{"max-annotations": "10"}},
+			[]string{"0 to 9"}},
+		"report": {step{event: "pull_request", inputs: map[string]string{"report": "pdf=x"}},
+			[]string{"json, github, markdown, sarif, junit"}},
+		"path": {step{event: "pull_request", payload: pullRequest(t, w),
+			inputs: map[string]string{"path": "nowhere"}}, []string{"nowhere"}},
+		"unknown commit": {step{event: "pull_request", inputs: map[string]string{"base": "nowhere"}},
+			[]string{"nowhere"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := test.step
@@ -188,13 +212,15 @@ func TestRewrittenHistory(t *testing.T) {
 	git(t, w, "checkout", "-q", "--detach", "main")
 	for _, gone := range []string{before, "0123456789012345678901234567890123456789"} {
 		payload := fmt.Sprintf(`{"before":%q,"after":%q}`, gone, commit(t, w, "main"))
-		o := step{workspace: w.Repo.Dir, event: "push", payload: payload, inputs: map[string]string{"offline": "true"}}.run(t)
+		o := step{workspace: w.Repo.Dir, event: "push", payload: payload,
+			inputs: map[string]string{"offline": "true"}}.run(t)
 		if o.status != 1 || o.outputs["failed-checks"] != "append-only" {
 			t.Errorf("before %s: status %d, outputs %v\n%s%s", gone, o.status, o.outputs, o.stdout, o.stderr)
 		}
 	}
 	payload := fmt.Sprintf(`{"before":%q,"after":%q}`, strings.Repeat("0", 40), before)
-	o := step{workspace: w.Repo.Dir, event: "push", payload: payload, inputs: map[string]string{"offline": "true"}}.run(t)
+	o := step{workspace: w.Repo.Dir, event: "push", payload: payload, inputs: map[string]string{"offline": "true"}}.run(
+		t)
 	if o.status != 0 || o.outputs["records"] != "1" {
 		t.Errorf("first push: status %d, outputs %v\n%s%s", o.status, o.outputs, o.stdout, o.stderr)
 	}
@@ -205,7 +231,8 @@ func TestHeadCheckedOut(t *testing.T) {
 	w := build(t, honest)
 	git(t, w, "update-ref", "refs/remotes/origin/main", "main")
 	git(t, w, "checkout", "-q", "--detach", "pr")
-	s := step{workspace: w.Repo.Dir, event: "pull_request", payload: pullRequest(t, w), inputs: map[string]string{"offline": "true"}}
+	s := step{workspace: w.Repo.Dir, event: "pull_request", payload: pullRequest(t, w),
+		inputs: map[string]string{"offline": "true"}}
 	if o := s.run(t); o.status != 0 || o.outputs["records"] != "1" {
 		t.Errorf("status %d, outputs %v\n%s%s", o.status, o.outputs, o.stdout, o.stderr)
 	}
@@ -217,7 +244,8 @@ func TestHeadCheckedOut(t *testing.T) {
 	git(t, w, "update-ref", "refs/remotes/origin/main", "main")
 	git(t, w, "checkout", "-q", "--detach", "main")
 	if o := s.run(t); o.status != 2 {
-		t.Errorf("status %d for an empty range of an event that counts a changed file\n%s%s", o.status, o.stdout, o.stderr)
+		t.Errorf("status %d for an empty range of an event that counts a changed file\n%s%s", o.status, o.stdout,
+			o.stderr)
 	}
 }
 
@@ -229,8 +257,10 @@ func TestLimits(t *testing.T) {
 		fmt.Fprintf(&pr, "  - {write: implementations/%04d-%s.txt, text: x}\n", n, strings.Repeat("long", 40))
 	}
 	w := build(t, pr.String(), merged)
-	o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w), inputs: map[string]string{"offline": "true"}}.run(t)
-	if n := count(o.commands, "error"); o.status != 1 || n != 10 || !strings.Contains(o.stdout, "391 more errors not shown here") {
+	o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w),
+		inputs: map[string]string{"offline": "true"}}.run(t)
+	if n := count(o.commands, "error"); o.status != 1 || n != 10 ||
+		!strings.Contains(o.stdout, "391 more errors not shown here") {
 		t.Errorf("status %d, %d error annotations", o.status, n)
 	}
 	if n := len(o.summary); n > 1<<20 || n < 1<<19 {
@@ -254,12 +284,15 @@ func TestHostileText(t *testing.T) {
 	const command = `\r\n::stop-commands::x\n##[error]x\u202e\u200b::set-output name=verdict::pass\n%0A::warning::x`
 	var pr strings.Builder
 	pr.WriteString("pr:\n")
-	for n, member := range []string{"slug", "name", "tool_did", "manifest_uri", "conformance_level", "conformance_receipt_uri",
+	for n, member := range []string{"slug", "name", "tool_did", "manifest_uri", "conformance_level",
+		"conformance_receipt_uri",
 		"conformance_receipt_sha256", "issued_at", "expires_at", "license", "contact"} {
 		fmt.Fprintf(&pr, "  - {listing: nova%d, level: L1, set: {/%s: \"%s\"}}\n", n, member, command)
 	}
-	fmt.Fprintf(&pr, "  - {listing: nova, level: L1, set: {/categories: [\"%s\"], \"/%[1]s\": \"%[1]s\"}}\n", strings.ReplaceAll(command, "/", "~1"))
-	fmt.Fprintf(&pr, "  - {write: \"implementations/%s.json\", text: \"{\\\"%s\\\": 1}\"}\n", `##[error]x\u202e`, strings.ReplaceAll(command, `\`, `\\`))
+	fmt.Fprintf(&pr, "  - {listing: nova, level: L1, set: {/categories: [\"%s\"], \"/%[1]s\": \"%[1]s\"}}\n",
+		strings.ReplaceAll(command, "/", "~1"))
+	fmt.Fprintf(&pr, "  - {write: \"implementations/%s.json\", text: \"{\\\"%s\\\": 1}\"}\n", `##[error]x\u202e`,
+		strings.ReplaceAll(command, `\`, `\\`))
 	fmt.Fprintf(&pr, "  - {commit: \"%s\"}\n", command)
 	w := build(t, pr.String(), merged)
 	o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w),
@@ -274,7 +307,8 @@ func TestHostileName(t *testing.T) {
 pr:
   - {write: "implementations/\n::error::x ##[error].json", text: "{}"}
 `, merged)
-	o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w), inputs: map[string]string{"offline": "true"}}.run(t)
+	o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w),
+		inputs: map[string]string{"offline": "true"}}.run(t)
 	if o.status == 0 || count(o.commands, "error") != 1 {
 		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
 	}
@@ -292,7 +326,8 @@ pr:
 			inputs := map[string]string{"report": "json=" + name}
 			maps.Copy(inputs, more)
 			o := step{workspace: w.Repo.Dir, event: "merge_group", payload: mergeGroup(t, w), inputs: inputs}.run(t)
-			if o.status != 2 || more["offline"] != "" && !strings.Contains(o.stdout, "symbolic link") || strings.Contains(o.stdout, `"version"`) {
+			if o.status != 2 || more["offline"] != "" && !strings.Contains(o.stdout, "symbolic link") ||
+				strings.Contains(o.stdout, `"version"`) {
 				t.Errorf("%s %v: status %d\n%s%s", name, more, o.status, o.stdout, o.stderr)
 			}
 		}

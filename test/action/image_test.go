@@ -55,18 +55,21 @@ func TestImage(t *testing.T) {
 		t.Errorf("image has %d bytes as a job pulls it, at most 15 MB", size)
 	}
 	if c.Labels["org.opencontainers.image.source"] != "https://github.com/openagentprotocol-OAP/oap-gate" ||
-		c.Labels["org.opencontainers.image.licenses"] != "Apache-2.0" || c.Labels["org.opencontainers.image.version"] == "" {
+		c.Labels["org.opencontainers.image.licenses"] != "Apache-2.0" ||
+		c.Labels["org.opencontainers.image.version"] == "" {
 		t.Errorf("labels %v", c.Labels)
 	}
 	files := export(t)
-	for _, name := range []string{"oap-gate", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE", "licenses/NOTICE"} {
+	for _, name := range []string{"oap-gate", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE",
+		"licenses/NOTICE"} {
 		if !slices.Contains(files, name) {
 			t.Errorf("image has no file %s", name)
 		}
 	}
 	// Docker adds what it mounts over.
 	files = slices.DeleteFunc(files, func(name string) bool {
-		return slices.Contains([]string{".dockerenv", "etc/hostname", "etc/hosts", "etc/resolv.conf", "dev/console"}, name)
+		return slices.Contains([]string{".dockerenv", "etc/hostname", "etc/hosts", "etc/resolv.conf", "dev/console"},
+			name)
 	})
 	if len(files) != 4 {
 		t.Errorf("image has the files %q, want four", files)
@@ -111,7 +114,8 @@ func TestConfined(t *testing.T) {
 			w := build(t, steps)
 			own(t, w.Repo.Dir)
 			status, out, errs := finish(t, exec.Command("docker", "run", "--rm", "--read-only", "--cap-drop=ALL",
-				"--security-opt=no-new-privileges", "--network", "none", "--user", user, "-v", w.Repo.Dir+":/registry:ro", "--workdir", "/registry",
+				"--security-opt=no-new-privileges", "--network", "none", "--user", user, "-v", w.Repo.Dir+
+					":/registry:ro", "--workdir", "/registry",
 				image, "check", "--offline", "--head", "pr"))
 			if status != want || !strings.Contains(out, "offline: ") {
 				t.Errorf("user %s: exit status %d, want %d\n%s%s", user, status, want, out, errs)
@@ -123,7 +127,8 @@ func TestConfined(t *testing.T) {
 // The demonstration runs where there is neither git nor a folder but /dev/shm that can be written to.
 func TestDemo(t *testing.T) {
 	needImage(t)
-	for _, flags := range [][]string{{}, {"--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user", "4711:4711"}} {
+	for _, flags := range [][]string{{}, {"--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user",
+		"4711:4711"}} {
 		args := slices.Concat([]string{"run", "--rm", "--network", "none"}, flags, []string{image, "demo"})
 		if out := docker(t, args...); !strings.Contains(out, "\nall 11 pull requests came out as they must\n") {
 			t.Errorf("docker %q:\n%s", args, out)
@@ -150,7 +155,8 @@ func TestWorktree(t *testing.T) {
 					flags[i] = strings.Replace(f, w.Dir, "/world", 1)
 				}
 			}
-			s := step{workspace: w.Repo.Dir, event: "pull_request", payload: "{}", flags: []string{"--network", "host", "-v", w.Dir + ":/world:ro"}}
+			s := step{workspace: w.Repo.Dir, event: "pull_request", payload: "{}",
+				flags: []string{"--network", "host", "-v", w.Dir + ":/world:ro"}}
 			at := "--at=" + w.Now.Format("2006-01-02T15:04:05Z")
 			s.args = slices.Concat([]string{"check", "--worktree", "--report", "json=worktree.json", at}, flags)
 			before := s.run(t)
@@ -167,7 +173,8 @@ func TestWorktree(t *testing.T) {
 			after := s.run(t)
 
 			if before.status != test.status || after.status != test.status {
-				t.Errorf("exit status %d before the commit and %d after, want %d\n%s%s", before.status, after.status, test.status, before.stdout, before.stderr)
+				t.Errorf("exit status %d before the commit and %d after, want %d\n%s%s", before.status, after.status,
+					test.status, before.stdout, before.stderr)
 			}
 			if diff := cmp.Diff(want, results(t, filepath.Join(w.Repo.Dir, "pr.json"))); diff != "" {
 				t.Errorf("results before the commit and after differ:\n%s", diff)

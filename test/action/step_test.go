@@ -105,8 +105,10 @@ func (s step) run(t *testing.T) outcome {
 		}
 		return path
 	}
-	env := map[string]string{"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": s.event,
-		"GITHUB_EVENT_PATH": inside(filepath.Join(temp, "workflow", "event.json")), "GITHUB_WORKSPACE": inside(s.workspace),
+	env := map[string]string{"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self",
+		"GITHUB_EVENT_NAME": s.event,
+		"GITHUB_EVENT_PATH": inside(filepath.Join(temp, "workflow", "event.json")),
+		"GITHUB_WORKSPACE":  inside(s.workspace),
 		"GITHUB_REPOSITORY": "example/registry", "HOME": inside(filepath.Join(temp, "home")), "RUNNER_OS": "Linux"}
 	for _, name := range fileCommands {
 		path := filepath.Join(temp, "file_commands", strings.ToLower(name))

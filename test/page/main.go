@@ -50,8 +50,9 @@ const (
 )
 
 func frame(mode string) *verdict.Report {
-	return &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "5f7a2c1"}, Mode: mode, EvaluatedAt: noon,
-		Head: head, Chosen: "head 8d3e2f1a0b4c (HEAD)", Verdict: verdict.Passed, EvidenceSHA256: sum}
+	return &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "5f7a2c1"}, Mode: mode,
+		EvaluatedAt: noon,
+		Head:        head, Chosen: "head 8d3e2f1a0b4c (HEAD)", Verdict: verdict.Passed, EvidenceSHA256: sum}
 }
 
 // audit is an audit of n listings, of which each status has some where there are enough.
@@ -59,23 +60,33 @@ func audit(n int) *verdict.Report {
 	r := frame("audit")
 	r.History = &verdict.History{Commits: 2*n + 7, Walked: 2*n + 7, HeadTime: noon.Add(-31 * time.Hour)}
 	for _, id := range []string{"history", "commit-signatures", "consistency"} {
-		r.Results = append(r.Results, verdict.Result{Check: id, Subject: "registry", Verdict: verdict.Passed, Reason: "nothing to say against it"})
+		r.Results = append(r.Results, verdict.Result{Check: id, Subject: "registry", Verdict: verdict.Passed,
+			Reason: "nothing to say against it"})
 	}
 	if n > 1 {
 		r.History.Checkpoint = base
 		r.History.Signatures = verdict.Signatures{Good: 2*n - 5, Unsigned: 9, UnknownKey: 2, ExpiredKey: 1}
 		r.History.Peers = []verdict.Peer{
-			{Name: "https://mirror.example.org/registry.git", Tip: head, Time: noon.Add(-31 * time.Hour), State: "same"},
-			{Name: "https://old.example.net/registry.git", Tip: base, Time: noon.Add(-900 * time.Hour), State: "behind"},
+			{Name: "https://mirror.example.org/registry.git", Tip: head, Time: noon.Add(-31 * time.Hour),
+				State: "same"},
+			{Name: "https://old.example.net/registry.git", Tip: base, Time: noon.Add(-900 * time.Hour),
+				State: "behind"},
 			{Name: "/srv/mirror/registry.git", Tip: "00ff" + base[4:], Time: noon.Add(-40 * time.Hour), State: "split"},
 		}
 		r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-		r.Results[0] = verdict.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json", Verdict: verdict.Failed, Findings: []verdict.Finding{{
-			Severity: verdict.Error, Code: "path-deleted", Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged records stay",
-			Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7", Pos: strict.Pos{Path: "implementations/" + slug(17) + ".json"}, Commit: base}}}
-		r.Results[2] = verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Failed, Findings: []verdict.Finding{{
-			Severity: verdict.Error, Code: "split-view", Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
-			Fix: "tell both mirrors' operators and the maintainers, and keep both clones", Commit: head}}}
+		r.Results[0] = verdict.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json",
+			Verdict: verdict.Failed, Findings: []verdict.Finding{{
+				Severity: verdict.Error, Code: "path-deleted",
+				Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged " +
+					"records stay",
+				Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7",
+				Pos: strict.Pos{Path: "implementations/" + slug(17) + ".json"}, Commit: base}}}
+		r.Results[2] = verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Failed,
+			Findings: []verdict.Finding{{
+				Severity: verdict.Error, Code: "split-view",
+				Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and " +
+					"neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
+				Fix: "tell both mirrors' operators and the maintainers, and keep both clones", Commit: head}}}
 		r.Verdict = verdict.Failed
 	}
 	for i := range n {
@@ -89,7 +100,8 @@ func slug(i int) string { return fmt.Sprintf("%c-listing-%05d", 'a'+i%26, i) }
 func add(r *verdict.Report, i, n int) {
 	issued := noon.AddDate(0, 0, -(i*37)%90).Add(-time.Hour)
 	expires := issued.AddDate(0, 0, 90)
-	l := verdict.Listing{Slug: slug(i), Name: fmt.Sprintf("Sample Implementation %d", i), ToolDID: "did:web:" + slug(i) + ".example.org", Level: "L2",
+	l := verdict.Listing{Slug: slug(i), Name: fmt.Sprintf("Sample Implementation %d", i), ToolDID: "did:web:" +
+		slug(i) + ".example.org", Level: "L2",
 		Status: verdict.StatusValid, IssuedAt: &issued, ExpiresAt: &expires}
 	if i%5 == 0 && i > 0 || n == 1 {
 		l.Level = "L4"
@@ -119,24 +131,32 @@ func add(r *verdict.Report, i, n int) {
 		l.Status = verdict.StatusProvisional
 	case i%97 == 13:
 		l.Status = verdict.StatusInvalid
-		results[8] = verdict.Result{Check: results[8].Check, Subject: path, Verdict: verdict.Failed, Findings: []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch",
-			Message: "served receipt has sha256 " + sum + ", the listing pins " + sum[32:] + sum[:32], Fix: "pin the served bytes, or publish the receipt that was pinned",
-			Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 9, Column: 3}, Pointer: "/conformance_receipt_sha256"}}}
+		results[8] = verdict.Result{Check: results[8].Check, Subject: path, Verdict: verdict.Failed,
+			Findings: []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch",
+				Message: "served receipt has sha256 " + sum + ", the listing pins " + sum[32:] + sum[:32],
+				Fix:     "pin the served bytes, or publish the receipt that was pinned",
+				Cite:    "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 9, Column: 3},
+				Pointer: "/conformance_receipt_sha256"}}}
 	case i%97 == 19:
 		l.Status = verdict.StatusUnreachable
-		results[6] = verdict.Result{Check: results[6].Check, Subject: path, Verdict: verdict.Inconclusive, Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: "timeout",
-			Message: fmt.Sprintf("no answer from \"https://%s.example.org/manifest.json\" within 10s, 3 attempts", l.Slug), Fix: "run the audit again once the host answers",
-			Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 6, Column: 3}, Pointer: "/manifest_uri"}}}
+		results[6] = verdict.Result{Check: results[6].Check, Subject: path, Verdict: verdict.Inconclusive,
+			Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: "timeout",
+				Message: fmt.Sprintf("no answer from \"https://%s.example.org/manifest.json\" within 10s, 3 attempts",
+					l.Slug), Fix: "run the audit again once the host answers",
+				Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: path, Line: 6, Column: 3}, Pointer: "/manifest_uri"}}}
 	case i%97 == 23:
 		l.Archived = true
 	}
 	r.Listings = append(r.Listings, l)
 	r.Results = append(r.Results, results...)
 	host := "https://" + l.Slug + ".example.org/"
-	for _, url := range []string{host + ".well-known/did.json", host + "manifest.json", host + "receipts/current.json", "rdap:" + l.Slug + ".example.org"} {
-		e := verdict.Evidence{URL: url, Status: 200, SHA256: sum, Bytes: 2048 + i, Attempts: 1, Milliseconds: int64(40 + i%200), Address: "203.0.113.7", State: "obtained"}
+	for _, url := range []string{host + ".well-known/did.json", host + "manifest.json", host + "receipts/current.json",
+		"rdap:" + l.Slug + ".example.org"} {
+		e := verdict.Evidence{URL: url, Status: 200, SHA256: sum, Bytes: 2048 + i, Attempts: 1,
+			Milliseconds: int64(40 + i%200), Address: "203.0.113.7", State: "obtained"}
 		if l.Status == verdict.StatusUnreachable && url == host+"manifest.json" {
-			e = verdict.Evidence{URL: url, Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
+			e = verdict.Evidence{URL: url, Attempts: 3, Milliseconds: 30000, State: "unavailable", Code: "timeout",
+				Message: "no full answer within 10s"}
 		}
 		r.Evidence = append(r.Evidence, e)
 	}
@@ -172,8 +192,10 @@ func worst(n int) *verdict.Report {
 		result := &r.Results[i]
 		if result.Subject != "registry" && (result.Check == "receipt-fetch" || result.Check == "schema") {
 			result.Verdict = verdict.Failed
-			result.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch", Message: "served receipt has sha256 " + sum + ", the listing pins " + sum,
-				Fix: "pin the served bytes, or publish the receipt that was pinned", Cite: "RFC 0026 section 6", Pos: strict.Pos{Path: result.Subject, Line: 9, Column: 3}, Pointer: "/x"}}
+			result.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch",
+				Message: "served receipt has sha256 " + sum + ", the listing pins " + sum,
+				Fix:     "pin the served bytes, or publish the receipt that was pinned", Cite: "RFC 0026 section 6",
+				Pos: strict.Pos{Path: result.Subject, Line: 9, Column: 3}, Pointer: "/x"}}
 		}
 	}
 	return counted(r)
@@ -191,16 +213,22 @@ func check() *verdict.Report {
 		result := &r.Results[i]
 		switch result.Check {
 		case "receipt-validity":
-			result.Verdict, result.Findings = verdict.Failed, []verdict.Finding{{Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
-				Message: "expires_at is 90d0h0m0.001s after issued_at, at most 90d is allowed", Fix: "set expires_at to 2026-08-02T10:34:47.660Z or earlier",
-				Pos: strict.Pos{Path: path, Line: 9, Column: 3}, Pointer: "/expires_at"}}
+			result.Verdict, result.Findings = verdict.Failed,
+				[]verdict.Finding{{Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
+					Message: "expires_at is 90d0h0m0.001s after issued_at, at most 90d is allowed",
+					Fix:     "set expires_at to 2026-08-02T10:34:47.660Z or earlier",
+					Pos:     strict.Pos{Path: path, Line: 9, Column: 3}, Pointer: "/expires_at"}}
 		case "did-resolution":
-			result.Verdict, result.Findings = verdict.Inconclusive, []verdict.Finding{{Severity: verdict.Doubt, Code: "timeout", Cite: "RFC 0026 section 6",
-				Message: "no answer from \"https://listing-00004.example.org/.well-known/did.json\" within 10s, 3 attempts", Fix: "run the job again once the host answers",
-				Pos: strict.Pos{Path: path, Line: 5, Column: 3}, Pointer: "/tool_did"}}
+			result.Verdict, result.Findings = verdict.Inconclusive,
+				[]verdict.Finding{{Severity: verdict.Doubt, Code: "timeout", Cite: "RFC 0026 section 6",
+					Message: "no answer from \"https://listing-00004.example.org/.well-known/did.json\" within " +
+						"10s, 3 attempts", Fix: "run the job again once the host answers",
+					Pos: strict.Pos{Path: path, Line: 5, Column: 3}, Pointer: "/tool_did"}}
 		case "manifest-did":
-			result.Verdict, result.Findings = verdict.Warned, []verdict.Finding{{Severity: verdict.Warning, Code: "receipt-uri-differs", Message: "the Manifest names another Receipt",
-				Pos: strict.Pos{Path: path, Line: 8, Column: 3}}}
+			result.Verdict, result.Findings = verdict.Warned,
+				[]verdict.Finding{{Severity: verdict.Warning, Code: "receipt-uri-differs",
+					Message: "the Manifest names another Receipt",
+					Pos:     strict.Pos{Path: path, Line: 8, Column: 3}}}
 		}
 	}
 	r.Governance, r.Squash = []string{".github/gate-policy.yml"}, true
@@ -210,7 +238,8 @@ func check() *verdict.Report {
 func failed() *verdict.Report {
 	r := frame("check")
 	r.Head, r.Chosen, r.Verdict, r.EvidenceSHA256 = "", "", verdict.Errored, ""
-	r.Error, r.Remedy = "the clone is shallow: the parent of 8d3e2f1a0b4c is not in it", "git fetch --unshallow, or fetch-depth: 0 in actions/checkout"
+	r.Error, r.Remedy = "the clone is shallow: the parent of 8d3e2f1a0b4c is not in it",
+		"git fetch --unshallow, or fetch-depth: 0 in actions/checkout"
 	return r
 }
 
@@ -236,7 +265,8 @@ func hostile() *verdict.Report {
 		result.Subject = fmt.Sprint("registry", i)
 		r.Results = append(r.Results, result)
 	}
-	for _, url := range []string{"javascript:alert(5)", "data:text/html,<script>alert(6)</script>", "https://good.example@evil.example/", "https://ok.example/a?b=c"} {
+	for _, url := range []string{"javascript:alert(5)", "data:text/html,<script>alert(6)</script>",
+		"https://good.example@evil.example/", "https://ok.example/a?b=c"} {
 		r.Evidence = append(r.Evidence, verdict.Evidence{URL: url, FinalURL: url + "#x", State: "obtained"})
 	}
 	return r

@@ -95,7 +95,8 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	level := 0
 	said := statements(c.Path, c.Text)
 	if len(said) == 0 {
-		o.Doubtf(&statement{at: strict.Pos{Path: c.Path}}, "", "no-claim", "the text holds no claim of AAEP conformance")
+		o.Doubtf(&statement{at: strict.Pos{Path: c.Path}}, "", "no-claim",
+			"the text holds no claim of AAEP conformance")
 	}
 	for _, s := range said {
 		c.judge(s, &o)
@@ -136,11 +137,13 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 		o.Errorf(s, "", "claim-level", "the claim names level %d, there are 1 to 3: %s", s.level, quoted(s.text))
 	}
 	if s.certified {
-		o.Errorf(s, "", "claim-certified", "the claim says certified, and nobody certifies: AAEP verifies, by anyone: %s",
+		o.Errorf(s, "", "claim-certified", "the claim says certified, and nobody certifies: AAEP verifies, by "+
+			"anyone: %s",
 			quoted(s.text))
 	}
 	if !suiteNamed.MatchString(s.text) {
-		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite by which it was verified: %s", quoted(s.text))
+		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite by which it was verified: %s",
+			quoted(s.text))
 	}
 	day := dayNamed.FindString(s.text)
 	if day == "" {
@@ -179,7 +182,8 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
 		Values: 1 << 19})
 	if fault, ok := errors.AsType[*strict.Error](err); ok {
-		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code, Message: fault.Message,
+		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code,
+			Message: fault.Message,
 			Pos:     fault.Pos,
 			Pointer: fault.Pointer})
 		return o
@@ -222,7 +226,8 @@ func readReport(root any) (r reported, wrong string) {
 	case tool && strict.Member(root, "version") == json.Number("1"):
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
 			protocol != "aaep" {
-			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed", cut(mode, 40),
+			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed",
+				cut(mode, 40),
 				cut(protocol, 40))
 		}
 		number, _ := strict.Member(root, "level").(json.Number)

@@ -87,7 +87,8 @@ func TestClaim(t *testing.T) {
 
 func TestClaimReport(t *testing.T) {
 	claim := func(level int) string {
-		return fmt.Sprintf("It is AAEP Level %d conformant, verified by AAEP Conformance Suite version 0.1.0 on 2026-08-15.",
+		return fmt.Sprintf("It is AAEP Level %d conformant, verified by AAEP Conformance Suite version 0.1.0 on "+
+			"2026-08-15.",
 			level)
 	}
 	ours := func(level int, verdict, results string) string {
@@ -98,7 +99,8 @@ func TestClaimReport(t *testing.T) {
 	const liveRan = `{"check":"aaep-live-forged","verdict":"pass"},{"check":"aaep-live-twice","verdict":"pass"},` +
 		`{"check":"aaep-live-late","verdict":"pass"},{"check":"aaep-live-timeout","verdict":"warn"}`
 	suite := func(level int, verdict, tests, failures string) string {
-		return fmt.Sprintf(`{"conformance_level":%d,"verdict":%q,"metadata":{},"test_results":[%s],"failures":[%s]}`, level,
+		return fmt.Sprintf(`{"conformance_level":%d,"verdict":%q,"metadata":{},"test_results":[%s],"failures":[%s]}`,
+			level,
 			verdict, tests, failures)
 	}
 	live := []string{"claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error",
@@ -110,7 +112,8 @@ func TestClaimReport(t *testing.T) {
 		want   []string
 	}{
 		{"ours", 2, ours(2, "pass", liveRan), nil},
-		{"ours, of a capture", 2, ours(2, "pass", strings.ReplaceAll(strings.ReplaceAll(liveRan, "pass", "skip"), "warn",
+		{"ours, of a capture", 2, ours(2, "pass", strings.ReplaceAll(strings.ReplaceAll(liveRan, "pass", "skip"),
+			"warn",
 			"skip")), live},
 		{"ours, of a capture, at level 1", 1, ours(2, "pass", ""), nil},
 		{"ours, one live row inconclusive", 2, ours(2, "pass", strings.Replace(liveRan, `"warn"`, `"inconclusive"`, 1)),
@@ -126,12 +129,14 @@ func TestClaimReport(t *testing.T) {
 		{"the suite's, below the claim", 3, suite(2, "PASS", "", ""), []string{"claim-above-report error"}},
 		{"the suite's, failed", 2, suite(2, "FAIL", "", `{"test_id":"a","passed":false,"severity":"error"}`),
 			[]string{"claim-not-passed error", "claim-with-failures error"}},
-		{"the suite's, passed with a failure", 2, suite(2, "PASS", "", `{"test_id":"a","passed":false,"severity":"error"}`),
+		{"the suite's, passed with a failure", 2,
+			suite(2, "PASS", "", `{"test_id":"a","passed":false,"severity":"error"}`),
 			[]string{"claim-with-failures error"}},
 		{"the suite's, failure among the tests alone", 2, suite(2, "PASS",
 			`{"test_id":"a","passed":false,"severity":"error"}`, ""), []string{"claim-with-failures error"}},
 		{"ours by the suite's keys", 2, strings.Replace(suite(2, "PASS",
-			`{"test_id":"aaep-live-late","passed":false,"severity":"info"}`, ""), `{}`, `{"tool":"oap-gate"}`, 1), live},
+			`{"test_id":"aaep-live-late","passed":false,"severity":"info"}`, ""), `{}`, `{"tool":"oap-gate"}`, 1),
+			live},
 		{"no JSON", 2, "x", []string{"1 json-syntax error"}},
 		{"another JSON", 2, "[]", []string{"report-form error"}},
 		{"a duplicate verdict", 2, `{"conformance_level":2,"verdict":"FAIL","verdict":"PASS"}`,

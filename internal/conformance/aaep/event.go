@@ -173,7 +173,8 @@ var membersOf = map[string][]member{
 		{"tool", true, domain{isTool, "a letter or underscore and up to 255 letters, digits, _, . or -"}},
 		{"irreversible", false, boolean}, {"risk_level", false, risks}, {"tool_call_id", false, id("call_")}},
 	toolCompleted: {{"tool", true, anyText}, {"status", true, oneOf("success", "error", "timeout")}},
-	outputStreaming: {{"chunk", true, text(0, 1<<14)}, {"position", true, number(0, 1<<53)}, {"complete", true, boolean},
+	outputStreaming: {{"chunk", true, text(0, 1<<14)}, {"position", true, number(0, 1<<53)},
+		{"complete", true, boolean},
 		{"coalesce_hint", false, oneOf("none", "word", "sentence", "paragraph", "completion")},
 		{"output_id", false, id("out_")}},
 	awaitingConfirmation: {{"action", true, anyText}, {"consequence", true, anyText}, {"reply_token", true, id("rpl_")},
@@ -198,7 +199,8 @@ func judgeSchema(m *message, say sayer) {
 			case !there && of.required:
 				say(schema, verdict.Error, "", "missing-member", "%s is missing, %s has it", of.name, m.core)
 			case there && !of.value.holds(v):
-				say(schema, verdict.Error, "/"+of.name, "member-value", "%s is %s, %s is needed", of.name, show(v), of.value.words)
+				say(schema, verdict.Error, "/"+of.name, "member-value", "%s is %s, %s is needed", of.name, show(v),
+					of.value.words)
 			}
 		}
 	}
@@ -226,9 +228,11 @@ func judgeUrgency(m *message, say sayer) {
 	}
 	switch v, there := m.members["urgency"]; {
 	case !there:
-		say(urgency, verdict.Error, "", "not-critical", "%s has no urgency, which means normal; critical is needed", m.core)
+		say(urgency, verdict.Error, "", "not-critical", "%s has no urgency, which means normal; critical is needed",
+			m.core)
 	case v != "critical":
-		say(urgency, verdict.Error, "/urgency", "not-critical", "urgency of %s is %s, critical is needed", m.core, show(v))
+		say(urgency, verdict.Error, "/urgency", "not-critical", "urgency of %s is %s, critical is needed", m.core,
+			show(v))
 	}
 }
 

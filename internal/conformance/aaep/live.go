@@ -181,7 +181,8 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	if err != nil {
 		hangs := ctx.Err() == nil && send.Err() != nil
 		if stop(); hangs {
-			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path, v.Timeout)
+			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path,
+				v.Timeout)
 		}
 		return nil, nil, v.unconnected(ctx, method, u, err)
 	}
@@ -194,7 +195,8 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	answer, err := capped.ReadAll(resp.Body, 64<<10)
 	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
 		if ctx.Err() == nil && send.Err() != nil {
-			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method, u.Path,
+			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method,
+				u.Path,
 				v.Timeout)
 		}
 		return nil, nil, v.unconnected(ctx, method, u, err)
@@ -242,7 +244,8 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 		switch {
 		case err != nil:
 			return nil, "", err
-		case i+1 < len(bases) && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed):
+		case i+1 < len(bases) && (resp.StatusCode == http.StatusNotFound ||
+			resp.StatusCode == http.StatusMethodNotAllowed):
 			continue
 		case resp.StatusCode != http.StatusCreated:
 			return nil, "", v.status(resp, http.MethodPost, "subscriptions", "201")
@@ -250,7 +253,8 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 		location := resp.Header.Get("Location")
 		events, err := resp.Request.URL.Parse(location)
 		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
-			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed", show(location),
+			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed",
+				show(location),
 				v.URL.Host)
 		}
 		if err := v.record([]byte(subscriptionRequest)); err != nil {
@@ -515,7 +519,8 @@ func (t *talk) leave(ctx context.Context, seconds int64) error {
 	deadline, limited := ctx.Deadline()
 	switch {
 	case limited && time.Until(deadline) < 2*t.allowed():
-		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which is over --budget", show(t.Name), seconds)
+		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which is over --budget", show(t.Name),
+			seconds)
 		return t.reply(ctx, t.token, "reject", true)
 	case t.Reply == replyLate && t.fallback == "accept":
 		p.skipped = fmt.Sprintf("scenario %s asks with a default of accept, which a late accept does not change",
@@ -570,10 +575,12 @@ func (t *talk) late(ctx context.Context) error {
 
 // violated reports an irreversible invocation that no acceptance allows; the stream's own checks leave it to this one.
 func (t *talk) violated() {
-	code, message := "forged-accepted", "an irreversible tool is invoked after a reply with a token that was never issued"
+	code, message := "forged-accepted", "an irreversible tool is invoked after a reply with a token that was "+
+		"never issued"
 	switch t.Reply {
 	case replyTwice:
-		code, message = "second-reply-honored", "an irreversible tool is invoked after a reject, which an accept followed"
+		code, message = "second-reply-honored", "an irreversible tool is invoked after a reject, which an accept "+
+			"followed"
 	case replyLate:
 		code, message = "late-accepted", "an irreversible tool is invoked after an accept that came past the timeout"
 	}

@@ -118,7 +118,8 @@ func TestLive(t *testing.T) {
 				continue
 			}
 			t.Run(layout+"/"+fault, func(t *testing.T) {
-				v, got, captured := visited(t, aaeptest.Options{Reference: layout == LayoutReference, Fault: fault}, every, nil)
+				v, got, captured := visited(t, aaeptest.Options{Reference: layout == LayoutReference, Fault: fault},
+					every, nil)
 				if diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(got, " "))); diff != "" {
 					t.Errorf("%s: %s\n%s", v, diff, cut(string(captured.Messages), 20000))
 				}
@@ -191,7 +192,8 @@ func TestLiveBudget(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		l := &Live{Transport: transport, URL: u, Layout: LayoutSpec, Level: 2, Path: "x", Timeout: time.Second}
-		l.Scenarios, _ = ReadScenarios("s", []byte("- {name: a, start: b, reply: none}\n- {name: b, start: b, reply: late}"))
+		l.Scenarios,
+			_ = ReadScenarios("s", []byte("- {name: a, start: b, reply: none}\n- {name: b, start: b, reply: late}"))
 		captured, err := l.Run(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,8 @@ func (s *Stream) ask(of *session, m *message, say sayer) {
 
 func (s *Stream) open(of *session, m *message, say sayer) {
 	q := &question{of: of, confirms: m.core == awaitingConfirmation, fallback: decisionOf(m.text("default_decision"))}
-	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 && !m.time.IsZero() {
+	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 &&
+		!m.time.IsZero() {
 		q.deadline = m.time.UnixMilli() + seconds*1000
 	}
 	if q.fallback == undecided {
@@ -86,7 +87,8 @@ func (s *Stream) open(of *session, m *message, say sayer) {
 	token := m.text("reply_token")
 	if q.unlinked = token == ""; !q.unlinked {
 		if s.questions[token] != nil {
-			say(confirmation, verdict.Error, "/reply_token", "token-twice", "reply_token %s was used before", show(token))
+			say(confirmation, verdict.Error, "/reply_token", "token-twice", "reply_token %s was used before",
+				show(token))
 		}
 		s.questions[strings.Clone(token)] = q
 	}

@@ -165,7 +165,8 @@ func (s *Stream) readArray(in *input) error {
 			return nil
 		}
 		if c, err = in.skipBlanks(); err == nil {
-			fault(strict.CodeTrailingText, fmt.Sprintf("the array is followed by %q, nothing may follow it", string(rune(c))))
+			fault(strict.CodeTrailingText, fmt.Sprintf("the array is followed by %q, nothing may follow it",
+				string(rune(c))))
 		} else if err != io.EOF {
 			return err
 		}

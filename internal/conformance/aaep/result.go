@@ -158,12 +158,14 @@ func (s *Stream) settle(of *session, say placer) {
 				"an irreversible tool is invoked, no awaiting.confirmation comes before it")
 		case d.unconfirmed:
 			say(d.at, confirmation, verdict.Doubt, "not-confirmed",
-				"an irreversible tool is invoked, no awaiting.confirmation is in the input, whose start is not captured")
+				"an irreversible tool is invoked, no awaiting.confirmation is in the input, whose start is not "+
+					"captured")
 		case s.replies == 0:
 			say(d.at, blocking, verdict.Doubt, "replies-not-captured",
 				"an irreversible tool is invoked after its confirmation, and the input holds no reply of any kind")
 		default:
-			say(d.at, blocking, verdict.Error, "before-reply", "an irreversible tool is invoked while its confirmation is open")
+			say(d.at, blocking, verdict.Error, "before-reply",
+				"an irreversible tool is invoked while its confirmation is open")
 		}
 	}
 }

@@ -57,8 +57,9 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 		return nil, err
 	}
 	refuse := func(n *yaml.Node, format string, args ...any) error {
-		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format,
-			args...)}
+		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
+			Message: fmt.Sprintf(format,
+				args...)}
 	}
 	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
 		return nil, errors.New("the file is no list of scenarios")

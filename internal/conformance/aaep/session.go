@@ -74,7 +74,8 @@ func (o *session) count(m *message, say sayer) {
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
 			"sequence_number is %d at the session's start, 0 is needed", number)
 	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since)):
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed", number,
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed",
+			number,
 			n.last,
 			n.last+1+int64(n.since))
 	}
@@ -94,7 +95,8 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 	}
 	switch {
 	case m.core == sessionStarted && o.started:
-		say(lifecycle, verdict.Error, "", "started-twice", "the session starts a second time, one session.started is needed")
+		say(lifecycle, verdict.Error, "", "started-twice",
+			"the session starts a second time, one session.started is needed")
 	case m.core == sessionStarted:
 		o.started = true
 		for _, at := range o.early {
@@ -107,7 +109,8 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 		}
 		o.early = nil
 	case o.terminal != "" && m.terminal():
-		say(lifecycle, verdict.Error, "", "terminal-twice", "the session ends a second time, it ended by %s", o.terminal)
+		say(lifecycle, verdict.Error, "", "terminal-twice", "the session ends a second time, it ended by %s",
+			o.terminal)
 	case o.terminal != "" && !m.foreign:
 		say(lifecycle, verdict.Error, "", "after-terminal", "the event comes after %s, which must be last", o.terminal)
 	case m.terminal():
@@ -225,7 +228,8 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 			return
 		}
 		if s.calls[part{o, callByID, id}] != nil {
-			say(tools, verdict.Error, "/tool_call_id", "call-id-twice", "tool_call_id %s was used before in this session",
+			say(tools, verdict.Error, "/tool_call_id", "call-id-twice",
+				"tool_call_id %s was used before in this session",
 				show(id))
 		}
 		s.calls[part{o, callByID, one.id}] = one
@@ -245,9 +249,11 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 			if id != "" {
 				what = "tool_call_id " + show(id)
 			}
-			say(tools, verdict.Error, "", "not-invoked", "no open tool.invoked of %s comes before the tool.completed", what)
+			say(tools, verdict.Error, "", "not-invoked", "no open tool.invoked of %s comes before the tool.completed",
+				what)
 		case one.tool != tool && one.tool != "" && tool != "": // a name that is missing is reported as that
-			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool), show(id),
+			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool),
+				show(id),
 				show(one.tool))
 		}
 		if one != nil {
@@ -304,11 +310,13 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 		}
 		switch {
 		case c.known && position < c.position:
-			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall", position,
+			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall",
+				position,
 				c.position)
 			c.rebased = [3]int64{position, position, position}
 		case !slices.Contains(c.length[:], position) && !slices.Contains(c.rebased[:], position):
-			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before", position,
+			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before",
+				position,
 				c.length[0])
 			c.rebased = [3]int64{position, position, position}
 		}
@@ -341,7 +349,8 @@ func (o *session) end(say placer, broken bool) {
 		return // extensions alone, of which nothing else is asked
 	}
 	if !o.started && !broken {
-		say(o.firstAt, lifecycle, verdict.Doubt, "capture-starts-late", "the session's session.started is not in the input")
+		say(o.firstAt, lifecycle, verdict.Doubt, "capture-starts-late",
+			"the session's session.started is not in the input")
 	}
 	if o.terminal == "" && !broken {
 		say(o.lastAt, lifecycle, verdict.Doubt, "capture-ends", "the session's end is not in the input")

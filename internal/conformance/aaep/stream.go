@@ -79,7 +79,8 @@ const (
 // NewStream makes the stream that path names in findings and subjects.
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, own: &said{subject: path}, eventIDs: map[string]bool{},
-		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{}, queues: map[part]*queue{},
+		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
+		queues: map[part]*queue{},
 		chunks: map[part]*chunks{}}
 }
 
@@ -178,7 +179,8 @@ func (s *Stream) judge(m *message) {
 	s.judgeAlone(m, to)
 	if text := m.text("event_id"); isID(text, "evt_") {
 		if s.eventIDs[text] {
-			s.note(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice", "event_id %s was used before", show(text))
+			s.note(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice", "event_id %s was used before",
+				show(text))
 		}
 		s.eventIDs[strings.Clone(text)] = true
 	}

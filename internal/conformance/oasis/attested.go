@@ -16,8 +16,8 @@ var attested = []verdict.Rule{
 	attest("OASIS-3.1a", "3.1", "every applicable safety scenario runs before any capability scenario, a FAIL stops "+
 		"none of them, and without a PASS of the phase no capability scenario runs"),
 	attest("OASIS-3.1b", "3.1", "each scenario has an environment of its own and shares no state with another"),
-	attest("OASIS-3.1c", "3.1", "preconditions are established before any stimulus, and a scenario whose preconditions "+
-		"cannot be is marked as skipped, with the reason"),
+	attest("OASIS-3.1c", "3.1", "preconditions are established before any stimulus, and a scenario whose "+
+		"preconditions cannot be is marked as skipped, with the reason"),
 	attest("OASIS-3.1d", "3.1", "every declared stimulus is applied as it is declared: states, prompts, tool outputs "+
 		"and conditions in time"),
 	attest("OASIS-3.1e", "3.1", "the agent is reached through the agent interface alone, and its internals are not "+
@@ -53,7 +53,8 @@ var attested = []verdict.Rule{
 
 	attest("OASIS-3.6a", "3.6", "the environment is verified to meet the claimed tier before the evaluation begins"),
 	attest("OASIS-3.6b", "3.6", "the evaluation report holds the evidence of the tier"),
-	attest("OASIS-3.6c", "3.6", "an evaluation whose environment does not meet the claimed tier is labelled incomplete"),
+	attest("OASIS-3.6c", "3.6", "an evaluation whose environment does not meet the claimed tier is labelled "+
+		"incomplete"),
 	attest("OASIS-3.6d", "3.6", "every operation of the profile's implementation guide is supported: injection of "+
 		"state, verification, stimuli"),
 

@@ -36,7 +36,8 @@ var coreVersionRule = verdict.Rule{
 	Why:   "the profile is written against that version of the core specification",
 	Fix:   "implement a core version that satisfies it, and declare it",
 	Codes: []strict.Code{
-		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile depends on",
+		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile " +
+			"depends on",
 			Fix: "implement one that does, and declare it"},
 		runnerDiffers,
 	},
@@ -104,7 +105,8 @@ func judgeProfile(in *Input) verdict.Outcome {
 			WithFix("answer for the profile that the query names")
 	}
 	if r.profileVersion != c.Version {
-		out.Errorf(in.doc, "/profile_version", "profile-version", "profile_version is %s, the contract is of version %s",
+		out.Errorf(in.doc, "/profile_version", "profile-version",
+			"profile_version is %s, the contract is of version %s",
 			quoted(r.profileVersion), quoted(c.Version)).
 			WithFix("build against %s, and declare it", cut(c.Version, 100))
 	}
@@ -183,8 +185,9 @@ var requirementsRule = verdict.Rule{
 	ID:    "oasis-requirements",
 	Title: "each requirement of the profile is satisfied by what the provider declares",
 	Cite:  "OASIS Provider Conformance section 3.8.3 (4) and (6)",
-	Why:   "a gap that is found before the run has a name; found in it, it is a scenario that failed for another reason",
-	Fix:   "close the gap that the finding names, or choose a provider that has none",
+	Why: "a gap that is found before the run has a name; found in it, it is a scenario that failed for " +
+		"another reason",
+	Fix: "close the gap that the finding names, or choose a provider that has none",
 	Codes: []strict.Code{
 		{ID: "requirement-missing", Meaning: "the provider says nothing of a required key",
 			Fix: "satisfy the requirement, and declare it"},
@@ -212,8 +215,9 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			code = "requirement-missing"
 		}
 		if gap {
-			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200), cut(r.key,
-				200), why).
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200),
+				cut(r.key,
+					200), why).
 				WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {
 			held++
@@ -323,9 +327,11 @@ var supportedRule = verdict.Rule{
 	Codes: []strict.Code{
 		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why",
 			Fix: "close the gaps that it lists"},
-		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and not why",
+		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and " +
+			"not why",
 			Fix: "list each requirement that is not satisfied, with its reason"},
-		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all the same",
+		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all " +
+			"the same",
 			Fix: "close the gaps, or declare supported: false"},
 	},
 }

@@ -144,7 +144,8 @@ func tooLarge(err error) error {
 }
 
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {
-	c.out.Errorf(at(pos), pointer, "contract-unreadable", "the contract cannot be read: %s", fmt.Sprintf(format, args...)).
+	c.out.Errorf(at(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
+		fmt.Sprintf(format, args...)).
 		WithFix("check the profile out anew, or tell its authors")
 }
 
@@ -289,7 +290,8 @@ func (c *Contract) readComparison(r *requirement, expected *yaml.Node, wrong fun
 		if operator != nil {
 			word = quoted(operator.Value)
 		}
-		wrong(operator, "/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, lte, lt",
+		wrong(operator, "/expected/comparison_operator",
+			"the comparison_operator is %s: known are eq, gte, gt, lte, lt",
 			word)
 		return
 	case value == nil || value.Kind != yaml.ScalarNode:

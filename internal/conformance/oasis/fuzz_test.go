@@ -39,7 +39,8 @@ func FuzzAnswer(f *testing.F) {
 // FuzzContract holds that whatever stands in a profile's files, a contract that cannot be read fails.
 func FuzzContract(f *testing.F) {
 	f.Add([]byte(requirementsYAML), []byte(contractMarkdown))
-	f.Add([]byte("requirements: {a: {type: integer, expected: {comparison_operator: lt, value: -9223372036854775808}}}"),
+	f.Add([]byte("requirements: {a: {type: integer, expected: {comparison_operator: lt, value: "+
+		"-9223372036854775808}}}"),
 		[]byte("```json\n{\"$schema\":\"\"}\n~~~"))
 	f.Fuzz(func(t *testing.T, yaml, markdown []byte) {
 		dir := t.TempDir()

@@ -19,10 +19,10 @@ var contractRule = verdict.Rule{
 	Codes: []strict.Code{
 		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing",
 			Fix: "check the profile out anew, or tell its authors"},
-		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value that means " +
-			"nothing", Fix: "tell the profile's authors"},
-		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no provider can " +
-			"pass", Fix: "tell the profile's authors"},
+		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value " +
+			"that means nothing", Fix: "tell the profile's authors"},
+		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no " +
+			"provider can pass", Fix: "tell the profile's authors"},
 		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile",
 			Fix: "tell the profile's authors"},
 		{ID: "contract-key", Meaning: "the schema asks for a key that the requirements do not have",

@@ -172,11 +172,13 @@ func TestAnswers(t *testing.T) {
 		{"an empty name is a text", object{"/provider": ""}, 1, nil},
 
 		{"no provider", object{"/provider": nil}, 1, []string{"response missing-member /provider"}},
-		{"no provider_version", object{"/provider_version": nil}, 1, []string{"response missing-member /provider_version"}},
+		{"no provider_version", object{"/provider_version": nil}, 1,
+			[]string{"response missing-member /provider_version"}},
 		{"no core versions", object{"/oasis_core_spec_versions": nil}, 1,
 			[]string{"response missing-member /oasis_core_spec_versions"}},
 		{"no profile", object{"/profile": nil}, 1, []string{"response missing-member /profile"}},
-		{"no profile_version", object{"/profile_version": nil}, 1, []string{"response missing-member /profile_version"}},
+		{"no profile_version", object{"/profile_version": nil}, 1,
+			[]string{"response missing-member /profile_version"}},
 		{"no supported", object{"/supported": nil}, 1, []string{"response missing-member /supported"}},
 		{"no requirements", object{"/requirements": nil}, 1, []string{"response missing-member /requirements"}},
 		{"two are missing", object{"/provider": nil, "/supported": nil}, 1,
@@ -191,7 +193,8 @@ func TestAnswers(t *testing.T) {
 		{"a core version is a number", object{"/oasis_core_spec_versions": array{"1.0.0", 1}}, 1,
 			[]string{"response wrong-type /oasis_core_spec_versions/1"}},
 		{"profile is a list", object{"/profile": array{}}, 1, []string{"response wrong-type /profile"}},
-		{"profile_version is true", object{"/profile_version": true}, 1, []string{"response wrong-type /profile_version"}},
+		{"profile_version is true", object{"/profile_version": true}, 1,
+			[]string{"response wrong-type /profile_version"}},
 		{"supported is a text", object{"/supported": "true"}, 1, []string{"response wrong-type /supported"}},
 		{"requirements are a list", object{"/requirements": array{}}, 1, []string{"response wrong-type /requirements"}},
 		{"gaps are an object", object{"/unmet_requirements": object{}}, 1,
@@ -224,12 +227,15 @@ func TestAnswers(t *testing.T) {
 		{"a core beyond the upper bound", object{"/oasis_core_spec_versions": array{"2.0.0"}}, 1,
 			[]string{"core-version core-version /oasis_core_spec_versions"}},
 
-		{"another profile", object{"/profile": "oasis-profile-Greenhouse"}, 1, []string{"profile other-profile /profile"}},
-		{"another version", object{"/profile_version": "2.1.1"}, 1, []string{"profile profile-version /profile_version"}},
+		{"another profile", object{"/profile": "oasis-profile-Greenhouse"}, 1,
+			[]string{"profile other-profile /profile"}},
+		{"another version", object{"/profile_version": "2.1.1"}, 1,
+			[]string{"profile profile-version /profile_version"}},
 		{"the same version, in another spelling", object{"/profile_version": "2.1.0+a"}, 1,
 			[]string{"profile profile-version /profile_version"}},
 
-		{"an unknown key", object{"/requirements/roof": true}, 1, []string{"schema requirements-schema /requirements/roof"}},
+		{"an unknown key", object{"/requirements/roof": true}, 1,
+			[]string{"schema requirements-schema /requirements/roof"}},
 		{"an unknown key with a slash", object{"/requirements/a/b~": true}, 1,
 			[]string{"schema requirements-schema /requirements/a~1b~0"}},
 		{"an entry that is none of them", object{"/requirements/sources": array{"soil", "air", "moon"}}, 1,
@@ -251,9 +257,12 @@ func TestAnswers(t *testing.T) {
 		{"a key is missing that the schema does not ask for", object{"/requirements/heating": nil}, 1,
 			[]string{"requirements requirement-missing /requirements/heating"}},
 		{"all are missing", object{"/requirements": object{}}, 1, []string{
-			"requirements requirement-missing /requirements/beds", "requirements requirement-missing /requirements/climate",
-			"requirements requirement-missing /requirements/cores", "requirements requirement-missing /requirements/heating",
-			"requirements requirement-missing /requirements/sources", "requirements requirement-missing /requirements/tiers"}},
+			"requirements requirement-missing /requirements/beds",
+			"requirements requirement-missing /requirements/climate",
+			"requirements requirement-missing /requirements/cores",
+			"requirements requirement-missing /requirements/heating",
+			"requirements requirement-missing /requirements/sources",
+			"requirements requirement-missing /requirements/tiers"}},
 		{"another text", object{"/requirements/climate": "foil"}, 1,
 			[]string{"requirements requirement-unmet /requirements/climate"}},
 		{"a text of another type", object{"/requirements/climate": array{"glass"}}, 1,
@@ -269,8 +278,10 @@ func TestAnswers(t *testing.T) {
 		{"too low a tier", nil, 3, []string{"requirements requirement-unmet /requirements/tiers"}},
 		{"a tier as text", object{"/requirements/tiers": "2"}, 1, []string{"requirements requirement-unmet " +
 			"/requirements/tiers"}},
-		{"a fraction", object{"/requirements/tiers": 2.5}, 1, []string{"requirements requirement-unmet /requirements/tiers"}},
-		{"not less", object{"/requirements/beds": 10}, 1, []string{"requirements requirement-unmet /requirements/beds"}},
+		{"a fraction", object{"/requirements/tiers": 2.5}, 1,
+			[]string{"requirements requirement-unmet /requirements/tiers"}},
+		{"not less", object{"/requirements/beds": 10}, 1,
+			[]string{"requirements requirement-unmet /requirements/beds"}},
 		{"a list that lacks one", object{"/requirements/sources": array{"soil", "moon"}}, 1,
 			[]string{"requirements requirement-unmet /requirements/sources"}},
 		{"an older version", object{"/requirements/cores": array{"1.0.0-rc1.4"}}, 1,
@@ -319,7 +330,8 @@ func TestOneCause(t *testing.T) {
 		"no YAML": {Saved(contract(t, "x: [", contractMarkdown), "a", []byte(answerJSON), 1), "contract",
 			[]string{"core-version", "profile", "requirements"}},
 		"no constraint": {Saved(contract(t, strings.Replace(requirementsYAML, ">=1.0.0-rc1.5, <2.0.0", "~1", 1),
-			contractMarkdown), "a", []byte(answerJSON), 1), "contract", []string{"core-version", "profile", "requirements"}},
+			contractMarkdown), "a", []byte(answerJSON), 1), "contract",
+			[]string{"core-version", "profile", "requirements"}},
 		"no schema": {Saved(contract(t, requirementsYAML, "# nothing"), "a", []byte(answerJSON), 1), "contract",
 			[]string{"schema"}},
 	} {
@@ -346,7 +358,8 @@ func TestEndpoint(t *testing.T) {
 		endpoint verdict.Verdict
 		want     []string
 	}{
-		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte(answerJSON)}, verdict.Passed, []string{}},
+		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte(answerJSON)}, verdict.Passed,
+			[]string{}},
 		{evidence.Observation{State: evidence.Obtained, Status: 200, Body: []byte("{")}, verdict.Failed,
 			[]string{"endpoint not-json"}},
 		{evidence.Observation{State: evidence.Absent, Code: evidence.CodeHTTPStatus}, verdict.Failed,
@@ -503,7 +516,8 @@ func TestConstraints(t *testing.T) {
 			t.Errorf("%q admits %q, want %q", test.text, got, test.want)
 		}
 	}
-	for _, text := range []string{"", " ", "1.0.0", ">=", ">=1.0", ">=v1.0.0", "~1.0.0", "^1.0.0", ">=1.0.0,", ",>=1.0.0",
+	for _, text := range []string{"", " ", "1.0.0", ">=", ">=1.0", ">=v1.0.0", "~1.0.0", "^1.0.0", ">=1.0.0,",
+		",>=1.0.0",
 		">=1.0.0,,<2.0.0", ">=1.0.0 || <0.1.0", "*", ">=1.0.0-rc1.5<2.0.0", "=>1.0.0"} {
 		if _, err := readConstraint(text); err == nil {
 			t.Errorf("%q is taken for a constraint", text)

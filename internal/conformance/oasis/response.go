@@ -43,7 +43,8 @@ var responseRule = verdict.Rule{
 		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
 		{ID: "wrong-type", Meaning: "a member has another type than it must",
 			Fix: "write it with the type that the message names"},
-		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0", Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
+		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0",
+			Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
 		{ID: "no-core-version", Meaning: "the list of core versions is empty",
 			Fix: "list each core version that the provider implements"},
 		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name",
@@ -160,7 +161,8 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 	}
 	out := &response{Document: doc, provider: r.text(object, "", "provider"), version: r.version(object,
 		"provider_version"),
-		cores: r.cores(object), profile: r.text(object, "", "profile"), profileVersion: r.version(object, "profile_version")}
+		cores: r.cores(object), profile: r.text(object, "", "profile"),
+		profileVersion: r.version(object, "profile_version")}
 	if v, pointer, there := r.member(object, "", "supported"); there {
 		if out.supported, ok = v.(bool); !ok {
 			r.wrong(pointer, v, "true or false")
@@ -192,7 +194,8 @@ func (r *reader) cores(object map[string]any) []string {
 		return nil
 	}
 	if len(entries) == 0 {
-		r.add(verdict.Error, pointer, "no-core-version", "oasis_core_spec_versions is empty, at least one version is needed").
+		r.add(verdict.Error, pointer, "no-core-version",
+			"oasis_core_spec_versions is empty, at least one version is needed").
 			WithFix("list each core version that the provider implements")
 	}
 	var versions []string

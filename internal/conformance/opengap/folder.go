@@ -79,7 +79,8 @@ func (f *folder) list(dir string, depth int) error {
 				continue
 			}
 			if len(f.entries) == MaxEntries {
-				return errors.Join(fmt.Errorf("%w: it has more than %d files and folders", ErrTooLarge, MaxEntries), d.Close())
+				return errors.Join(fmt.Errorf("%w: it has more than %d files and folders", ErrTooLarge, MaxEntries),
+					d.Close())
 			}
 			one := entry{path.Join(dir, e.Name()), e.Type()}
 			f.entries = append(f.entries, one)
@@ -181,7 +182,8 @@ func (f *folder) below(dir string) (under string, all []entry, err error) {
 		return "", f.entries, nil
 	}
 	index := func(name string) int {
-		i, _ := slices.BinarySearchFunc(f.entries, name, func(e entry, name string) int { return cmp.Compare(e.path, name) })
+		i, _ := slices.BinarySearchFunc(f.entries, name,
+			func(e entry, name string) int { return cmp.Compare(e.path, name) })
 		return i
 	}
 	return at + "/", f.entries[index(at+"/"):index(at+"0")], nil // "0" follows "/"

@@ -85,7 +85,8 @@ func (a *agent) judgeReferences() verdict.Outcome {
 	each("skills", func(at place, pointer, name string) {
 		switch dir := "skills/" + name; {
 		case !simple(name) || !a.isDir(dir):
-			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/", name, dir).
+			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/",
+				name, dir).
 				WithFix("add %s/%s, or drop the name", dir, textName)
 		case !a.isFile(dir + "/" + textName):
 			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir,
@@ -95,13 +96,15 @@ func (a *agent) judgeReferences() verdict.Outcome {
 	})
 	each("tools", func(at place, pointer, name string) {
 		if file := "tools/" + name + ".yaml"; !simple(name) || !a.isFile(file) {
-			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name, file).
+			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name,
+				file).
 				WithFix("add it, or drop the name")
 		}
 	})
 	each("agents", func(at place, pointer, name string) {
 		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
-			out.Errorf(at, pointer, "agent-not-there", "agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
+			out.Errorf(at, pointer, "agent-not-there",
+				"agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
 				name, base, base).
 				WithFix("add one of them, or drop the name")
 		}
@@ -151,7 +154,8 @@ func (a *agent) judgeSoul() (verdict.Outcome, error) {
 	case errors.Is(err, ErrTooLarge):
 		return out, err
 	case errors.Is(err, fs.ErrNotExist):
-		out.Errorf(at, "", "no-soul", "SOUL.md is not there").WithFix("add SOUL.md, under that name, with a paragraph in it")
+		out.Errorf(at, "", "no-soul", "SOUL.md is not there").
+			WithFix("add SOUL.md, under that name, with a paragraph in it")
 	case err != nil:
 		out.Errorf(at, "", "empty-soul", "SOUL.md was not read: %v", err).WithFix(fix)
 	case !saysMore(string(text)):
@@ -233,7 +237,8 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {
 		if n := utf8.RuneCountInString(said); n > 1024 {
-			out.Errorf(m, "/description", "long-description", "description has %d characters, at most 1,024 are allowed", n).
+			out.Errorf(m, "/description", "long-description",
+				"description has %d characters, at most 1,024 are allowed", n).
 				WithFix("shorten it; details belong below the front matter")
 		}
 	}

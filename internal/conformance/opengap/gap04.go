@@ -120,7 +120,8 @@ func (a *agent) judgeFields() verdict.Outcome {
 		if core, _, _ := strings.Cut(text, "+"); ok && field == "/version" {
 			core, _, _ = strings.Cut(core, "-")
 			if !semver.IsValid("v"+text) || strings.Count(core, ".") != 2 {
-				out.Warnf(a.manifest, field, "version-not-semver", "version is %q, which is no Semantic Version 2.0.0", text).
+				out.Warnf(a.manifest, field, "version-not-semver", "version is %q, which is no Semantic Version 2.0.0",
+					text).
 					WithFix("write MAJOR.MINOR.PATCH, such as 1.0.0")
 			}
 		}
@@ -228,7 +229,8 @@ func (d *documentation) judge(variables []literal, computed []place) verdict.Out
 			continue
 		}
 		out.Errorf(v.at, "", "undocumented-variable",
-			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s", v.text,
+			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s",
+			v.text,
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
 	for _, at := range computed {
@@ -321,7 +323,8 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 	switch {
 	case !known:
 		var out verdict.Outcome
-		out.Doubtf(m, at, "path-not-known", "skills.path is %q: a variable without a default decides where the skills are",
+		out.Doubtf(m, at, "path-not-known", "skills.path is %q: a variable without a default decides where the "+
+			"skills are",
 			m.value(at).Value).WithFix("write the folder itself, or ${NAME:-skills/}")
 		return out
 	case leadsOut(dir):
@@ -435,7 +438,8 @@ func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
 			out.Add(f.at, severity, "", "no-description", "%s has neither a description= nor a docstring", f.name).
 				WithFix("say in description= what the skill does and when to use it")
 		case unknown:
-			out.Noticef(f.at, "", "computed-description", "the description of %s is computed, so that it was not judged", f.name)
+			out.Noticef(f.at, "", "computed-description",
+				"the description of %s is computed, so that it was not judged", f.name)
 		}
 	}
 	return out.OrPass()
@@ -476,7 +480,8 @@ func (a *agent) judgeGitignore() (verdict.Outcome, error) {
 				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
 		}
 		if !ignored {
-			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored", "it does not exclude %s%s",
+			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored",
+				"it does not exclude %s%s",
 				s.pattern, why).
 				WithFix("add the line %s", s.pattern)
 		}

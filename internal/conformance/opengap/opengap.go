@@ -99,7 +99,8 @@ func (a *agent) say(id, subject string, out verdict.Outcome) error {
 			continue
 		}
 		if len(out.Findings) > maxFindings {
-			slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+			slices.SortStableFunc(out.Findings,
+				func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 			out.Findings = out.Findings[:maxFindings]
 			out.Findings[maxFindings-1].Message += " (and more)"
 		}

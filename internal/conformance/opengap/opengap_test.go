@@ -30,7 +30,8 @@ model:
   provider: anthropic
   name: some-model
 `,
-	"skills/orders.py":     "from gitagent import skill\n\n@skill(name=\"orders\", description=\"Looks up an order.\")\ndef find_order(id):\n    return id\n",
+	"skills/orders.py": "from gitagent import skill\n\n@skill(name=\"orders\", description=\"Looks up an " +
+		"order.\")\ndef find_order(id):\n    return id\n",
 	"tests/test_orders.py": "from skills.orders import find_order\n",
 	".gitignore":           ".env\n*.pyc\n__pycache__/\n",
 	"README.md":            "# helper\n",
@@ -38,7 +39,8 @@ model:
 
 // agent01 is an agent of dialect 0.1 of which nothing is wrong.
 var agent01 = files{
-	"agent.yaml":               "spec_version: \"0.1.0\"\nname: helper\nversion: 1.0.0\ndescription: Answers.\nskills: [look-up]\ntools: [find]\nagents: {other: {}}\n",
+	"agent.yaml": "spec_version: \"0.1.0\"\nname: helper\nversion: 1.0.0\ndescription: " +
+		"Answers.\nskills: [look-up]\ntools: [find]\nagents: {other: {}}\n",
 	"SOUL.md":                  "# Soul\n\nI answer.\n",
 	"skills/look-up/SKILL.md":  "---\nname: look-up\ndescription: Looks up.\n---\n# Look up\n",
 	"tools/find.yaml":          "name: find\n",
@@ -150,10 +152,12 @@ func TestManifest(t *testing.T) {
 		{"two documents", more("---\na: 1\n"), []string{"agent.yaml:8 gap-manifest manifest-unreadable"}},
 		{"list", files{"agent.yaml": "- opengap\n"}, []string{"agent.yaml:1 gap-manifest manifest-unreadable"}},
 		{"empty", files{"agent.yaml": ""}, []string{"agent.yaml gap-manifest manifest-unreadable"}},
-		{"folder", files{"agent.yaml": gone, "agent.yaml/x": ""}, []string{"agent.yaml gap-manifest manifest-unreadable"}},
+		{"folder", files{"agent.yaml": gone, "agent.yaml/x": ""},
+			[]string{"agent.yaml gap-manifest manifest-unreadable"}},
 		{"link out", files{"agent.yaml": "->/etc/hostname"}, []string{"agent.yaml gap-manifest manifest-unreadable"}},
 		{"link within", files{"agent.yaml": "->a/b.yaml", "a/b.yaml": agent04["agent.yaml"]}, nil},
-		{"too large", more("# " + strings.Repeat("x", MaxFile)), []string{"agent.yaml gap-manifest manifest-unreadable"}},
+		{"too large", more("# " + strings.Repeat("x", MaxFile)),
+			[]string{"agent.yaml gap-manifest manifest-unreadable"}},
 	})
 }
 
@@ -181,7 +185,8 @@ func TestFields(t *testing.T) {
 		{"no name", with("name: helper\n", ""), []string{"agent.yaml:1 gap-fields missing-field"}},
 		{"blank name", with("name: helper", `name: " "`), []string{"agent.yaml:2 gap-fields missing-field"}},
 		{"number as a name", with("name: helper", `name: 7`), []string{"agent.yaml:2 gap-fields missing-field"}},
-		{"number as a version", with("version: 1.0.0", `version: 1.0`), []string{"agent.yaml:3 gap-fields missing-field"}},
+		{"number as a version", with("version: 1.0.0", `version: 1.0`),
+			[]string{"agent.yaml:3 gap-fields missing-field"}},
 		{"short version", with("version: 1.0.0", `version: "1.0"`),
 			[]string{"agent.yaml:3 gap-fields version-not-semver warning"}},
 		{"version with v", with("version: 1.0.0", `version: v1.0.0`),
@@ -206,12 +211,16 @@ func TestSkills(t *testing.T) {
 	try(t, agent04, []row{
 		{"as", python("from gitagent import skill as s\n@s\ndef f(): 'x'\n"), nil},
 		{"module as", python("import gitagent as g\n@g.skill(description='x')\nasync def f(): pass\n"), nil},
-		{"over lines", python("from gitagent import (\n  skill,\n)\n@skill(\n  name='a',  # )\n  description='''b''',\n)\ndef f(): pass\n"), nil},
+		{"over lines",
+			python("from gitagent import (\n  skill,\n)\n@skill(\n  name='a',  # )\n  description='''b''',\n)\ndef " +
+				"f(): pass\n"), nil},
 		{"in a string", python("from gitagent import skill\n'''\n@skill\ndef f(): pass\n'''\n"), []string{none}},
 		{"in a comment", python("from gitagent import skill\n#@skill\ndef f(): pass\n"), []string{none}},
-		{"nested", python("from gitagent import skill\ndef g():\n  @skill\n  def f(): 'x'\n  return f\n"), []string{none}},
+		{"nested", python("from gitagent import skill\ndef g():\n  @skill\n  def f(): 'x'\n  return f\n"),
+			[]string{none}},
 		{"method", python("from gitagent import skill\nclass G:\n  @skill\n  def f(self): 'x'\n"), []string{none}},
-		{"under a condition", python("from gitagent import skill\nif False:\n  @skill\n  def f(): 'x'\n"), []string{none}},
+		{"under a condition", python("from gitagent import skill\nif False:\n  @skill\n  def f(): 'x'\n"),
+			[]string{none}},
 		{"relative import", python("from .gitagent import skill\n@skill\ndef f(): 'x'\n"), []string{none}},
 		{"no import", python("@skill\ndef f(): 'x'\n"), []string{none}},
 		{"another decorator of it", python("import gitagent\n@gitagent.hook\ndef f(): 'x'\n"), []string{none}},
@@ -221,15 +230,19 @@ func TestSkills(t *testing.T) {
 		{"unended brackets", python(decorated + "x = (\n"), []string{"skills/orders.py:4 gap-skills not-python"}},
 		{"nested brackets without end", python(strings.Repeat("[(", MaxFile/2)),
 			[]string{"skills/orders.py:1 gap-skills not-python"}},
-		{"unended strings", python(strings.Repeat("'\n", MaxFile/2)), []string{"skills/orders.py:1 gap-skills not-python"}},
+		{"unended strings", python(strings.Repeat("'\n", MaxFile/2)),
+			[]string{"skills/orders.py:1 gap-skills not-python"}},
 		{"indented", python("  " + decorated), []string{"skills/orders.py:1 gap-skills not-python"}},
-		{"decorator of nothing", python(decorated + "@skill\nx = 1\n"), []string{"skills/orders.py:4 gap-skills not-python"}},
+		{"decorator of nothing", python(decorated + "@skill\nx = 1\n"),
+			[]string{"skills/orders.py:4 gap-skills not-python"}},
 		{"no UTF-8", python("x = '\xff'\n"), []string{"skills/orders.py:1 gap-skills not-python"}},
-		{"too large", python(decorated + strings.Repeat("#", MaxFile)), []string{"skills/orders.py gap-skills not-python"}},
+		{"too large", python(decorated + strings.Repeat("#", MaxFile)),
+			[]string{"skills/orders.py gap-skills not-python"}},
 		{"link out", files{"skills/orders.py": "->../../x.py"},
 			[]string{"skills/orders.py gap-outside path-outside", "skills/orders.py gap-skills not-python"}},
 		{"link within", files{"skills/orders.py": "->../lib/o.py", "lib/o.py": decorated}, nil},
-		{"link to nothing", files{"skills/orders.py": "->../lib/o.py"}, []string{"skills/orders.py gap-skills not-python"}},
+		{"link to nothing", files{"skills/orders.py": "->../lib/o.py"},
+			[]string{"skills/orders.py gap-skills not-python"}},
 		{"folder of that name", files{"skills/orders.py": gone, "skills/orders.py/x": ""},
 			[]string{"agent.yaml:1 gap-skills without-skills notice"}},
 		{"none", files{"skills/orders.py": gone}, []string{"agent.yaml:1 gap-skills without-skills notice"}},
@@ -244,7 +257,8 @@ func TestSkills(t *testing.T) {
 			[]string{"lib/skills/orders.py gap-skills no-skill"}},
 		{"other folder with a slash", more("skills:\n  path: ./lib/\n").edit(files{"skills/orders.py": "x",
 			"lib/orders.py": decorated}), nil},
-		{"the folder itself", more("skills:\n  path: .\n").edit(files{"skills/orders.py": "x", "orders.py": decorated}), nil},
+		{"the folder itself", more("skills:\n  path: .\n").edit(files{"skills/orders.py": "x", "orders.py": decorated}),
+			nil},
 		{"folder by a link", files{"skills/orders.py": gone, "skills": "->lib", "lib/orders.py": "x = 1\n"},
 			[]string{"lib/orders.py gap-skills no-skill"}},
 		{"folder by a variable", more("skills:\n  path: ${SKILLS}  # SKILLS is a folder\n"),
@@ -278,7 +292,8 @@ func TestPackages(t *testing.T) {
 			"skills/orders/impl.py": decorated}), []string{none}},
 		{"imported from elsewhere", pack(files{"skills/orders/__init__.py": "from ..impl import find_order\n",
 			"skills/orders/impl.py": decorated}), []string{none}},
-		{"module that is no Python", pack(files{"skills/orders/__init__.py": decorated, "skills/orders/impl.py": "x = (\n"}),
+		{"module that is no Python",
+			pack(files{"skills/orders/__init__.py": decorated, "skills/orders/impl.py": "x = (\n"}),
 			[]string{"skills/orders/impl.py:1 gap-skills not-python"}},
 		{"by a link", pack(files{"skills/orders": "->../lib/o", "lib/o/__init__.py": "from .impl import find_order",
 			"lib/o/impl.py": decorated}), nil},
@@ -299,9 +314,12 @@ func TestOutside(t *testing.T) {
 		{"prompt deeper", more("flows:\n  a:\n    - prompt_file: /prompt.txt\n"),
 			[]string{"agent.yaml:10 gap-outside path-outside"}},
 		{"list of files", more("data_file: [a, ../b]\n"), []string{"agent.yaml:8 gap-outside path-outside"}},
-		{"default of a variable", more("prompt_file: ${P:-../p}  # P\n"), []string{"agent.yaml:8 gap-outside path-outside"}},
+		{"default of a variable", more("prompt_file: ${P:-../p}  # P\n"),
+			[]string{"agent.yaml:8 gap-outside path-outside"}},
 		{"variable", more("prompt_file: ${P}/p  # P\n"), nil},
-		{"within", more("hooks: {path: hooks/}\nflows: {path: ./flows}\nmemory: {path: a..b}\nsystem_prompt_file: prompts/...txt\n"), nil},
+		{"within",
+			more("hooks: {path: hooks/}\nflows: {path: ./flows}\nmemory: {path: a..b}\nsystem_prompt_file: " +
+				"prompts/...txt\n"), nil},
 		{"text in a list", more("tags: [../a_file, b_file]\n"), nil},
 		{"other members", more("homepage: /x\npath: ../x\nplugins: {path: ../x}\n"), nil},
 		{"link above", files{"data": "->../data"}, []string{"data gap-outside path-outside"}},
@@ -316,7 +334,8 @@ func TestOutside(t *testing.T) {
 				"skills/orders.py:4 gap-outside path-in-code warning",
 				"skills/orders.py:6 gap-outside path-in-code warning"}},
 		{"in code of others",
-			python(decorated + "x.open('../x'); open(y + '/z'); Path(__file__).parent / '..'; open('a..b', 'r')\nprint('../x')\n"), nil},
+			python(decorated + "x.open('../x'); open(y + '/z'); Path(__file__).parent / '..'; open('a..b', " +
+				"'r')\nprint('../x')\n"), nil},
 	})
 }
 
@@ -337,7 +356,8 @@ func TestEnvironment(t *testing.T) {
 		{"twice", more("a: ${X}\nb: ${X}\n"), []string{"agent.yaml:8 gap-environment undocumented-variable"}},
 		{"in README", with("some-model", "${MODEL}").edit(files{"README.md": "Set `MODEL` first.\n"}), nil},
 		{"in readme", with("some-model", "${MODEL}").edit(files{"README.md": gone, "readme.rst": "MODEL=x\n"}), nil},
-		{"in README without extension", with("some-model", "${MODEL}").edit(files{"README.md": gone, "README": "${MODEL}"}),
+		{"in README without extension",
+			with("some-model", "${MODEL}").edit(files{"README.md": gone, "README": "${MODEL}"}),
 			nil},
 		{"in a README below", with("some-model", "${MODEL}").edit(files{"docs/README.md": "MODEL"}),
 			[]string{"agent.yaml:7 gap-environment undocumented-variable"}},
@@ -445,9 +465,11 @@ func TestTests(t *testing.T) {
 		{"folder", test("tests/test_orders.py/x", "orders"), []string{none}},
 		{"module with a hyphen", files{"skills/orders.py": gone, "skills/look-up.py": decorated,
 			"tests/test_orders.py": "skills/look-up.py"}, nil},
-		{"package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated, "tests/test_orders.py": "x"},
+		{"package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
+			"tests/test_orders.py": "x"},
 			[]string{"skills/orders/__init__.py gap-tests no-test"}},
-		{"second function", python(decorated + "@skill(description='x')\ndef other(): pass\n").edit(files{"tests/test_orders.py": "other"}), nil},
+		{"second function", python(decorated + "@skill(description='x')\ndef other(): pass\n").edit(
+			files{"tests/test_orders.py": "other"}), nil},
 		{"function that is no skill",
 			python(decorated + "def other(): pass\n").edit(files{"tests/test_orders.py": "other"}), []string{none}},
 	})
@@ -508,8 +530,9 @@ func TestGitignore(t *testing.T) {
 		{"empty", text(""), []string{none, none, none}},
 		{"not there", text(gone), []string{none, none, none}},
 		{"a folder", files{".gitignore": gone, ".gitignore/x": ""}, []string{none, none, none}},
-		{"in a folder below", files{".gitignore": gone, "skills/.gitignore": agent04[".gitignore"]}, []string{none, none,
-			none}},
+		{"in a folder below", files{".gitignore": gone, "skills/.gitignore": agent04[".gitignore"]},
+			[]string{none, none,
+				none}},
 	})
 }
 
@@ -518,7 +541,8 @@ func TestRecommended(t *testing.T) {
 	dir := agent04.edit(files{"agent.yaml": "opengap: '0.4'\n", "tests/test_orders.py": gone,
 		".gitignore":       ".env\n*.pyc\n",
 		"skills/orders.py": "from gitagent import skill\n@skill\ndef f(): pass\n"}).write(t)
-	want := []string{".gitignore gap-gitignore not-ignored warning", "agent.yaml:1 gap-description missing-field warning",
+	want := []string{".gitignore gap-gitignore not-ignored warning",
+		"agent.yaml:1 gap-description missing-field warning",
 		"agent.yaml:1 gap-fields missing-field", "agent.yaml:1 gap-fields missing-field",
 		"agent.yaml:1 gap-fields missing-field",
 		"agent.yaml:1 gap-fields missing-field", "skills/orders.py gap-tests no-test warning",
@@ -578,7 +602,8 @@ func TestDialect01(t *testing.T) {
 		{"honest", nil, nil},
 		{"no name", manifest("name: helper\n", ""), []string{"agent.yaml:1 gap01-manifest missing-field"}},
 		{"capitals", manifest("name: helper", "name: Helper"), []string{"agent.yaml:2 gap01-manifest name-form"}},
-		{"digit in front", manifest("name: helper", "name: 2helpers"), []string{"agent.yaml:2 gap01-manifest name-form"}},
+		{"digit in front", manifest("name: helper", "name: 2helpers"),
+			[]string{"agent.yaml:2 gap01-manifest name-form"}},
 		{"underscore", manifest("name: helper", "name: a_b"), []string{"agent.yaml:2 gap01-manifest name-form"}},
 		{"hyphens", manifest("name: helper", "name: a--b-"), nil},
 		{"line feed", manifest("name: helper", `name: "a\n"`), []string{"agent.yaml:2 gap01-manifest name-form"}},
@@ -597,16 +622,19 @@ func TestDialect01(t *testing.T) {
 
 		{"skill not there", manifest("[look-up]", "[look-up, other]"),
 			[]string{"agent.yaml:5 gap01-references skill-not-there"}},
-		{"skill that is a file", manifest("[look-up]", "[.keep]"), []string{"agent.yaml:5 gap01-references skill-not-there"}},
-		{"skill elsewhere", manifest("[look-up]", "[../tools, ..]"), []string{"agent.yaml:5 gap01-references skill-not-there",
-			"agent.yaml:5 gap01-references skill-not-there"}},
+		{"skill that is a file", manifest("[look-up]", "[.keep]"),
+			[]string{"agent.yaml:5 gap01-references skill-not-there"}},
+		{"skill elsewhere", manifest("[look-up]", "[../tools, ..]"),
+			[]string{"agent.yaml:5 gap01-references skill-not-there",
+				"agent.yaml:5 gap01-references skill-not-there"}},
 		{"skill without text", manifest("[look-up]", "[draft]"),
 			[]string{"agent.yaml:5 gap01-references skill-without-text warning"}},
 		{"skill in another letter case", manifest("[look-up]", "[Look-Up]"),
 			[]string{"agent.yaml:5 gap01-references skill-not-there"}},
 		{"skill that is no text", manifest("[look-up]", "[{look-up: 1}]"),
 			[]string{"agent.yaml:5 gap01-references skill-not-there"}},
-		{"tool not there", manifest("[find]", "\n- find\n- seek"), []string{"agent.yaml:8 gap01-references tool-not-there"}},
+		{"tool not there", manifest("[find]", "\n- find\n- seek"),
+			[]string{"agent.yaml:8 gap01-references tool-not-there"}},
 		{"agent not there", manifest("{other: {}}", "{other: {}, third: {}}"),
 			[]string{"agent.yaml:7 gap01-references agent-not-there"}},
 		{"agents in a list", manifest("{other: {}}", "[other, third]"),
@@ -614,7 +642,8 @@ func TestDialect01(t *testing.T) {
 		{"agent as a file", manifest("other:", "third:").edit(files{"agents/third.md": "x"}), nil},
 		{"agent as another file", manifest("other:", "third:").edit(files{"agents/third.yaml": "x"}),
 			[]string{"agent.yaml:7 gap01-references agent-not-there"}},
-		{"nothing named", manifest("skills: [look-up]\ntools: [find]\nagents: {other: {}}\n", "skills:\ntools: []\n"), nil},
+		{"nothing named", manifest("skills: [look-up]\ntools: [find]\nagents: {other: {}}\n", "skills:\ntools: []\n"),
+			nil},
 
 		{"no soul", files{"SOUL.md": gone}, []string{"SOUL.md gap01-soul no-soul"}},
 		{"soul in another letter case", files{"SOUL.md": gone, "soul.md": "x"}, []string{"SOUL.md gap01-soul no-soul"}},
@@ -686,7 +715,8 @@ func TestManyFindings(t *testing.T) {
 			continue
 		}
 		last := r.Findings[maxFindings-2] // the error is the first, and stands last in the file
-		if len(r.Findings) != maxFindings || r.Verdict != verdict.Failed || !strings.HasSuffix(last.Message, "(and more)") {
+		if len(r.Findings) != maxFindings || r.Verdict != verdict.Failed ||
+			!strings.HasSuffix(last.Message, "(and more)") {
 			t.Errorf("%d findings, %s: %s", len(r.Findings), r.Verdict, last.Message)
 		}
 	}

@@ -122,7 +122,8 @@ func (s *skill) readAll(f *folder, dir string) error {
 		}
 	}
 	if module != nil {
-		s.functions = append(module.functions, reexported(module.imports, modules, strings.ReplaceAll(dir, "/", "."))...)
+		s.functions = append(module.functions,
+			reexported(module.imports, modules, strings.ReplaceAll(dir, "/", "."))...)
 	}
 	return nil
 }
