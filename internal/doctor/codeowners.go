@@ -24,7 +24,7 @@ var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github
 	".github/workflows/any.yml", "schemas/any.schema.json"}
 
 // judgeOwners looks at whether a fork can edit what judges it.
-func (v *visit) judgeOwners() {
+func (v *inspection) judgeOwners() {
 	if v.standing != nil && v.standing.RequiresWorkflows {
 		return
 	}
@@ -107,7 +107,7 @@ func gaps(rules []ownerRule, files []string) []gap {
 }
 
 // guardedFiles are guarded and the files that are there.
-func (v *visit) guardedFiles() []string {
+func (v *inspection) guardedFiles() []string {
 	files := slices.Clone(guarded)
 	errEnough := errors.New("enough")
 	for _, folder := range []string{".github", "schemas"} {
