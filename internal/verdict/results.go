@@ -175,9 +175,12 @@ func (s *spool) write(results []Result) {
 		return
 	}
 	if s.file == nil {
-		if s.file, s.err = s.File(); s.err != nil {
+		file, err := s.File()
+		if err != nil {
+			s.err = err
 			return
 		}
+		s.file = file
 		s.out = bufio.NewWriterSize(s.file, 1<<16)
 	}
 	slices.SortStableFunc(results, s.order.compare)
