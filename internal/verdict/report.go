@@ -271,8 +271,8 @@ func sortFindings(all []Finding) {
 	})
 }
 
-// Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict: Errored where
-// not all of them could be read.
+// Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict: Errored
+// where not all of them could be read.
 func (r *Report) Settle(catalogue []Rule) {
 	r.Results.sort(newOrder(catalogue))
 	r.Counts = Counts{Records: r.Counts.Records}

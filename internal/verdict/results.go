@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to Spool,
-// it has those that are too many for memory in a file. Whoever ranges over them sees no difference but one: a file may
-// fail, and Err says so afterwards.
+// Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to
+// Spool, it has those that are too many for memory in a file. Whoever ranges over them sees no difference but one: a
+// file may fail, and Err says so afterwards.
 type Results struct {
 	kept  []Result // in memory, as they came
 	spool *spool   // nil: all are in memory
@@ -126,8 +126,8 @@ func (o order) compare(a, b Result) int {
 	return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(o[a.Check], o[b.Check]))
 }
 
-// spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after what
-// it ends with.
+// spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after
+// what it ends with.
 type spool struct {
 	Spool
 	order order

@@ -50,8 +50,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// TestSpooledResults holds that results are the same from a file as from memory, each member of theirs included, however
-// many memory holds and in whatever order they come.
+// TestSpooledResults holds that results are the same from a file as from memory, each member of theirs included,
+// however many memory holds and in whatever order they come.
 func TestSpooledResults(t *testing.T) {
 	var all []Result
 	n := 0
