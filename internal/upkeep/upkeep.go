@@ -49,7 +49,7 @@ func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Durati
 		case err == nil:
 			made++
 			told(change, nil)
-		case forge.Passing(err) || errors.Is(err, forge.ErrUnauthorized):
+		case forge.Temporary(err) || errors.Is(err, forge.ErrUnauthorized):
 			return err
 		default:
 			if refused++; first == nil {
