@@ -261,8 +261,8 @@ func (v *inspection) judgeCheckJob(j *job) {
 	}
 }
 
-// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's. More
-// than that is the shell's to read, and is not judged.
+// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
+// More than that is the shell's to read, and is not judged.
 func (v *inspection) judgeScript(j *job, s *step) {
 	run := s.member("run")
 	if !run.there() {
@@ -274,8 +274,8 @@ func (v *inspection) judgeScript(j *job, s *step) {
 		return
 	}
 	v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
-		"the step was not judged: its script is more than one plain command of the gate, and may end well although the "+
-			"gate failed or did not run")
+		"the step was not judged: its script is more than one plain command of the gate, and may end well although "+
+			"the gate failed or did not run")
 }
 
 func unit(j *job, i int) string {
