@@ -58,11 +58,11 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 		return nil, err
 	}
 	for _, k := range registry.DataKinds {
-		found, err := registry.Scan(ctx, t, k, func(rec *registry.Record) scanned { return l.state.scan(rec, true) })
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
+		scan := func(rec *registry.Record) scanned { return l.state.scan(rec, true) }
+		for f, err := range registry.Scan(ctx, t, k, scan) {
+			if err != nil {
+				return nil, err
+			}
 			l.files[f.path] = f
 			l.state.add(f)
 		}
