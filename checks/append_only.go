@@ -356,5 +356,5 @@ func list(paths []string) string {
 	if len(paths) <= most {
 		return strings.Join(paths, ", ")
 	}
-	return strings.Join(paths[:most], ", ") + ", and " + plural(len(paths)-most, "more file", "more files")
+	return strings.Join(paths[:most], ", ") + ", and " + plain.Count(len(paths)-most, "more file")
 }

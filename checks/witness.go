@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -78,7 +79,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	case v == nil:
 		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
-		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
+		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", plain.Cut(alg, 40))
 	}
 	if _, err := signature.Text(text); s.Run.Audit && err != nil {
 		return worth(broken, "witness-signature", "its signature can never have verified: %v", err)
@@ -98,7 +99,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
 	if !did.Same(own.ImplementationDID, id) {
-		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", cutRunes(own.ImplementationDID, 200))
+		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", plain.Cut(own.ImplementationDID, 200))
 	}
 	verified := receipt.VerifyImplementation(own, doc, id)
 	if !verified.Verified() {
@@ -281,7 +282,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	case m.State != evidence.Obtained:
 		w.alone = "its Manifest: " + located(m.From, m.Message)
 	case !did.Same(m.Value.ToolDID, id):
-		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
+		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", plain.Cut(m.Value.ToolDID, 200))
 	case m.Value.Unnamed() != "":
 		w.alone = "its Manifest " + m.Value.Unnamed()
 	default:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // isAction tells whether the program was started as a step's action: it then reads INPUT_* and nothing else.
@@ -207,7 +207,7 @@ func boolean(name string, to *bool) func(string) error {
 
 func duration(name string, to *time.Duration) func(string) error {
 	return func(v string) (err error) {
-		if *to, err = span.Parse(v); err != nil {
+		if *to, err = plain.ParseSpan(v); err != nil {
 			return usagef("use a duration such as 10s, 5m, 36h or 30d", "input %s: %v", name, err)
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
@@ -122,8 +123,8 @@ comment is no failure.`,
 				return forgeFailure(
 					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
-			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL),
-				report.Line(out.Notice))
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
+				plain.Line(out.Notice))
 			return nil
 		},
 	}

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -111,9 +111,9 @@ func crashed(value any) error {
 // complain tells an error on stderr.
 func complain(sys IO, err error) {
 	message, fix := describe(err)
-	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
+	fmt.Fprintf(sys.Stderr, "error: %s\n", plain.Line(message))
 	if fix != "" {
-		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", plain.Line(fix))
 	}
 }
 

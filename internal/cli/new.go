@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -189,7 +189,7 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 			if f.Code == checks.DomainAgeUnknown {
 				until = "renew drops it once the DID has stood in the registry for 30 days"
 			}
-			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", report.Line(f.Message), report.Line(until))
+			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(f.Message), plain.Line(until))
 			from.Provisional = true
 			draft = listing.Draft(from).Document.Data
 		}
@@ -236,7 +236,7 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 			continue
 		}
 		if refused != nil {
-			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, report.Line(s.Error))
+			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, plain.Line(s.Error))
 			continue
 		}
 		refused = err

@@ -193,7 +193,7 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	if err != nil || !sameFile(here, root) {
 		git, path = "git -C "+plain.ShellWord(root), root+"/"+p.path
 	}
-	fmt.Fprintln(sys.Stdout, report.Line(path))
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	code := 0
 	if !o.noCheck {
 		rep, err := o.judgeFile(ctx, w, p.path)
@@ -215,7 +215,7 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	}
 	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
 		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
-		fmt.Fprintf(sys.Stderr, "  %s\n", report.Line(git+" "+command))
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line(git+" "+command))
 	}
 	return ended(code)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -347,10 +346,10 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {
 		return err
 	}
-	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", report.Line(v.path), message, sha256.Sum256(message))
+	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(v.path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
 		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
-		report.Line(v.by))
+		plain.Line(v.by))
 	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"],
 		v.root["revoked_receipt_sha256"])
 	return nil
@@ -454,7 +453,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys IO, w *workspace, slug, 
 	if !o.forced {
 		return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug})
 	}
-	fmt.Fprintln(sys.Stdout, report.Line(path))
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	if err := o.save(w); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -54,7 +54,7 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	n := 0
 	tell := func(c upkeep.Change) {
 		n++
-		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
+		fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
 	}
 	if !o.apply {
 		for _, c := range changes[:min(len(changes), upkeep.MaxChanges)] {

@@ -2,8 +2,6 @@ package did
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -121,9 +120,8 @@ func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, 
 		e := err.(*strict.Error)
 		return nil, &DocumentError{e.Code, e.Message, e.Pos}
 	}
-	sum := sha256.Sum256(data)
 	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
-		doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
+		doc: &Document{DID: want.Text, SHA256: plain.SHA256(data)}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}

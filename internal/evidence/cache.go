@@ -3,7 +3,6 @@ package evidence
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // maxAge is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
@@ -67,15 +67,14 @@ func overrideDigest(o LiveOptions) string {
 	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", o.ConnectTo, o.CACert, o.Proxy, o.RDAPURL, o.WHOISServer))
-	return hex.EncodeToString(sum[:])
+	return plain.SHA256(fmt.Appendf(nil, "%q %q %q %q %q", o.ConnectTo, o.CACert, o.Proxy, o.RDAPURL, o.WHOISServer))
 }
 
 func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
 
 func (c *cache) requestPath(r Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target))
-	return filepath.Join(c.dir, "requests", hex.EncodeToString(sum[:])+".json")
+	key := fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target)
+	return filepath.Join(c.dir, "requests", plain.SHA256(key)+".json")
 }
 
 // document finds the answer to a request, nil where there is none.
@@ -93,7 +92,7 @@ func (c *cache) document(r Request) *cached {
 		return nil
 	}
 	found.body, err = capped.ReadFile(c.documentPath(found.SHA256), r.MaxBytes)
-	if sum := sha256.Sum256(found.body); err != nil || hex.EncodeToString(sum[:]) != found.SHA256 {
+	if err != nil || plain.SHA256(found.body) != found.SHA256 {
 		return nil
 	}
 	return &found
@@ -130,9 +129,8 @@ func (c *cache) store(r Request, o Observation) {
 }
 
 func (c *cache) write(answer cached) {
-	sum := sha256.Sum256(answer.body)
 	answer.Overrides = c.overrides
-	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
+	answer.SHA256, answer.Confirmed = plain.SHA256(answer.body), time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
 	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
 		return

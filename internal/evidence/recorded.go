@@ -3,13 +3,12 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 )
 
@@ -112,6 +111,5 @@ func DigestRows(all []Row) string {
 	if err != nil {
 		panic(fmt.Sprintf("canonicalizing strings and integers: %v", err))
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return plain.SHA256(text)
 }

@@ -2,14 +2,13 @@ package evidence
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Target is an implementation whose documents are sought without a listing that names them.
@@ -105,8 +104,7 @@ func (f *files) answer(r Request) Observation {
 	case int64(len(body)) > r.MaxBytes:
 		return tooLarge(r.MaxBytes).observation(r)
 	}
-	sum := sha256.Sum256(body)
-	return Observation{Request: r, State: Obtained, SHA256: hex.EncodeToString(sum[:]), Body: body, Attempts: 1}
+	return Observation{Request: r, State: Obtained, SHA256: plain.SHA256(body), Body: body, Attempts: 1}
 }
 
 func (f *files) Observations() []Observation {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -283,19 +284,4 @@ func quoted(texts []string) string {
 // maxQuote is how many characters of one sentence a message shows.
 const maxQuote = 200
 
-func shorten(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxQuote {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func shorten(s string) string { return plain.Cut(s, maxQuote) }

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -67,7 +68,7 @@ func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 			value, at = value.Content[i], value.Content[i]
 			continue
 		}
-		key, below := strictyaml.Member(value, strings.NewReplacer("~1", "/", "~0", "~").Replace(reference))
+		key, below := strictyaml.Member(value, plain.Unescape(reference))
 		if below == nil {
 			return nil, at
 		}
