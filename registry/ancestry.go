@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"container/heap"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // mark says from where a walk has reached a commit.
@@ -222,9 +222,8 @@ func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
 }
 
 func errMergeBases(n int) error {
-	return &gitstore.Error{Op: "finding the merge base",
-		Remedy: "merge the base branch into the head, then there is one",
-		Err:    fmt.Errorf("%w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)}
+	return remedy.Errorf("merge the base branch into the head, then there is one",
+		"finding the merge base: %w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)
 }
 
 // IsAncestor reports whether a commit is tip or an ancestor of it; both are commit ids or revisions.

@@ -158,13 +158,7 @@ func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src e
 		return gate.Rewritten(c.base, c.head, src, cfg), nil
 	}
 	if !c.sequence {
-		var r *registry.Range
-		var err error
-		if c.head == "" {
-			r, err = repo.WorktreeRange(ctx, c.base)
-		} else {
-			r, err = repo.Range(ctx, c.base, c.head)
-		}
+		r, err := c.span(ctx, repo)
 		if err != nil {
 			return nil, err
 		}

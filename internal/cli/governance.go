@@ -271,13 +271,7 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 
 func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen,
 	rep *verdict.Report) error {
-	var r *registry.Range
-	var err error
-	if c.head == "" {
-		r, err = repo.WorktreeRange(ctx, c.base)
-	} else {
-		r, err = repo.Range(ctx, c.base, c.head)
-	}
+	r, err := c.span(ctx, repo)
 	if err != nil {
 		return err
 	}

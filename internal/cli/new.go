@@ -106,7 +106,7 @@ func (o *newOptions) members() (map[string]any, error) {
 }
 
 func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
-	path, err := listing.ListingPath(slug)
+	path, err := listing.Path(slug)
 	if err != nil {
 		return unwritten(err, "")
 	}

@@ -159,6 +159,15 @@ func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
 	return checks.NewStanding(ctx, base, func(string) bool { return true })
 }
 
+// listed is the listing of a slug that the base tree holds.
+func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, error) {
+	if l := st.BySlug(slug); l != nil {
+		return l, nil
+	}
+	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
+		w.how, slug)
+}
+
 // unwritten says what to do about a record that could not be written; taken does where its name is.
 func unwritten(err error, taken string) error {
 	switch {

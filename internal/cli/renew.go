@@ -117,7 +117,7 @@ func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) err
 
 // renew edits one listing.
 func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug string) error {
-	path, err := listing.ListingPath(slug)
+	path, err := listing.Path(slug)
 	if err != nil {
 		return unwritten(err, "")
 	}

@@ -140,13 +140,12 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := listing.ListingPath(slug); err != nil {
+	if _, err := listing.Path(slug); err != nil {
 		return unwritten(err, "")
 	}
-	l := st.BySlug(slug)
-	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
-			w.how, slug)
+	l, err := w.listed(st, slug)
+	if err != nil {
+		return err
 	}
 	hash := l.ReceiptSHA256
 	if o.sha256 != "" {

@@ -480,10 +480,9 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	if err != nil {
 		return unwritten(err, "")
 	}
-	l := st.BySlug(v.Slug)
-	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
-			w.how, v.Slug)
+	l, err := w.listed(st, v.Slug)
+	if err != nil {
+		return err
 	}
 	if why := cannotRevoke(st, w, l, o.did); why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)

@@ -117,8 +117,8 @@ func (w *work) look() error {
 	}
 	l := w.cfg.Standing.BySlug(w.target.Slug)
 	if l == nil {
-		return fmt.Errorf("%w: %s is not in commit %.12s", ErrNotListed, listing.Path(w.target.Slug),
-			w.cfg.Clone.Commit)
+		return fmt.Errorf("%w: %s/%s.json is not in commit %.12s", ErrNotListed, registry.KindListing.Folder(),
+			w.target.Slug, w.cfg.Clone.Commit)
 	}
 	var err error
 	if w.pinned, err = w.cfg.Standing.Listing(w.ctx, l); err != nil {
