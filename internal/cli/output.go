@@ -101,9 +101,9 @@ func (o *outputFlags) crash(sys IO, err *error) {
 	}
 }
 
-// verdict tells a report and gives its exit status.
+// verdict tells a report, which is of no use afterwards, and gives its exit status.
 func (o *outputFlags) verdict(sys IO, rep *verdict.Report) error {
-	if err := o.tell(sys, rep); err != nil {
+	if err := errors.Join(o.tell(sys, rep), rep.Results.Close()); err != nil {
 		return err
 	}
 	return ended(rep.Verdict.ExitStatus())

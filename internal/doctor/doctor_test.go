@@ -84,7 +84,7 @@ func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
 // found are the findings of all rules, by their places.
 func found(r *verdict.Report) []verdict.Finding {
 	var all []verdict.Finding
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		all = append(all, result.Findings...)
 	}
 	slices.SortStableFunc(all, func(a, b verdict.Finding) int {
@@ -645,7 +645,7 @@ func TestRules(t *testing.T) {
 			"inconclusive skip skip skip skip skip skip skip fail fail skip"},
 	} {
 		var got []string
-		for _, result := range look(t, c.files, nil).Results {
+		for result := range look(t, c.files, nil).Results.All() {
 			got = append(got, string(result.Verdict))
 		}
 		if strings.Join(got, " ") != c.want {
