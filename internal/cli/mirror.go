@@ -227,7 +227,7 @@ func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*ver
 	opts.Color = false
 	for _, f := range [][2]string{{"json", "report.json"}, {"html", "report.html"}, {"prometheus", "metrics.prom"}} {
 		if err := report.WriteFile(dir.File(f[1]), f[0], rep, opts); err != nil {
-			return nil, withFix(err, writable)
+			return nil, withFix(fmt.Errorf("writing report %s: %w", f[1], err), writable)
 		}
 	}
 	return rep, nil

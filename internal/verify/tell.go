@@ -46,8 +46,9 @@ func (r *Report) JSON(several bool) ([]byte, error) {
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
-// Text tells the report to people. The canonical bytes are shown as they are, or for a terminal made harmless.
-func (r *Report) Text(terminal bool) []byte {
+// Text tells the report to people, in colours where they are asked for. The canonical bytes are shown as they are, or
+// for a terminal made harmless.
+func (r *Report) Text(terminal, color bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, as of %s\n", plain.Line(r.Target), stamp(r.Timestamp))
 	if r.Registry != nil && r.Registry.Chosen != "" {
@@ -55,11 +56,12 @@ func (r *Report) Text(terminal bool) []byte {
 	}
 	b.WriteByte('\n')
 	if r.Verdict == verdict.Errored {
-		fmt.Fprintf(&b, "error: could not run: %s\n    fix: %s\n", plain.Line(r.Error), plain.Line(r.Remedy))
+		fmt.Fprintf(&b, "%s\n    fix: %s\n",
+			report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)), plain.Line(r.Remedy))
 		return b.Bytes()
 	}
 	for _, s := range r.Steps {
-		fmt.Fprintf(&b, "%-4s  %-18s", words[s.Verdict], s.Step)
+		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
 		told := s.Findings
 		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
 			fmt.Fprintf(&b, " %s\n", plain.Line(s.Reason))
@@ -79,7 +81,7 @@ func (r *Report) Text(terminal bool) []byte {
 	if len(r.Assumed) > 0 {
 		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
 	}
-	fmt.Fprintf(&b, "%s\n", r.summary())
+	fmt.Fprintf(&b, "%s\n", report.Shade(color, r.Verdict, r.summary()))
 	return b.Bytes()
 }
 
