@@ -96,7 +96,7 @@ func checkPage(t *testing.T, page string) {
 			t.Errorf("a comment: %.100q", n.Data)
 		case html.TextNode:
 			for _, c := range n.Data {
-				if c != '\n' && plain.Visible(c) {
+				if c != '\n' && !plain.Visible(c) {
 					t.Errorf("%U in the text %.100q", c, n.Data)
 				}
 			}
