@@ -141,7 +141,7 @@ func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 	return out
 }
 
-// isPlaceholder holds for the one use that the receipt schema makes of "not".
+// isPlaceholder reports whether it is the one use that the receipt schema makes of "not".
 func isPlaceholder(v jsonschema.Violation) bool {
 	return v.Keyword == "not" && (strings.HasPrefix(v.Pointer, "/signatures/") ||
 		strings.HasPrefix(v.Pointer, "/peer_witnesses/"))

@@ -127,7 +127,7 @@ func (a *ancestry) isAhead(id gitstore.ID) bool {
 	return a.marks[id]&(fromHead|fromBase|stale) == fromHead
 }
 
-// oldestAhead gives the date of the oldest such commit, and tells whether one of them is a root: base has its own,
+// oldestAhead gives the date of the oldest such commit, and reports whether one of them is a root: base has its own,
 // so that most likely the walk went past a commit of base with a wrong date.
 func (a *ancestry) oldestAhead() (seconds int64, rooted, found bool, err error) {
 	for id := range a.marks {

@@ -206,7 +206,7 @@ func (p *indexParser) extensions() error {
 	return nil
 }
 
-// folder is the path of e, and tells whether e stands for a whole folder, as in a sparse index.
+// folder is the path of e, and reports whether e stands for a whole folder, as in a sparse index.
 func (e *indexEntry) folder() (string, bool) {
 	if e.entry.Mode != ModeTree {
 		return e.path, false

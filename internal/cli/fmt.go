@@ -58,7 +58,7 @@ record for it.`,
 	return c
 }
 
-// layOut lays one file out and tells whether that changes it.
+// layOut lays one file out and reports whether that changes it.
 func layOut(sys IO, file string, check, dryRun bool) (differs bool, err error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
