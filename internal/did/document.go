@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -85,7 +84,6 @@ type Document struct {
 	Over         []Over   // that are no longer
 	Material     []string // of all keys, usable or not, of whatever type: see Material
 	HasAssertion bool     // the member assertionMethod is there, whatever is in it
-	SHA256       string   // hex, of the text; empty where the DID needs no text
 }
 
 // Key finds the key of an id, which may be a fragment alone, such as #key-1.
@@ -121,7 +119,7 @@ func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, 
 		return nil, &DocumentError{e.Code, e.Message, e.Pos}
 	}
 	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
-		doc: &Document{DID: want.Text, SHA256: plain.SHA256(data)}}
+		doc: &Document{DID: want.Text}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,9 @@ func (a *archive) Observe(ctx context.Context, r Request) Observation {
 	}
 	o := a.below.Observe(ctx, r)
 	if o.State == Obtained {
-		o.SHA256 = plain.SHA256(o.Body)
+		if o.SHA256 == "" { // else it was hashed where it was stored or read
+			o.SHA256 = plain.SHA256(o.Body)
+		}
 		a.store(o)
 	}
 	return o

@@ -103,17 +103,18 @@ func isSHA256(s string) bool {
 }
 
 // keep stores a document that can be asked for again by its entity tag, and IANA's list.
-func (c *cache) keep(r Request, from *url.URL, tag string, body []byte) {
+func (c *cache) keep(r Request, from *url.URL, tag string, o *Observation) {
 	if !isStrongTag(tag) {
 		tag = ""
 	}
 	if c == nil || r.Protocol != HTTPS || tag == "" && r.Target != bootstrapURL {
 		return
 	}
-	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, body: body})
+	o.SHA256 = plain.SHA256(o.Body)
+	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, SHA256: o.SHA256, body: o.Body})
 }
 
-// isStrongTag holds for the entity tags of RFC 9110 section 8.8.3 that stand for exact bytes.
+// isStrongTag reports whether an entity tag of RFC 9110 section 8.8.3 stands for exact bytes.
 func isStrongTag(tag string) bool {
 	inner, opened := strings.CutPrefix(tag, `"`)
 	inner, closed := strings.CutSuffix(inner, `"`)
@@ -122,15 +123,16 @@ func isStrongTag(tag string) bool {
 }
 
 // store keeps the reply that gave a registration date.
-func (c *cache) store(r Request, o Observation) {
+func (c *cache) store(r Request, o *Observation) {
 	if c != nil && o.State == Obtained {
-		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, body: o.Body})
+		o.SHA256 = plain.SHA256(o.Body)
+		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, SHA256: o.SHA256, body: o.Body})
 	}
 }
 
 func (c *cache) write(answer cached) {
 	answer.Overrides = c.overrides
-	answer.SHA256, answer.Confirmed = plain.SHA256(answer.body), time.Now().UTC().Truncate(time.Second)
+	answer.Confirmed = time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
 	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
 		return
@@ -151,7 +153,7 @@ func (a *cached) recall(r Request, q *quota) Observation {
 	if !q.take(int64(len(a.body))) {
 		return totalTooLarge().observation(r)
 	}
-	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body,
+	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, SHA256: a.SHA256, Body: a.body,
 		CachedAt: a.Confirmed}
 	if o.FinalURL == r.Target {
 		o.FinalURL = ""
@@ -175,7 +177,7 @@ func (f *cacheFirst) Observe(ctx context.Context, r Request) Observation {
 	}
 	o := f.below.Observe(ctx, r)
 	if o.State == Obtained && givesDate(o) {
-		f.store(r, o)
+		f.store(r, &o)
 	}
 	return o
 }

@@ -285,7 +285,7 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 		return a.failed(refused, refused.code == CodeConnect), nil
 	}
 	a.observation.State, a.observation.Body = Obtained, body
-	w.cache.keep(r, q.url, resp.Header.Get("ETag"), a.observation.Body)
+	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)
 	return a, nil
 }
 
