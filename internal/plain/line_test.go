@@ -1,4 +1,4 @@
-package plain
+package plain_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 var lines = []struct{ name, in, want string }{
@@ -43,7 +44,7 @@ var lines = []struct{ name, in, want string }{
 func TestLine(t *testing.T) {
 	for _, test := range lines {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Line(test.in); got != test.want {
+			if got := plain.Line(test.in); got != test.want {
 				t.Errorf("Line(%q)\n got %s\nwant %s", test.in, got, test.want)
 			}
 		})
@@ -55,16 +56,16 @@ func FuzzLine(f *testing.F) {
 		f.Add(test.in)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Line(s)
+		got := plain.Line(s)
 		if !utf8.ValidString(got) {
 			t.Errorf("Line(%q) = %q: not UTF-8", s, got)
 		}
 		for _, r := range got {
-			if !Visible(r) {
+			if !plain.Visible(r) {
 				t.Errorf("Line(%q) = %q: holds %U", s, got, r)
 			}
 		}
-		if again := Line(got); again != got {
+		if again := plain.Line(got); again != got {
 			t.Errorf("Line(%q) = %q, and again %q", s, got, again)
 		}
 		for _, prefix := range []string{"", " ", "fix: ", "    "} {
