@@ -76,11 +76,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "signed dates not judged: offline"
 		return out, nil
 	}
-	missing, is := unobtained(s, evidence.ReceiptText)
-	if !is {
-		missing, is = unobtained(s, evidence.Receipt)
-	}
-	if is {
+	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt); is {
 		if out.Has(verdict.Error) {
 			return out, nil
 		}

@@ -108,11 +108,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 
 // signed judges what the new Receipt says under its signature.
 func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
-	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
-		missing, is := unobtained(s, k)
-		if !is {
-			continue
-		}
+	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument); is {
 		if missing.Skipped != "" && o.Has(verdict.Error) {
 			return o, nil
 		}
