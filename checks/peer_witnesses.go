@@ -166,9 +166,9 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	me.publisher = m
 	for i := range all {
 		w := &all[i]
-		if w.alone == "" && w.weight != ignored {
+		if w.dependence == "" && w.weight != ignored {
 			if why := dependent(&me, w); why != "" {
-				w.alone = "it is not independent of the candidate: " + why
+				w.dependence = "it is not independent of the candidate: " + why
 			}
 		}
 	}
@@ -209,8 +209,8 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 		case w.weight != counts:
 			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).
 				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
-		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).
+		case s.Listing.Level.Base() == 5 && w.dependence != "":
+			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.dependence).
 				WithFix("have an independent witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
 			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
@@ -234,7 +234,7 @@ func firstOpen(all []witness) string {
 func firstDependence(all []witness) string {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
-			if all[i].weight == counts && all[j].weight == counts && all[i].alone == "" && all[j].alone == "" {
+			if all[i].weight == counts && all[j].weight == counts && all[i].dependence == "" && all[j].dependence == "" {
 				if why := dependent(&all[i], &all[j]); why != "" {
 					return fmt.Sprintf("%s and %s are not independent: %s", all[i].did, all[j].did, why)
 				}

@@ -197,8 +197,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		case w.weight != counts:
 			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
-		case w.alone != "":
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).
+		case w.dependence != "":
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.dependence).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		case w.doubt != "":
 			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).
