@@ -234,7 +234,8 @@ func firstOpen(all []witness) string {
 func firstDependence(all []witness) string {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
-			if all[i].weight == counts && all[j].weight == counts && all[i].dependence == "" && all[j].dependence == "" {
+			if all[i].weight == counts && all[j].weight == counts &&
+				all[i].dependence == "" && all[j].dependence == "" {
 				if why := dependent(&all[i], &all[j]); why != "" {
 					return fmt.Sprintf("%s and %s are not independent: %s", all[i].did, all[j].did, why)
 				}
