@@ -203,6 +203,16 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usagef(fix, "no command is called %q", args[0])
 }
 
+// wants refuses another number of arguments; usage is the command with them, what what it wants.
+func wants(n int, usage, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef(usage, "%s, %d arguments were given", what, len(args))
+		}
+		return nil
+	}
+}
+
 // noArgs refuses arguments in the program's own words.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {

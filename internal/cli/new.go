@@ -46,13 +46,7 @@ signature of its own that verifies; a slug or a DID that is listed.`),
 		Example: `  oap-gate new my-agent https://agent.example
   oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 --set 'categories=["calendar"]'
   oap-gate new my-agent https://agent.example --dry-run`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("oap-gate new SLUG TARGET", "new wants a slug and a target, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := unset(c, "receipt", "level"); err != nil {
 				return err

@@ -79,6 +79,20 @@ func (o *outputFlags) crash(sys IO, err *error) {
 	}
 }
 
+// tellVerdict tells the report that judge makes, where check refuses nothing, everywhere it was asked to, or why there
+// is none. A run that could not be made still writes its reports.
+func (o *outputFlags) tellVerdict(sys IO, check func() error, judge func() (*verdict.Report, error)) (err error) {
+	defer o.crash(sys, &err)
+	if err := check(); err != nil {
+		return o.failed(sys, err)
+	}
+	rep, err := judge()
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return o.verdict(sys, rep)
+}
+
 // verdict tells a report, which is of no use afterwards, and gives its exit status.
 func (o *outputFlags) verdict(sys IO, rep *verdict.Report) error {
 	if err := errors.Join(o.tell(sys, rep), rep.Results.Close()); err != nil {

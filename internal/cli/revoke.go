@@ -53,14 +53,7 @@ independent; the two others sign the file by oap-gate witness.`),
   oap-gate revoke my-agent --reason voluntary_withdrawal --draft
   oap-gate revoke my-agent --signature BASE64URL
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate revoke SLUG --reason REASON --key FILE",
-					"revoke wants one slug, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := unset(c, "receipt-sha256", "evidence-uri", "key-id", "signature"); err != nil {
 				return err

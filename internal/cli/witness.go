@@ -61,13 +61,7 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
   oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
   oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate witness SUBJECT --did DID --key FILE",
-					"witness wants one subject, %d arguments were given", len(args))
-			}
-			return nil
-		},
+		Args: wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
