@@ -47,8 +47,9 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 			return nil, err
 		}
 		if c == nil && from != "" {
-			return nil, remedy.Errorf("history was rewritten, or the older commit came in by a merge: name one that the "+
-				"branch itself stood at",
+			return nil, remedy.Errorf(
+				"history was rewritten, or the older commit came in by a merge: name one that the branch itself "+
+					"stood at",
 				"walking first parents from %s to %s: %w", tip.id, stop, ErrNotAncestor)
 		}
 	}

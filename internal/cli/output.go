@@ -30,8 +30,8 @@ type outputFlags struct {
 func (o *outputFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
 		"workflow)")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - being "+
-		"stdout; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
+		"being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	o.maxAnnotations = report.AnnotationLimit
 }

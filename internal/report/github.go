@@ -77,7 +77,8 @@ func writeAnnotations(step *githubactions.Action, r *verdict.Report, limit int) 
 			level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
 		}
 		if rest > 0 {
-			level.issue(step, "%s not shown here: the log and the summary name all", plain.Count(rest, "more "+level.name))
+			level.issue(step, "%s not shown here: the log and the summary name all",
+				plain.Count(rest, "more "+level.name))
 		}
 	}
 }

@@ -123,7 +123,8 @@ func isDecided(r verdict.Result) bool {
 }
 
 func examinedInstallation(i *verdict.Installation, rules int) string {
-	s := fmt.Sprintf("checked the installation, %s, read %s, ", plain.Count(rules, "check"), plain.Count(len(i.Files), "file"))
+	s := fmt.Sprintf("checked the installation, %s, read %s, ", plain.Count(rules, "check"),
+		plain.Count(len(i.Files), "file"))
 	if i.Repository == "" {
 		return s + "the forge was not asked"
 	}

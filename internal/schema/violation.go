@@ -106,7 +106,8 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", plain.Count(k.Got, "character"), k.Want,
 			are(k.Want))
 	case *kind.MinItems:
-		return "minItems", fmt.Sprintf("has %s, at least %d %s required", plain.Count(k.Got, "item"), k.Want, are(k.Want))
+		return "minItems", fmt.Sprintf("has %s, at least %d %s required",
+			plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MaxItems:
 		return "maxItems", fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MinProperties:

@@ -255,7 +255,8 @@ func fromMultikey(text, seed []byte) (*Key, error) {
 		}
 		return fromSeed(seed), nil
 	}
-	return nil, remedy.Errorf(private, "the Multikey is not the secret of an Ed25519 key (multicodec 0x1300, base58btc)")
+	return nil, remedy.Errorf(private,
+		"the Multikey is not the secret of an Ed25519 key (multicodec 0x1300, base58btc)")
 }
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

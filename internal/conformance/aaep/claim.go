@@ -206,7 +206,8 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 			strconv.Quote(plain.Cut(r.verdict, 40)))
 	}
 	if r.failures > 0 {
-		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error", plain.Count(r.failures, "failure"))
+		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error",
+			plain.Count(r.failures, "failure"))
 	}
 	for _, rule := range Rules {
 		if r.notRun != nil && r.notRun[rule.ID] && rule.Level > 1 && rule.Level <= level {

@@ -660,7 +660,8 @@ func (v *visit) results() ([]verdict.Result, error) {
 		return err
 	}
 	if len(v.transport.Findings) == 0 {
-		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"), plain.Count(len(v.Scenarios), "scenario"))
+		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"),
+			plain.Count(len(v.Scenarios), "scenario"))
 	}
 	if err := add(LiveStream, v.transport); err != nil {
 		return nil, err
