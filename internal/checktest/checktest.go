@@ -4,6 +4,7 @@ package checktest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -46,7 +47,7 @@ func Run(t *testing.T, cases []Case) {
 func (c Case) run(t *testing.T) {
 	only, skip := strings.Fields(c.Only), strings.Fields(c.Skip)
 	rep := Judge(t, c.World, func(id string) bool {
-		return (only == nil || slices.Contains(only, id)) && !slices.Contains(skip, id)
+		return (len(only) == 0 || slices.Contains(only, id)) && !slices.Contains(skip, id)
 	})
 	got := lines(rep)
 	if want := strings.TrimSpace(c.Want); got != want {
@@ -116,13 +117,7 @@ func lines(rep *verdict.Report) string {
 	for _, r := range rep.Results {
 		doubts := false
 		for _, f := range r.Findings {
-			place := r.Subject
-			if f.Path != "" {
-				place = f.Path
-			}
-			if f.Line > 0 {
-				place = fmt.Sprintf("%s:%d:%d", place, f.Line, f.Column)
-			}
+			place := cmp.Or(f.Pos.String(), r.Subject)
 			out = append(out, fmt.Sprintf("%s: %s: %s: %s", place, f.Severity, r.Check, f.Code))
 			doubts = doubts || f.Severity == verdict.Doubt
 		}

@@ -46,7 +46,7 @@ func (w web) Observe(_ context.Context, r evidence.Request) evidence.Observation
 	answered := fmt.Sprintf("answered %d %s, expected 200", o.Status, http.StatusText(o.Status))
 	switch {
 	case err != nil:
-	case !reflect.ValueOf(b).IsZero() || int64(len(body)) > r.MaxBytes || len(body) == 0 && r.Protocol == evidence.WHOIS:
+	case !reflect.ValueOf(b).IsZero(), int64(len(body)) > r.MaxBytes, len(body) == 0 && r.Protocol == evidence.WHOIS:
 		err = errors.New("the network decides about its answer")
 	case o.Status == http.StatusOK:
 		sum := sha256.Sum256(body)

@@ -57,11 +57,14 @@ type Behaviour struct {
 	Sequence []Behaviour `json:"sequence"`
 }
 
+// nth is the n-th answer; the Sequence that it may be of stays with it.
 func (b Behaviour) nth(n int) Behaviour {
 	if len(b.Sequence) == 0 {
 		return b
 	}
-	return b.Sequence[min(n, len(b.Sequence)-1)]
+	one := b.Sequence[min(n, len(b.Sequence)-1)]
+	one.Sequence = b.Sequence
+	return one
 }
 
 func (w *Web) answerPage(rw http.ResponseWriter, r *http.Request) {
