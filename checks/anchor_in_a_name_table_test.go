@@ -6,8 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
 )
 
-// Nobody anchors in another's name: a failover coordinator is one that the coordinator declared (RFC 0035 section 4.4), a
-// did:key speaks where its listing says, and the pinned bytes are of this workflow and coordinator.
+// Nobody anchors in another's name: a failover coordinator is one that the coordinator declared (RFC 0035 section 4.4),
+// a did:key speaks where its listing says, and the pinned bytes are of this workflow and coordinator.
 func TestAnchorInAName(t *testing.T) {
 	const (
 		base = `base:
@@ -24,8 +24,8 @@ func TestAnchorInAName(t *testing.T) {
 `
 	)
 	checktest.Run(t, []checktest.Case{
-		// --- the failover coordinator ---
-		// a stranger calls himself the failover of ada, who never named him: in his anchor, and in the bytes that he serves
+		// --- the failover coordinator --- a stranger calls himself the failover of ada, who never named him: in his
+		// anchor, and in the bytes that he serves
 		{Name: "stranger", World: base + stranger,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: failover-not-declared`,
 			Says: []string{`workflow-anchors/flow.json:7:3: error: workflow-anchors: no Cross Match Receipt that the base tree pins in the domain of "did:web:ada.example" names "did:web:bob.example" as its failover_coordinator_did`}},
@@ -60,7 +60,8 @@ func TestAnchorInAName(t *testing.T) {
   - {anchor: flow, coordinator: ada, failover: bob, uri: "https://bob.example/flow.json"}
 `,
 			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: failover-not-declared`},
-		// ada declared bob in bytes that the base tree pins: his domain will do, whatever her anchor says, how often she anchored
+		// ada declared bob in bytes that the base tree pins: his domain will do, whatever her anchor says, how often
+		// she anchored
 		{Name: "declared, stranger", World: base + declared + stranger,
 			Want: `pass`},
 		{Name: "bytes alone, stranger",

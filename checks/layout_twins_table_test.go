@@ -6,8 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
 )
 
-// Two paths that some system takes for one stand in no tree, and no new path is one that some system cannot hold: what the
-// log holds must be the same in every clone.
+// Two paths that some system takes for one stand in no tree, and no new path is one that some system cannot hold: what
+// the log holds must be the same in every clone.
 func TestLayoutTwins(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// --- they meet only after folding and normalising once more ---
@@ -88,8 +88,8 @@ pr: [{write: "docs/gate ", text: two}]
 			Want: `
 docs/gate : error: layout: case-twin
 docs/gate : warning: append-only: governance`},
-		// --- no twins ---
-		// other letters, a dot within, a blank within, one such name alone; bytes that are no UTF-8 are not told apart by it
+		// --- no twins --- other letters, a dot within, a blank within, one such name alone; bytes that are no UTF-8
+		// are not told apart by it
 		{Name: "no twins",
 			World: `pr:
   - {write: docs/gate, text: one}

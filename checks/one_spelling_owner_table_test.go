@@ -6,8 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
 )
 
-// Where a DID lets somebody act, it does so in each of its spellings; a path keeps its letter case, and a text that is no
-// DID lets nobody.
+// Where a DID lets somebody act, it does so in each of its spellings; a path keeps its letter case, and a text that is
+// no DID lets nobody.
 func TestOneSpellingOwner(t *testing.T) {
 	const base = `base:
   - {listing: ada, level: L4, witness: [bob]}

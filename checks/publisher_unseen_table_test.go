@@ -6,8 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
 )
 
-// What is not seen in a publisher's name makes no second publisher, nor does a number in a register that is written as a
-// number.
+// What is not seen in a publisher's name makes no second publisher, nor does a number in a register that is written as
+// a number.
 func TestPublisherUnseen(t *testing.T) {
 	const (
 		base = `base:

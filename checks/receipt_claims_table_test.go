@@ -106,7 +106,8 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 			Want: `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
 		{Name: "no summary", World: `pr: [{listing: nova, receipt: {delete: [/results_summary]}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
-		// placeholders in place of signatures: of another signer, of a witness, in any letter case and with blanks around
+		// placeholders in place of signatures: of another signer, of a witness, in any letter case and with blanks
+		// around
 		{Name: "placeholder",
 			World: `pr:
   - {listing: nova, signed: {set: {/signatures/-: {by: "did:web:other.example#1", alg: EdDSA, value: PLACEHOLDER_NOT_FOR_PRODUCTION}}}}

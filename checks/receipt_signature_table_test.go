@@ -8,7 +8,8 @@ import (
 
 func TestReceiptSignature(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
-		// a foreign signature beside the own one counts for nothing, whatever it is worth, and so does one of another algorithm
+		// a foreign signature beside the own one counts for nothing, whatever it is worth, and so does one of another
+		// algorithm
 		{Name: "beside",
 			World: `pr:
   - listing: nova
@@ -38,7 +39,8 @@ func TestReceiptSignature(t *testing.T) {
 		// changed where white space alone does: the signature covers the canonical JSON
 		{Name: "spaces", World: `pr: [{listing: nova, tamper: {replace: {"\n": " "}}}]`,
 			Want: `pass`},
-		// no entry of the implementation: by another DID, by one that only begins alike, by the DID's URL path, of another algorithm
+		// no entry of the implementation: by another DID, by one that only begins alike, by the DID's URL path, of
+		// another algorithm
 		{Name: "other", World: `pr: [{listing: nova, by: "did:web:other.example#key-1"}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: not-signed`},
 		{Name: "alike", World: `pr: [{listing: nova, by: "did:web:nova.example.evil.example#key-1"}]`,

@@ -83,8 +83,8 @@ my listing.json: warning: append-only: governance`,
 pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]
 `,
 			Want: `ada.json: warning: append-only: governance`},
-		// no record: a text about one, one that its schema refuses, one without a slug for a name, a link, one too large; one that
-		// stood before
+		// no record: a text about one, one that its schema refuses, one without a slug for a name, a link, one too
+		// large; one that stood before
 		{Name: "honest",
 			World: `pr:
   - {listing: ada, set: {/conformance_level: L9}}

@@ -6,7 +6,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
 )
 
-// Whoever proposes a re-issue does not choose the level's suffix among those that the owner signed (RFC 0026 section 4).
+// Whoever proposes a re-issue does not choose the level's suffix among those that the owner signed (RFC 0026 section
+// 4).
 func TestReissueLevel(t *testing.T) {
 	const (
 		witnesses = `base:

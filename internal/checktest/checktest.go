@@ -97,7 +97,7 @@ func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.R
 }
 
 func unexplained(rep *verdict.Report) (codes []string) {
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			if !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return explains(c, f.Code) }) {
 				codes = append(codes, f.Code)
@@ -114,7 +114,7 @@ func explains(c *checks.Check, code string) bool {
 // lines is the report in the form of Case.Want.
 func lines(rep *verdict.Report) string {
 	var out []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		doubts := false
 		for _, f := range r.Findings {
 			place := cmp.Or(f.Pos.String(), r.Subject)
