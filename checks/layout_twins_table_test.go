@@ -28,7 +28,7 @@ docs/ΐ: warning: append-only: governance`,
   - {write: "docs/ga\u200bte.md", text: two}
 `,
 			Want: `
-docs/ga​te.md: error: layout: case-twin
+docs/ga\u200bte.md: error: layout: case-twin
 docs/gate.md: warning: append-only: governance`},
 		{Name: "selector",
 			World: `pr:
@@ -36,12 +36,12 @@ docs/gate.md: warning: append-only: governance`},
   - {write: "docs/gate\ufe0f.md", text: two}
 `,
 			Want: `
-docs/gate️.md: error: layout: case-twin
+docs/gate\ufe0f.md: error: layout: case-twin
 docs/gate.md: warning: append-only: governance`},
 		{Name: "soft hyphen folder", World: `pr: [{write: "implemen\u00adtations/note", text: two}]`,
 			Want: `
-implemen­tations: error: layout: case-twin
-implemen­tations/note: warning: append-only: governance`},
+implemen\u00adtations: error: layout: case-twin
+implemen\u00adtations/note: warning: append-only: governance`},
 		// dots and blanks at the end of a name, of a folder on the way, of a data folder; a no-break space is a blank
 		{Name: "dot",
 			World: `pr:
@@ -65,7 +65,7 @@ docs/gate: warning: append-only: governance`},
   - {write: "docs/gate\u00a0", text: two}
 `,
 			Want: `
-docs/gate : error: layout: case-twin
+docs/gate\u00a0: error: layout: case-twin
 docs/gate: warning: append-only: governance`},
 		{Name: "dot on the way",
 			World: `pr:

@@ -117,7 +117,7 @@ func lines(rep *verdict.Report) string {
 	for r := range rep.Results.All() {
 		doubts := false
 		for _, f := range r.Findings {
-			place := cmp.Or(f.Pos.String(), r.Subject)
+			place := report.Line(cmp.Or(f.Pos.String(), r.Subject))
 			out = append(out, fmt.Sprintf("%s: %s: %s: %s", place, f.Severity, r.Check, f.Code))
 			doubts = doubts || f.Severity == verdict.Doubt
 		}
