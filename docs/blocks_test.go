@@ -274,7 +274,7 @@ func TestShardsOfTheMirrorPage(t *testing.T) {
 	for _, e := range container.Env {
 		env[e.Name] = e.Value
 	}
-	if len(whole) == 0 || len(container.Command) != 2 || container.Command[0] != "sh" || container.Command[1] != "-euc" ||
+	if len(whole) == 0 || strings.Join(container.Command, " ") != "sh -euc" ||
 		job.Spec.Completions != 8 || env["SHARDS"] != fmt.Sprint(job.Spec.Completions) || len(env["TIP"]) != 40 {
 		t.Fatalf("the Job is %+v", job)
 	}
