@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +25,13 @@ const stale = time.Hour
 // Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of
 // the same path. A new file has the mode, less the umask. On an error the old file stands.
 func Write(path string, data []byte, mode fs.FileMode) error {
-	return write(path, data, mode, true, func(now time.Time) {
+	return WriteFunc(path, mode, bytesOf(data))
+}
+
+// WriteFunc is Write of what fill writes, which need not be in memory as a whole. On an error of fill's, too, the old
+// file stands.
+func WriteFunc(path string, mode fs.FileMode, fill func(io.Writer) error) error {
+	return write(path, fill, mode, true, func(now time.Time) {
 		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)
 	})
 }
@@ -47,7 +54,7 @@ type Unsynced struct {
 
 // Write replaces a file.
 func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
-	return write(path, data, mode, false, func(now time.Time) {
+	return write(path, bytesOf(data), mode, false, func(now time.Time) {
 		dir := filepath.Dir(path)
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -61,6 +68,10 @@ func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
 	})
 }
 
+func bytesOf(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(data); return err }
+}
+
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	name := filepath.Join(filepath.Dir(path), temporary(filepath.Base(path)))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -71,12 +82,12 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 }
 
 // write writes beside path and renames. The time that sweep is given is the file system's own.
-func write(path string, data []byte, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
+func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
 	f, err := create(path, mode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = named(fill(f), path)
 	if err == nil && sync {
 		err = f.Sync()
 	}

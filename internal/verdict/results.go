@@ -72,6 +72,45 @@ func (rs *Results) All() iter.Seq[Result] {
 	return rs.spool.merged(rs.kept)
 }
 
+// BySubject are the results of each subject, the subjects in the order of their first results. What is yielded lasts
+// until the next is.
+func (rs *Results) BySubject() iter.Seq[[]Result] {
+	if rs.spool == nil || len(rs.spool.runs) == 0 {
+		return rs.keptBySubject()
+	}
+	return func(yield func([]Result) bool) {
+		var group []Result
+		for r := range rs.All() {
+			if len(group) > 0 && group[0].Subject != r.Subject {
+				if !yield(group) {
+					return
+				}
+				group = group[:0]
+			}
+			group = append(group, r)
+		}
+		if len(group) > 0 {
+			yield(group)
+		}
+	}
+}
+
+// keptBySubject groups what is in memory, which need not be in order.
+func (rs *Results) keptBySubject() iter.Seq[[]Result] {
+	at := map[string]int{}
+	var groups [][]Result
+	for _, r := range rs.kept {
+		i, ok := at[r.Subject]
+		if !ok {
+			i = len(groups)
+			at[r.Subject] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return slices.Values(groups)
+}
+
 // Err is why results are missing from what All yields or yielded, nil where none is.
 func (rs *Results) Err() error {
 	if rs.spool == nil || rs.spool.err == nil {
