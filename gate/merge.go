@@ -47,6 +47,8 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
+		case len(p.Omitted) > 0:
+			return refuse("shard %s leaves out results, as --summary-only has it", p.Shard)
 		case slices.Contains(p.Assumed, Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:

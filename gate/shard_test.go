@@ -2,10 +2,12 @@ package gate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +81,12 @@ func TestShardsMakeTheWhole(t *testing.T) {
 				t.Errorf("%d shards:\n%s", n, diff)
 			}
 		}
+	}
+	short := audit(1, 1)
+	short.Omitted = []string{"pass", "skip"}
+	if _, err := gate.Merge([]*verdict.Report{short}); !errors.Is(err, gate.ErrMerge) ||
+		!strings.Contains(err.Error(), "--summary-only") {
+		t.Errorf("a report without all results: error %v", err)
 	}
 	// A record's shard depends on its slug alone: what belongs to one implementation is judged together.
 	for _, n := range []int{2, 7, 100} {

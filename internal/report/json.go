@@ -16,11 +16,16 @@ import (
 //
 // The arrays that grow with the registry are written one element after another, at the places where the rest, encoded
 // as a whole, has one element of each.
-func writeJSON(b *bufio.Writer, r *run, _ Options) error {
+func writeJSON(b *bufio.Writer, r *run, o Options) error {
 	rest := *r.Report
 	rest.EvaluatedAt = r.EvaluatedAt.UTC()
 	rest.Assumed = append([]string{}, r.Assumed...)
-	rest.Results = verdict.NewResults(make([]verdict.Result, min(r.Results.Len(), 1))...)
+	told := r.Results.Len()
+	if o.SummaryOnly {
+		told -= r.count(verdict.Passed) + r.count(verdict.Skipped)
+		rest.Omitted = []string{string(verdict.Passed), string(verdict.Skipped)}
+	}
+	rest.Results = verdict.NewResults(make([]verdict.Result, min(told, 1))...)
 	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
 	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
 	var text bytes.Buffer
@@ -34,7 +39,7 @@ func writeJSON(b *bufio.Writer, r *run, _ Options) error {
 		write func() error
 	}{
 		{"listings", func() error { return listed(&a, r.Listings) }},
-		{"results", func() error { return a.results(&r.Results) }},
+		{"results", func() error { return a.results(&r.Results, o.SummaryOnly) }},
 		{"evidence", func() error { return listed(&a, r.Evidence) }},
 	} {
 		// Inside of a text there is no line break, and further in more blanks begin the line.
@@ -102,9 +107,12 @@ func listed[T any](a *arrays, all []T) error {
 	return nil
 }
 
-func (a *arrays) results(all *verdict.Results) error {
+func (a *arrays) results(all *verdict.Results, summary bool) error {
 	subject, name := "", []byte(`""`)
 	for result := range all.All() {
+		if summary && (result.Verdict == verdict.Passed || result.Verdict == verdict.Skipped) {
+			continue
+		}
 		if len(result.Findings) > 0 {
 			text, err := a.text(&result)
 			if err != nil {

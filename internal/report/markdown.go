@@ -187,7 +187,7 @@ func (p *page) findings(r *run) {
 func (p *page) results(r *run) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		count(r.Results.Len(), "result"))
+		count(r.Results.Len(), "result")+leftOut(r.Report))
 	p.table(head, r.Results.Len(), rows(r.Results.All(), func(result verdict.Result) string {
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
@@ -216,6 +216,14 @@ func (p *page) evidence(r *verdict.Report) {
 		return fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %s | %s |\n", document, state, e.Status, e.Bytes,
 			e.Milliseconds, e.Attempts, from, Markdown(e.SHA256))
 	}), "\n</details>\n")
+}
+
+// leftOut says that a report has not all of its results.
+func leftOut(r *verdict.Report) string {
+	if len(r.Omitted) == 0 {
+		return ""
+	}
+	return ", without those that passed or were skipped"
 }
 
 // word is s bare where it is one of our own words, else neutral.

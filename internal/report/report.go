@@ -27,6 +27,9 @@ type Options struct {
 	MaxAnnotations int
 	// MaxBytes caps the markdown format; 0 stands for MaxSummary. Less than 16 KiB counts as 16 KiB.
 	MaxBytes int
+	// SummaryOnly leaves results that passed and that were skipped out of the json format, which says so; they are
+	// counted there.
+	SummaryOnly bool
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
 }

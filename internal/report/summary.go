@@ -95,6 +95,9 @@ func examined(r *run, tell func(string) string) string {
 		documents = fmt.Sprintf("%d of %s", obtained, count(len(r.Evidence), "document"))
 	}
 	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(ran, "check"), documents)
+	if len(r.Omitted) > 0 { // which checks ran is not known
+		s = fmt.Sprintf("checked %s, %s fetched", records(r), documents)
+	}
 	switch {
 	case judgedNothing(r):
 		s += "; nothing was judged"
@@ -161,7 +164,7 @@ func unanswered(r *verdict.Report) string {
 
 // judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
 func judgedNothing(r *run) bool {
-	if r.Results.Len() == 0 {
+	if r.Results.Len() == 0 && len(r.Omitted) == 0 {
 		return true
 	}
 	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 &&
