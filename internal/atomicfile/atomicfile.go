@@ -72,6 +72,17 @@ func bytesOf(data []byte) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := w.Write(data); return err }
 }
 
+// namedWriter writes to a temporary file, and names in its errors the one that it is to replace.
+type namedWriter struct {
+	file *os.File
+	path string
+}
+
+func (w namedWriter) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	return n, named(err, w.path)
+}
+
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	name := filepath.Join(filepath.Dir(path), temporary(filepath.Base(path)))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -87,7 +98,7 @@ func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool,
 	if err != nil {
 		return err
 	}
-	err = named(fill(f), path)
+	err = fill(namedWriter{f, path})
 	if err == nil && sync {
 		err = f.Sync()
 	}

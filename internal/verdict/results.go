@@ -111,12 +111,15 @@ func (rs *Results) keptBySubject() iter.Seq[[]Result] {
 	return slices.Values(groups)
 }
 
-// Err is why results are missing from what All yields or yielded, nil where none is.
+// ErrFile means that the file of a Spool failed.
+var ErrFile = errors.New("keeping results in a file")
+
+// Err is why results are missing from what All yields or yielded, nil where none is. It wraps ErrFile.
 func (rs *Results) Err() error {
 	if rs.spool == nil || rs.spool.err == nil {
 		return nil
 	}
-	return fmt.Errorf("keeping results in a file: %w", rs.spool.err)
+	return fmt.Errorf("%w: %w", ErrFile, rs.spool.err)
 }
 
 // Close takes the file away, where there is one. There are no results then.
