@@ -37,8 +37,8 @@ func BenchmarkWriters(b *testing.B) {
 		for i := range listings {
 			path := fmt.Sprintf("implementations/impl-%07d.json", i)
 			for _, rule := range catalogue {
-				result := verdict.Result{Check: rule.ID, Subject: path, Verdict: verdict.Skipped, Reason: "left out by " +
-					"--offline"}
+				result := verdict.Result{Check: rule.ID, Subject: path, Verdict: verdict.Skipped,
+					Reason: "left out by --offline"}
 				if rule.ID == "receipt-validity" && i%10 == 0 {
 					result.Verdict = verdict.Warned
 					result.Findings = []verdict.Finding{{Severity: verdict.Warning, Code: "expired",

@@ -114,7 +114,8 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bufio.Writer, r *run, o Options) error {
 	head := headRoom
-	v := &view{Report: r.Report, Style: style, Heading: heading(r.Report), BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
+	v := &view{Report: r.Report, Style: style, Heading: heading(r.Report),
+		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
 		Examined: examined(r, line), Outcomes: outcomes(r.Report),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}

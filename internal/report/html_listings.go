@@ -126,7 +126,9 @@ func (v *listingsView) sortEnds(inDate []*verdict.Listing, now time.Time) {
 	if v.Count <= maxOpen {
 		return
 	}
-	slices.SortStableFunc(inDate, func(a, b *verdict.Listing) int { return cmp.Or(byEnd(a, b), cmp.Compare(a.Slug, b.Slug)) })
+	slices.SortStableFunc(inDate, func(a, b *verdict.Listing) int {
+		return cmp.Or(byEnd(a, b), cmp.Compare(a.Slug, b.Slug))
+	})
 	left := endsRoom
 	for _, l := range inDate[:min(len(inDate), maxEnds)] {
 		row := rowOf(*l, now)

@@ -51,7 +51,8 @@ func writeJUnit(b *bufio.Writer, r *run, _ Options) error {
 	unmade := junitSuite{Name: "oap-gate"}
 	if r.Verdict == verdict.Errored {
 		unmade.add(junitCase{Name: "run", Class: "oap-gate",
-			Error: &junitOutcome{Message: line(r.Error), Type: "could-not-run", Text: line(withFix(r.Error, r.Remedy))}})
+			Error: &junitOutcome{Message: line(r.Error), Type: "could-not-run",
+				Text: line(withFix(r.Error, r.Remedy))}})
 		n.Tests, n.Errors = n.Tests+1, n.Errors+1
 	}
 	b.WriteString(xml.Header)
@@ -59,7 +60,8 @@ func writeJUnit(b *bufio.Writer, r *run, _ Options) error {
 	e.Indent("", "  ")
 	all := xml.StartElement{Name: xml.Name{Local: "testsuites"}}
 	for _, a := range []struct{ name, value string }{{"name", "oap-gate"}, {"tests", strconv.Itoa(n.Tests)},
-		{"failures", strconv.Itoa(n.Failures)}, {"errors", strconv.Itoa(n.Errors)}, {"skipped", strconv.Itoa(n.Skipped)}} {
+		{"failures", strconv.Itoa(n.Failures)}, {"errors", strconv.Itoa(n.Errors)},
+		{"skipped", strconv.Itoa(n.Skipped)}} {
 		all.Attr = append(all.Attr, xml.Attr{Name: xml.Name{Local: a.name}, Value: a.value})
 	}
 	err := e.EncodeToken(all)
