@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
@@ -42,12 +44,19 @@ func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
 	o.routeFlags.bind(f)
 }
 
+// bindApp defines the flag that tells what an app's token wrote from what others wrote.
+func bindApp(c *cobra.Command, to *int64) {
+	c.Flags().Int64Var(to, "app-id", forge.ActionsApp,
+		"`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+}
+
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
 func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
-		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().
-				Version}
+		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
+		UserAgent:  "oap-gate/" + version().Version,
+		RetryWait:  time.Second / 4}
 	if opts.Repository == "" {
 		repo, err := registry.Open(o.repo)
 		if err != nil {
@@ -92,6 +101,7 @@ func newComment(sys IO) *cobra.Command {
 	var o forgeOptions
 	var head string
 	var pull int
+	var app int64
 	c := &cobra.Command{
 		Use:   "comment REPORT",
 		Short: "write or edit the one sticky comment of a pull request from a report",
@@ -99,13 +109,7 @@ func newComment(sys IO) *cobra.Command {
 validate, is about another commit, or left something out is refused. A token that may not
 comment is no failure.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate comment [--head SHA] REPORT",
-					"comment wants one report, %d arguments were given", len(args))
-			}
-			return nil
-		},
+		Args:    wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := readCapped(args[0], sticky.MaxReport)
 			if err != nil {
@@ -115,20 +119,21 @@ comment is no failure.`,
 			if err != nil {
 				return err
 			}
-			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull,
+			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {
 				return forgeFailure(
 					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
-			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL),
-				report.Line(out.Notice))
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
+				plain.Line(out.Notice))
 			return nil
 		},
 	}
 	o.bind(c)
 	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
+	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
 	return c
 }
@@ -171,18 +176,17 @@ func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
 }
 
 // run tells the report that look makes, or why there is none.
-func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err error) {
-	defer o.crash(sys, &err)
-	if err := inOrder(o.check, func() error { return o.place(nil, nil) }); err != nil {
-		return o.failed(sys, err)
-	}
-	rep, err := look()
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	run := o.unmade()
-	rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
-	return o.verdict(sys, rep)
+func (o *installation) run(sys IO, look func() (*verdict.Report, error)) error {
+	check := func() error { return inOrder(o.check, func() error { return o.place(nil, nil) }) }
+	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
+		rep, err := look()
+		if err != nil {
+			return nil, err
+		}
+		run := o.unmade()
+		rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
+		return rep, nil
+	})
 }
 
 // section6 are the rows of the table in RFC 0026 section 6, with the checks that hold each.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -26,8 +26,7 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 	o.forgeOptions.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	f.Int64Var(&o.app, "app-id", forge.ActionsApp, "`ID` of the app whose token is used, where it is an app's; the "+
-		"default is that of workflows")
+	bindApp(c, &o.app)
 	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
 	f.BoolVar(&o.apply, "apply", false, "change it")
 }
@@ -51,20 +50,24 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	if err != nil {
 		return forgeFailure(err)
 	}
-	n := 0
-	tell := func(c upkeep.Change) {
-		n++
-		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
-	}
 	if !o.apply {
-		for _, c := range changes[:min(len(changes), upkeep.MaxChanges)] {
-			tell(c)
+		shown := changes[:min(len(changes), upkeep.MaxChanges)]
+		for _, c := range shown {
+			fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
 		}
-		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", n, len(changes))
+		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", len(shown), len(changes))
 		return nil
 	}
-	err = upkeep.Apply(ctx, client, changes, betweenChanges, tell)
-	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", n, len(changes))
+	made := 0
+	err = upkeep.Apply(ctx, client, changes, betweenChanges, func(c upkeep.Change, refusal error) {
+		if refusal != nil {
+			fmt.Fprintf(sys.Stdout, "not made: %s\n", plain.Line(refusal.Error()))
+			return
+		}
+		made++
+		fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
+	})
+	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", made, len(changes))
 	return forgeFailure(err)
 }
 

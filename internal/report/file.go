@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,23 +28,21 @@ func writeTo(path string, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	write := func() error { return atomicfile.WriteFunc(path, 0o644, fill) }
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		write = func() error { return fillFile(path, fill) }
+		return fillFile(path, fill)
 	}
-	if err := write(); err != nil {
-		return fmt.Errorf("writing report %s: %w", path, err)
-	}
-	return nil
+	return atomicfile.WriteFunc(path, 0o644, fill)
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
-// What is there and is no regular file is not tried.
+// A device is opened; what else is there and is no regular file is not tried, such as a pipe, which waits for a reader.
 func Writable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder")
+	case err == nil && info.Mode()&os.ModeDevice != 0:
+		return fillFile(path, func(io.Writer) error { return nil })
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	}

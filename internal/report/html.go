@@ -9,8 +9,10 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -65,22 +67,25 @@ const maxShown = 10_000
 // maxOpen is up to how many rows parts of a table are open when the page is opened.
 const maxOpen = 60
 
-var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
-	"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": count, "short": abbreviated,
-}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
+var htmlPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": plain.Count,
+		"short": abbreviated,
+	}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
+})
 
 // style is the whole style element. The width of each bar is a class, since the policy forbids style attributes.
-var style = func() template.CSS {
+var style = sync.OnceValue(func() template.CSS {
 	var b strings.Builder
 	b.WriteString(pageStyle)
 	for d := range validity + 1 {
 		fmt.Fprintf(&b, ".d%d{--n:%[1]d}", d)
 	}
 	return template.CSS(b.String())
-}()
+})
 
 func styleHash() string {
-	sum := sha256.Sum256([]byte(style))
+	sum := sha256.Sum256([]byte(style()))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
@@ -114,7 +119,7 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bufio.Writer, r *run, o Options) error {
 	head := headRoom
-	v := &view{Report: r.Report, Style: style, Heading: heading(r.Report),
+	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
 		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
 		Examined: examined(r, line), Outcomes: outcomes(r.Report),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
@@ -133,7 +138,7 @@ func writeHTML(b *bufio.Writer, r *run, o Options) error {
 	}
 	v.Subjects, v.Matrix = results(r, o.Rules)
 	v.Documents, v.DocumentCut = documents(r.Report)
-	if err := htmlPage.Execute(b, v); err != nil {
+	if err := htmlPage().Execute(b, v); err != nil {
 		return fmt.Errorf("writing page: %w", err)
 	}
 	return nil
@@ -225,7 +230,7 @@ func symbol(word string) string {
 
 // linked is a URL that may become a link, or empty.
 func linked(url string) string {
-	if len(url) > 2000 || !linkable.MatchString(url) {
+	if len(url) > 2000 || !linkable().MatchString(url) {
 		return ""
 	}
 	return url
@@ -235,13 +240,11 @@ func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 // abbreviated is the start of a hash, enough to tell it from others.
 func abbreviated(hash string) string {
-	if len(hash) > 16 && isHex(hash) {
+	if len(hash) > 16 && plain.IsHex(hash) {
 		return hash[:16]
 	}
 	return line(hash)
 }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // chunks cuts rows into parts of maxRows. Those within the first maxOpen rows of a table are open.
 func chunks[T any](rows []T, shown *int) []chunk[T] {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -195,15 +195,15 @@ func daysLeft(l *verdict.Listing, now time.Time) (int, string) {
 	case left <= 0:
 		return -1, "ended " + duration(-left) + " ago"
 	}
-	return min(int(left/span.Day), validity), duration(left)
+	return min(int(left/plain.Day), validity), duration(left)
 }
 
 // duration is d in whole days, or finer where it is less than two of them.
 func duration(d time.Duration) string {
-	if d.Abs() >= 2*span.Day {
-		d = d.Truncate(span.Day)
+	if d.Abs() >= 2*plain.Day {
+		d = d.Truncate(plain.Day)
 	}
-	return span.Text(d.Truncate(time.Second))
+	return plain.Span(d.Truncate(time.Second))
 }
 
 // week is a column of the picture of what ends when.

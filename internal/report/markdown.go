@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -79,7 +79,7 @@ func writeMarkdown(w *bufio.Writer, r *run, o Options) error {
 	p.evidence(r.Report)
 	if p.left > 0 {
 		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",
-			count(p.left, "row"), p.max+1)
+			plain.Count(p.left, "row"), p.max+1)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -113,7 +113,7 @@ func (p *page) head(r *run) {
 		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}
 	if len(r.NotRun) > 0 {
-		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"),
+		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", plain.Count(len(r.NotRun), "check"),
 			markdown(strings.Join(r.NotRun, ", "), headField))
 	}
 	if len(r.Assumed) > 0 {
@@ -121,7 +121,7 @@ func (p *page) head(r *run) {
 			markdown(strings.Join(r.Assumed, ", "), headField))
 	}
 	if len(r.Governance) > 0 {
-		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"),
+		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", plain.Count(len(r.Governance), "file"),
 			markdown(strings.Join(r.Governance, ", "), headField))
 	}
 	if r.Squash {
@@ -187,7 +187,7 @@ func (p *page) findings(r *run) {
 func (p *page) results(r *run) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		count(r.Results.Len(), "result")+leftOut(r.Report))
+		plain.Count(r.Results.Len(), "result")+leftOut(r.Report))
 	p.table(head, r.Results.Len(), rows(r.Results.All(), func(result verdict.Result) string {
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
@@ -197,7 +197,7 @@ func (p *page) results(r *run) {
 func (p *page) evidence(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries "+
 		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
-		count(len(r.Evidence), "document"))
+		plain.Count(len(r.Evidence), "document"))
 	p.table(head, len(r.Evidence), rows(slices.Values(r.Evidence), func(e verdict.Evidence) string {
 		document, from := link(e.URL), Markdown(e.Address)
 		if e.FinalURL != "" && e.FinalURL != e.URL {
@@ -247,14 +247,14 @@ func sign(v verdict.Verdict) string {
 
 // linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
 // No user information: "https://known.example@evil.example" reads as another host than it is.
-var linkable = regexp.MustCompile(
+var linkable = plain.Pattern(
 	`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
 
 // link shows a URL, and makes it a link where it is plainly an https one.
 func link(url string) string {
 	const longest = 2000
 	text := Markdown(url)
-	if len(url) > longest || !linkable.MatchString(url) {
+	if len(url) > longest || !linkable().MatchString(url) {
 		return text
 	}
 	return "[" + text + "](<" + url + ">)"

@@ -2,10 +2,11 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 const (
 	maxReruns   = 5
 	betweenRuns = 12 * time.Hour
-	maxAway     = 30 * 24 * time.Hour // from the time in the comment
 	maxRunAge   = 28 * 24 * time.Hour // the forge runs again what is at most 30 days old
 )
 
@@ -38,12 +38,6 @@ type pullRequest struct {
 	Base struct {
 		Ref string `json:"ref"`
 	} `json:"base"`
-}
-
-type comment struct {
-	forge.Author
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
 }
 
 // run is one run of a workflow.
@@ -85,10 +79,13 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 			continue
 		}
 		change, err := rerunOf(ctx, c, o, writer, moved, p)
-		if err != nil {
+		switch {
+		case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrRefused), errors.Is(err, forge.ErrEndless):
+			continue // what is wrong with one pull request keeps no other from being run again
+		case err != nil:
 			return nil, err
 		}
-		if change != nil {
+		if change != nil && !slices.ContainsFunc(plan, func(c Change) bool { return c.Path == change.Path }) {
 			plan = append(plan, *change)
 		}
 	}
@@ -113,22 +110,32 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 // rerunOf is what is to be done for one pull request, nil where that is nothing.
 func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
 	p pullRequest) (*Change, error) {
-	own, err := newestOwn(ctx, c, writer, p.Number)
+	own, err := sticky.Newest(ctx, c, writer, p.Number)
 	if err != nil || own == nil {
 		return nil, err
 	}
 	retry, ok := sticky.ParseRetry(own.Body)
-	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > maxAway {
+	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > sticky.MaxAway {
 		return nil, nil
 	}
-	last, err := failedRun(ctx, c, o.Workflow, p.Head.SHA)
-	if err != nil || last == nil {
+	all, err := runs(ctx, c, o.Workflow, p.Head.SHA)
+	if err != nil || len(all) == 0 {
 		return nil, err
+	}
+	last := slices.MaxFunc(all, func(a, b run) int { return a.Created.Compare(b.Created) })
+	if last.Status != "completed" || last.Conclusion != "failure" {
+		return nil, nil // it passed, or still runs, or waits for somebody's approval
 	}
 	if moved.After(last.Created) || o.Now.Sub(last.Created) > maxRunAge {
 		return outdated(p, own), nil
 	}
-	if last.Attempt > maxReruns || last.Attempt > 1 && o.Now.Sub(last.Started) < betweenRuns {
+	again := 0
+	for _, r := range all {
+		if again += max(r.Attempt-1, 0); r.Attempt > 1 && o.Now.Sub(r.Started) < betweenRuns {
+			return nil, nil
+		}
+	}
+	if again >= maxReruns {
 		return nil, nil
 	}
 	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number,
@@ -136,24 +143,8 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
 }
 
-// newestOwn is the newest comment that the writer made with the gate's mark; nil where there is none.
-func newestOwn(ctx context.Context, c *forge.Client, writer forge.Writer, number int) (*comment, error) {
-	var own *comment
-	path := "issues/" + strconv.Itoa(number) + "/comments"
-	err := forge.Pages(ctx, c, "listing the comments", path, func(list []comment) bool {
-		for _, one := range list {
-			if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, sticky.Marker) {
-				own = &one
-			}
-		}
-		return false
-	})
-	return own, err
-}
-
-// failedRun is the newest run of the gate on a pull request's head, where it failed; nil where it did not, where it
-// still runs, and where it waits for somebody's approval.
-func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*run, error) {
+// runs are those of the gate's workflow on a pull request's head.
+func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
 	var list struct {
 		Runs []run `json:"workflow_runs"`
 	}
@@ -161,22 +152,15 @@ func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*ru
 	if _, err := c.Call(ctx, "listing the runs on "+head, http.MethodGet, path, nil, &list); err != nil {
 		return nil, err
 	}
-	var last *run
-	for _, r := range list.Runs {
-		if r.Path == workflow && r.Event == "pull_request" && r.Head == head &&
-			(last == nil || r.Created.After(last.Created)) {
-			last = &r
-		}
-	}
-	if last == nil || last.Status != "completed" || last.Conclusion != "failure" {
-		return nil, nil
-	}
-	return last, nil
+	return slices.DeleteFunc(list.Runs, func(r run) bool {
+		path, _, _ := strings.Cut(r.Path, "@") // behind it the forge may name the ref
+		return path != workflow || r.Event != "pull_request" || r.Head != head
+	}), nil
 }
 
 // outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry
 // away, so that nothing waits for it any more.
-func outdated(p pullRequest, own *comment) *Change {
+func outdated(p pullRequest, own *sticky.Posted) *Change {
 	text := sticky.Outdated(own.Body)
 	if text == own.Body {
 		return nil
