@@ -393,7 +393,8 @@ func TestOldIssue(t *testing.T) {
 
 // A forge that asks for rest, or does not answer, or no longer knows the token, is asked for nothing more.
 func TestRestIsGiven(t *testing.T) {
-	for status, want := range map[int]error{429: forge.ErrLimited, 502: forge.ErrUnavailable, 401: forge.ErrUnauthorized} {
+	for status, want := range map[int]error{429: forge.ErrLimited, 502: forge.ErrUnavailable,
+		401: forge.ErrUnauthorized} {
 		s, c := start(t)
 		s.Fail(ghtest.Failure{Method: "PATCH", Status: status, Header: map[string]string{"Retry-After": "3600"}})
 		plan := slices.Repeat([]Change{{Text: "edit", Method: "PATCH", Path: "issues/1"}}, 3)
