@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 var ctx = context.Background()
@@ -119,8 +119,7 @@ func wantError(t *testing.T, err, want error) {
 	if !errors.Is(err, want) {
 		t.Fatalf("error %v, want %v", err, want)
 	}
-	var e *gitstore.Error
-	if !errors.As(err, &e) || e.Remedy == "" {
+	if e, ok := errors.AsType[remedy.Fixer](err); !ok || e.Fix() == "" {
 		t.Errorf("error %v has no remedy", err)
 	}
 }
