@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -224,8 +225,8 @@ func TestRevokedByFileName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
-		gate.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+	rep, err := mirror.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
+		mirror.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)
 	}

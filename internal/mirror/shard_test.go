@@ -1,4 +1,4 @@
-package gate_test
+package mirror_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -35,8 +36,8 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	}
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
-			gate.AuditConfig{Shard: part, Of: of,
+		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
+			mirror.AuditConfig{Shard: part, Of: of,
 				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +65,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 				}
 			}
 		})} {
-			joined, err := gate.Merge(order)
+			joined, err := mirror.Merge(order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,10 +78,10 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	for _, n := range []int{2, 7, 100} {
 		for i := range 50 {
 			slug := fmt.Sprintf("impl-%d", i)
-			want := gate.ShardOf("implementations/"+slug+".json", n)
+			want := mirror.ShardOf("implementations/"+slug+".json", n)
 			for _, path := range []string{fmt.Sprintf("revocations/%s-%064x.json", slug, i), "peer-witnesses/" + slug +
 				".json", "workflow-anchors/" + slug + ".json"} {
-				if got := gate.ShardOf(path, n); got != want {
+				if got := mirror.ShardOf(path, n); got != want {
 					t.Errorf("%s is of shard %d of %d, its listing of %d", path, got, n, want)
 				}
 			}
