@@ -40,8 +40,11 @@ func ByID(id string) *Check {
 	return nil
 }
 
-// HistoryRewritten is said of a pull request's base, and of a copy that was verified before.
-var HistoryRewritten = Code{"history-rewritten", "the branch no longer holds a commit that it held before",
+// CodeHistoryRewritten marks a base, or a tip that was verified, that is no longer in the history.
+const CodeHistoryRewritten = "history-rewritten"
+
+// HistoryRewritten explains that code.
+var HistoryRewritten = Code{CodeHistoryRewritten, "the branch no longer holds a commit that it held before",
 	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}
 
 // Rules are what the catalogue says of each check, in the order of a report.

@@ -130,8 +130,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err != nil {
 		return err
 	}
-	room := room{records: len(changes)}
-	if err := room.full(); err != nil {
+	budget := budget{records: len(changes)}
+	if err := budget.full(); err != nil {
 		return err
 	}
 	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) })
@@ -143,7 +143,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		if err != nil {
 			return err
 		}
-		if err := room.take(s); err != nil {
+		if err := budget.take(s); err != nil {
 			return err
 		}
 		run.Subjects = append(run.Subjects, s)
@@ -168,7 +168,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		return err
 	}
 	rep.Governance = slices.Compact(
-		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
+		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
+			checks.TransientGovernance(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return nil
 }
@@ -250,7 +251,7 @@ func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bo
 			judging.Lock()
 			defer judging.Unlock()
 			out[i], err = judgeRest(s, out[i])
-			s.Judged()
+			s.Release()
 			return err
 		})
 	}
@@ -371,7 +372,7 @@ func Observed(rep *verdict.Report, src evidence.Source) {
 func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base, rep.Head = base, head
-	out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Error, Code: checks.HistoryRewritten.ID,
+	out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 		Commit: head,
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
 			base, head),

@@ -50,7 +50,8 @@ func TestCodesAreNotText(t *testing.T) {
 func textOfCode(n ast.Node) token.Pos {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		if namesCode(n.X) && literal(n.Y) || literal(n.X) && namesCode(n.Y) {
+		compares := n.Op == token.EQL || n.Op == token.NEQ
+		if compares && (namesCode(n.X) && isLiteral(n.Y) || isLiteral(n.X) && namesCode(n.Y)) {
 			return n.OpPos
 		}
 	case *ast.SwitchStmt:
@@ -59,7 +60,7 @@ func textOfCode(n ast.Node) token.Pos {
 		}
 		for _, clause := range n.Body.List {
 			for _, e := range clause.(*ast.CaseClause).List {
-				if literal(e) {
+				if isLiteral(e) {
 					return e.Pos()
 				}
 			}
@@ -73,8 +74,8 @@ func namesCode(e ast.Expr) bool {
 	return ok && s.Sel.Name == "Code"
 }
 
-// literal reports whether e is a text that is not empty.
-func literal(e ast.Expr) bool {
+// isLiteral reports whether e is a text that is not empty.
+func isLiteral(e ast.Expr) bool {
 	l, ok := e.(*ast.BasicLit)
 	return ok && l.Kind == token.STRING && len(l.Value) > 2
 }

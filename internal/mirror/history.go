@@ -98,7 +98,8 @@ func runHistory(a *audit) ([]told, error) {
 		h.bySubject[checks.RegistrySubject] = whole
 	}
 	whole.Findings = append(whole.Findings, unused...)
-	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked, a.rep.History.Commits) + h.first
+	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked,
+		a.rep.History.Commits) + h.first
 	for _, path := range slices.Sorted(maps.Keys(h.bySubject)) {
 		out = append(out, told{path, *h.bySubject[path]})
 	}

@@ -27,8 +27,8 @@ type Peers struct {
 }
 
 // Compare compares the head with the other copies, which never touch the clone.
-func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer,
-	[]verdict.Finding) {
+func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
+	head string) ([]verdict.Peer, []verdict.Finding) {
 	var peers []verdict.Peer
 	var findings []verdict.Finding
 	for _, name := range p.Names {

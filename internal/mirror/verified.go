@@ -109,7 +109,7 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		found = v.Last.Is(v.Last.Tip, trees)
 	}
 	if !found {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.HistoryRewritten.ID,
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the "+
 				"first-parent history of %s", v.Last.Tip, v.Last.Size, head),
@@ -143,7 +143,7 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	}
 	_, err := repo.FirstParents(ctx, known, head)
 	if errors.Is(err, registry.ErrNotAncestor) {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.HistoryRewritten.ID,
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
 				"history of %s",
@@ -189,7 +189,7 @@ func (c Checkpoint) open(v *Verified) error {
 	return nil
 }
 
-// onChain tells whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
+// onChain reports whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
 // on from it, only what is new is read, and its number is believed; else the chain is counted from its root.
 func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string,
 	goOn bool) (bool, error) {
