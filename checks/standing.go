@@ -27,7 +27,8 @@ type Standing struct {
 	slugs   index // by the slug in the text
 	byDID   index
 	revoked map[pin]string    // path of the revocation
-	anchors map[string]string // workflow id -> path
+	anchors map[string]string // workflow id -> path, the last where there are several
+	twins   map[string]string // workflow id of several anchors -> path of the first
 	names   []lookAlike       // made on first use
 	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
 	pins pinned
@@ -126,7 +127,8 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{}}
+	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{},
+		twins: map[string]string{}}
 	st.reserve(0)
 	return st
 }
@@ -190,6 +192,9 @@ func (st *Standing) add(f scanned) {
 		st.revoked[*f.revoked] = f.path
 	}
 	if f.anchor != "" {
+		if first := st.anchors[f.anchor]; first != "" && first != f.path && st.twins[f.anchor] == "" {
+			st.twins[f.anchor] = first
+		}
 		st.anchors[f.anchor] = f.path
 	}
 	if l := f.listed; l != nil {

@@ -40,7 +40,7 @@ type Run struct {
 	Reach func(check, subject string) bool
 	// Memo holds what the run has decoded and verified; nil: everything is, for each subject.
 	Memo *memo.Memo
-	// Subjects are the data paths that the range touches, in path order.
+	// Subjects are the data paths that the range touches, in path order; in an audit those that are judged together.
 	Subjects []*Subject
 
 	once     sync.Once

@@ -22,7 +22,10 @@ func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 	if rep.History != nil {
 		ids = append(ids, rep.History.Checkpoint)
 	}
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
+		if len(ids) >= MaxCommits {
+			break
+		}
 		for _, f := range r.Findings {
 			if len(ids) < MaxCommits {
 				ids = append(ids, f.Commit)

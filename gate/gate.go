@@ -63,11 +63,11 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := hasRegistry(ranges[0].Base, ranges[len(ranges)-1].Head); err != nil {
 		return nil, err
 	}
-	known := memo.New(MaxMemo)
+	known, joined := memo.New(MaxMemo), NewJoin(rep)
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
-		if err := checkRange(ctx, repo, r, src, cfg, known, rep); err != nil {
+		if err := checkRange(ctx, repo, r, src, cfg, known, joined); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +75,10 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head,
 			cfg.ChangedFiles)
 	}
-	settle(rep, src)
+	joined.Done()
+	if err := settle(rep, src); err != nil {
+		return nil, err
+	}
 	NameCommits(rep, repo)
 	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
 		NoteInterrupted(ctx, rep)
@@ -94,7 +97,7 @@ func NoteInterrupted(ctx context.Context, rep *verdict.Report) {
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
 		Chosen:  cfg.Chosen,
-		Assumed: slices.Clone(cfg.Assumed), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+		Assumed: slices.Clone(cfg.Assumed), Evidence: []verdict.Evidence{}}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
@@ -119,9 +122,9 @@ func hasRegistry(trees ...*registry.Tree) error {
 	return fmt.Errorf("%w: no commit to judge has the folder implementations/", ErrNoRegistry)
 }
 
-// checkRange judges one range and adds what it found to the report.
+// checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, rep *verdict.Report) error {
+	known *memo.Memo, joined *Join) error {
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(),
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
@@ -148,7 +151,6 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		}
 		run.Subjects = append(run.Subjects, s)
 	}
-	joined := NewJoin(rep)
 	if err := joined.Registry(run); err != nil {
 		return err
 	}
@@ -161,12 +163,13 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 			return err
 		}
 	}
-	if err := joined.NotReached(run, judged); err != nil {
+	if err := joined.NotReached(); err != nil {
 		return err
 	}
 	if err := joined.standing(run); err != nil {
 		return err
 	}
+	rep := joined.rep
 	rep.Governance = slices.Compact(
 		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
 			checks.TransientGovernance(rng)))))
@@ -353,9 +356,10 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 }
 
 // settle sets the verdict and adds the evidence.
-func settle(rep *verdict.Report, src evidence.Source) {
+func settle(rep *verdict.Report, src evidence.Source) error {
 	rep.Settle(checks.Rules())
 	Observed(rep, src)
+	return rep.Results.Err()
 }
 
 // Observed adds to a report what its source was asked.
@@ -377,9 +381,10 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Rep
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
 			base, head),
 		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}}
-	if err := NewJoin(rep).Add(checks.ByID("append-only").Rule(), checks.RegistrySubject, out); err != nil {
+	joined := NewJoin(rep)
+	if err := joined.Add(checks.ByID("append-only").Rule(), checks.RegistrySubject, out); err != nil {
 		return nil, err
 	}
-	settle(rep, src)
-	return rep, nil
+	joined.Done()
+	return rep, settle(rep, src)
 }

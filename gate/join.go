@@ -8,25 +8,37 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Join adds the outcomes of one range to a report that may hold those of earlier ones.
+// Join joins the outcomes of ranges that are of the same check and subject, for a report.
 type Join struct {
 	rep *verdict.Report
-	at  map[[2]string]int // check and subject -> index in the results
+	all []verdict.Result
+	at  map[[2]string]int // check and subject -> index in all
+
+	unreached map[*checks.Check]*unreached
 }
 
-// NewJoin is one for a report, with what that holds already.
+// unreached are the records that the run's budget left no time for.
+type unreached struct {
+	count int
+	first string // path
+}
+
+// NewJoin is one of nothing.
 func NewJoin(rep *verdict.Report) *Join {
-	j := &Join{rep: rep, at: map[[2]string]int{}}
-	for i, r := range rep.Results {
-		j.at[[2]string{r.Check, r.Subject}] = i
-	}
-	return j
+	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{}}
+}
+
+// Done gives the report what was joined.
+func (j *Join) Done() {
+	j.rep.Results.Add(j.all...)
+	j.all = nil
 }
 
 func (j *Join) subject(s *checks.Subject, judged []Judgement) error {
 	if !s.Unchanged() {
 		j.rep.Counts.Records++
 	}
+	j.Unreached(s.Path, judged)
 	for _, one := range judged {
 		if err := j.Add(one.Check.Rule(), s.Path, one.Outcome); err != nil {
 			return err
@@ -66,31 +78,35 @@ func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 	return out, err
 }
 
-// NotReached says of each check how many of the run's records the budget left no time for.
-func (j *Join) NotReached(run *checks.Run, judged [][]Judgement) error {
-	count, first := map[*checks.Check]int{}, map[*checks.Check]string{}
-	for i, all := range judged {
-		for _, one := range all {
-			if one.Doubtful != checks.NotReached {
-				continue
-			}
-			if count[one.Check]++; count[one.Check] == 1 {
-				first[one.Check] = run.Subjects[i].Path
-			}
-		}
-	}
-	for _, c := range checks.All {
-		what := first[c] + " was not judged"
-		switch n := count[c]; {
-		case n == 0:
+// Unreached notes of which checks the budget left no time for a record.
+func (j *Join) Unreached(path string, judged []Judgement) {
+	for _, one := range judged {
+		if one.Doubtful != checks.NotReached {
 			continue
-		case n > 1:
-			what = fmt.Sprintf("%d records were not judged, the first is %s", n, first[c])
+		}
+		if j.unreached[one.Check] == nil {
+			j.unreached[one.Check] = &unreached{first: path}
+		}
+		j.unreached[one.Check].count++
+	}
+}
+
+// NotReached says of each check how many of the records noted since it was called last the budget left no time for.
+func (j *Join) NotReached() error {
+	for _, c := range checks.All {
+		u := j.unreached[c]
+		if u == nil {
+			continue
+		}
+		what := u.first + " was not judged"
+		if u.count > 1 {
+			what = fmt.Sprintf("%d records were not judged, the first is %s", u.count, u.first)
 		}
 		if err := j.Add(c.Rule(), checks.RegistrySubject, BudgetSpent(what)); err != nil {
 			return err
 		}
 	}
+	clear(j.unreached)
 	return nil
 }
 
@@ -138,7 +154,7 @@ func (j *Join) standing(run *checks.Run) error {
 	return nil
 }
 
-// Add adds the outcome of the check of that rule on a subject. The error wraps verdict.ErrUnsaid.
+// Add joins the outcome of the check of that rule on a subject. The error wraps verdict.ErrUnsaid.
 func (j *Join) Add(rule verdict.Rule, subject string, o verdict.Outcome) error {
 	r, err := o.Result(rule, subject)
 	if err == nil {
@@ -151,9 +167,9 @@ func (j *Join) Add(rule verdict.Rule, subject string, o verdict.Outcome) error {
 func (j *Join) Merge(r verdict.Result) {
 	key := [2]string{r.Check, r.Subject}
 	if i, found := j.at[key]; found {
-		j.rep.Results[i].Join(r)
+		j.all[i].Join(r)
 		return
 	}
-	j.at[key] = len(j.rep.Results)
-	j.rep.Results = append(j.rep.Results, r)
+	j.at[key] = len(j.all)
+	j.all = append(j.all, r)
 }

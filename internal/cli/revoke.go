@@ -315,7 +315,7 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 		return err
 	}
 	var unsure error
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			own := entry != "" && f.Pointer == entry
 			switch {

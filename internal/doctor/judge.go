@@ -261,43 +261,21 @@ func (v *inspection) judgeCheckJob(j *job) {
 	}
 }
 
-var (
-	branching = regexp.MustCompile(`(?m)^\s*(?:if|case|for|while|until|trap|exit|return)\b|\bset\s+\+`)
-	swallows  = regexp.MustCompile(`^\s*(?:if|elif|while|until|echo|printf|test|\[+|!)\s|\|\|`)
-	outlives  = regexp.MustCompile(`\|\||&&|(?:^|[^&>])&\s*$`)
-	pipefail  = regexp.MustCompile(`\bpipefail\b`)
-	shells    = regexp.MustCompile(
-		`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
-)
-
-// judgeScript looks at whether a script that checks fails where the gate does, and calls it in every case.
+// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
+// More than that is the shell's to read, and is not judged.
 func (v *inspection) judgeScript(j *job, s *step) {
-	run, text := s.member("run"), script(s.field)
-	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
-		j.w.member("defaults").member("run").member("shell").text())
-	before := func(at []int, start int) bool { return at != nil && at[1] <= start }
-	branches, fails := branching.FindStringIndex(text),
-		pipefail.FindStringIndex(text) // once: a script may call the gate many times
-	start, end := 0, 0
-	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
-		if r := commandRole(text[at[2]:at[3]]); at[0] < end || r != checkRole && r != governsRole {
-			continue // what follows the first call of a line was judged with it
-		}
-		start, end = strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
-		if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
-			end = at[1] + n
-		}
-		if before(branches, start) || swallows.MatchString(text[start:at[0]]) ||
-			outlives.MatchString(text[at[1]:end]) ||
-			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) &&
-				!before(fails, start) ||
-			!shells.MatchString(shell) {
-			v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
-				"the script may end well although the gate failed or did not run: %q",
-				strings.TrimSpace(text[start:end]))
-			return
-		}
+	run := s.member("run")
+	if !run.there() {
+		return
 	}
+	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
+		j.w.member("defaults").member("run").member("shell").text(), "bash")
+	if s.plain() && (shell == "bash" || shell == "sh") {
+		return
+	}
+	v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
+		"the step was not judged: its script is more than one plain command of the gate, and may end well although "+
+			"the gate failed or did not run")
 }
 
 func unit(j *job, i int) string {
@@ -365,7 +343,7 @@ func (v *inspection) judgeSelection(s *step) {
 				id)
 		}
 	}
-	if run := s.command(); leavesOut.MatchString(run.text()) {
+	if run := s.arguments(); leavesOut.MatchString(run.text()) {
 		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
 			"the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
 	}
@@ -390,7 +368,7 @@ func (s *step) only() map[string]bool {
 	if expression.MatchString(text) {
 		return nil // reported by judgeSelection
 	}
-	if m := onlyFlag.FindStringSubmatch(s.command().text()); m != nil {
+	if m := onlyFlag.FindStringSubmatch(s.arguments().text()); m != nil {
 		text = m[1]
 	}
 	ids := map[string]bool{}

@@ -297,12 +297,20 @@ func script(s field) string {
 	return remark.ReplaceAllString(computed.ReplaceAllString(text, "x"), "$1")
 }
 
-// command is what the gate is told to do by a script or by arguments.
-func (f field) command() field {
-	if run := f.member("run"); run.there() {
-		return run
+// plainCall is a script that is one command of the gate, with nothing in it that a shell would replace.
+var plainCall = regexp.MustCompile(`^\s*oap-gate(?:[ \t]+[\w./:=@,+-]+)+\s*$`)
+
+// plain reports whether what the step's script runs can be read without knowing the shell.
+func (s *step) plain() bool {
+	return plainCall.MatchString(continued.ReplaceAllString(s.member("run").text(), " "))
+}
+
+// arguments are what the gate is told by the action's args or by a script, where that can be read.
+func (s *step) arguments() field {
+	if s.plain() {
+		return s.member("run")
 	}
-	return f.input("args")
+	return s.input("args")
 }
 
 // modeRoles are the roles of the action's modes.

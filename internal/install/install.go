@@ -80,19 +80,24 @@ type File struct {
 	Path string // in the registry
 	Text []byte
 	Left string // why it is not written; empty where it is
+
+	elsewhere []string // other places in which the forge looks for it, once there is none at Path
 }
 
 // sources are the files of the documentation, by what becomes of them in a registry.
-var sources = []struct{ from, to string }{
-	{"workflows/check.yml", ".github/workflows/check.yml"},
-	{"workflows/comment.yml", ".github/workflows/comment.yml"},
-	{"workflows/audit.yml", ".github/workflows/audit.yml"},
-	{"workflows/protect.yml", ".github/workflows/protect.yml"},
-	{"workflows/remind.yml", ".github/workflows/remind.yml"},
-	{"workflows/rerun.yml", ".github/workflows/rerun.yml"},
-	{"workflows/CODEOWNERS", ".github/CODEOWNERS"},
-	{"repo-config.example.yml", ".github/repo-config.yml"},
-	{"gate-policy.example.yml", ".github/gate-policy.yml"},
+var sources = []struct {
+	from, to  string
+	elsewhere []string
+}{
+	{from: "workflows/check.yml", to: ".github/workflows/check.yml"},
+	{from: "workflows/comment.yml", to: ".github/workflows/comment.yml"},
+	{from: "workflows/audit.yml", to: ".github/workflows/audit.yml"},
+	{from: "workflows/protect.yml", to: ".github/workflows/protect.yml"},
+	{from: "workflows/remind.yml", to: ".github/workflows/remind.yml"},
+	{from: "workflows/rerun.yml", to: ".github/workflows/rerun.yml"},
+	{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: []string{"CODEOWNERS", "docs/CODEOWNERS"}},
+	{from: "repo-config.example.yml", to: ".github/repo-config.yml"},
+	{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
 }
 
 // Files are the files of the installation of r, which Check took.
@@ -103,7 +108,7 @@ func Files(r Release) []File {
 		if err != nil {
 			panic(err) // the program's own file
 		}
-		f := File{Path: s.to, Text: text}
+		f := File{Path: s.to, Text: text, elsewhere: s.elsewhere}
 		if bytes.Contains(text, []byte("@"+noImage)) && r.Image == "" {
 			f.Left = "it runs the release's image, and no digest of it was given"
 		}
@@ -133,19 +138,21 @@ const (
 // maxFile is how large a file may be that is compared, in bytes.
 const maxFile = 1 << 20
 
-// Write writes f below root, unless something stands at its path: nothing is ever overwritten. With dry nothing is
-// written. Where another text stands there the second result is the difference, as a unified diff. The error is that
-// of the disk.
+// Write writes f below root, unless something stands at its path: nothing is ever overwritten. Nor is a file put out of
+// force that stands where the forge looks next. With dry nothing is written. Where another text stands there the second
+// result is the difference, as a unified diff. The error is that of the disk.
 func Write(root *os.Root, f File, dry bool) (State, []byte, error) {
-	old, err := read(root, f.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", nil, fmt.Errorf("reading %s: %w", f.Path, err)
-	case bytes.Equal(old, f.Text):
-		return Same, nil, nil
-	default:
-		return Differs, diff.Diff(f.Path+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
+	for _, name := range append([]string{f.Path}, f.elsewhere...) {
+		old, err := read(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return "", nil, fmt.Errorf("reading %s: %w", name, err)
+		case bytes.Equal(old, f.Text):
+			return Same, nil, nil
+		}
+		return Differs, diff.Diff(name+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
 	}
 	if dry {
 		return Written, nil, nil

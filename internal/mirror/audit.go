@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
@@ -27,6 +29,7 @@ type AuditConfig struct {
 	Verified      string              // tip that an earlier audit verified; empty: the history is judged from its root
 	VerifiedSize  int                 // how many first-parent commits there are up to Verified, itself included
 	Shard, Of     int                 // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
+	Spool         verdict.Spool       // of the results; the zero value keeps all in memory
 	Keys          *commitsig.Verifier // judges the commits' signatures; nil: they are counted only
 	RequireSigned bool
 	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
@@ -57,13 +60,20 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg,
 		rep: rep, now: src.Now(),
 		join: gate.NewJoin(rep), used: map[int]bool{}, history: ofHistory{bySubject: map[string]*verdict.Outcome{}}}
+	if cfg.Spool.File != nil {
+		rep.Results.Spool(cfg.Spool, catalogue())
+	}
 	if err := a.walk(); err != nil {
 		return nil, err
 	}
 	if err := a.records(); err != nil {
 		return nil, err
 	}
+	a.join.Done()
 	rep.Settle(catalogue())
+	if err := rep.Results.Err(); err != nil {
+		return nil, err
+	}
 	gate.Observed(rep, src)
 	gate.NameCommits(rep, repo)
 	gate.NoteInterrupted(ctx, rep)
@@ -280,6 +290,9 @@ func (a *audit) ofRecords() bool {
 	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
 
+// window is how many records are held at once, where none of them waits for evidence.
+const window = 1024
+
 // records judges every record at the head.
 func (a *audit) records() error {
 	if !a.ofRecords() {
@@ -296,47 +309,64 @@ func (a *audit) records() error {
 	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
 		return err
 	}
-	for _, k := range registry.DataKinds {
-		entries, err := a.tree.Data(k)
+	var waiting []*checks.Subject
+	for subjects, err := range ahead(a.subjects(run)) {
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if registry.KindOf(e.Path) != k || !a.mine(e.Path) {
-				continue
-			}
-			s, err := a.subject(run, e)
-			if err != nil {
+		if a.rep.Counts.Records == 0 {
+			run.Subjects = subjects
+			if err := a.join.Registry(run); err != nil {
 				return err
 			}
-			run.Subjects = append(run.Subjects, s)
+		}
+		a.rep.Counts.Records += len(subjects)
+		if a.cfg.Offline {
+			err = a.judge(run, subjects)
+		} else { // what Git alone shows is judged of all before evidence is sought for any
+			waiting = append(waiting, subjects...)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	slices.SortFunc(run.Subjects, func(x, y *checks.Subject) int { return strings.Compare(x.Path, y.Path) })
-	if err := a.join.Registry(run); err != nil {
+	if err := a.judge(run, waiting); err != nil {
 		return err
 	}
+	if a.rep.Counts.Records == 0 {
+		if err := a.join.Registry(run); err != nil {
+			return err
+		}
+	}
+	return a.join.NotReached()
+}
+
+// judge judges records, which are in path order and come after those judged before, and reports of them.
+func (a *audit) judge(run *checks.Run, subjects []*checks.Subject) error {
+	run.Subjects = subjects
 	judged, err := gate.Judge(a.ctx, run, a.src, a.cfg.Archive)
 	if err != nil {
 		return err
 	}
-	for i, s := range run.Subjects {
-		a.rep.Counts.Records++
+	for i, s := range subjects {
 		status := a.status(run, s)
 		for j := range judged[i] {
 			a.soften(s, status, &judged[i][j])
 		}
 		gate.Blame(judged[i])
+		a.join.Unreached(s.Path, judged[i])
 		for _, one := range judged[i] {
-			if err := a.join.Add(one.Check.Rule(), s.Path, one.Outcome); err != nil {
+			r, err := one.Result(one.Check.Rule(), s.Path)
+			if err != nil {
 				return err
 			}
+			a.rep.Results.Add(r)
 		}
 		if s.Kind == registry.KindListing && s.Listing != nil {
 			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))
 		}
 	}
-	return a.join.NotReached(run, judged)
+	return nil
 }
 
 // unreached says of each check that judges records that the budget left no time for any: who brought a record, and
@@ -372,36 +402,107 @@ func ShardOf(path string, of int) int {
 	return int(uint64(h.Sum32())%uint64(of)) + 1
 }
 
-// subject is one record at the head, with the tree and time by which it was judged when it was merged.
-func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject, error) {
-	s, err := checks.NewSubject(run, registry.Change{Path: e.Path, Head: &e.Entry})
+// subjects are the records at the head that are of this shard, in path order, a window at a time.
+func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
+	return func(yield func([]*checks.Subject, error) bool) {
+		for _, k := range slices.SortedFunc(slices.Values(registry.DataKinds),
+			func(x, y registry.Kind) int { return strings.Compare(x.Folder(), y.Folder()) }) {
+			entries, err := a.tree.Data(k)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			entries = slices.DeleteFunc(entries, func(e registry.NamedEntry) bool {
+				return registry.KindOf(e.Path) != k || !a.mine(e.Path)
+			})
+			for some := range slices.Chunk(entries, window) {
+				subjects, err := a.read(run, some)
+				if !yield(subjects, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ahead has the next value of a sequence made while one is in use.
+func ahead[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		type made struct {
+			value T
+			err   error
+		}
+		values, ended := make(chan made), make(chan struct{})
+		var crashed crash.Carrier
+		go func() {
+			defer close(values)
+			defer crashed.Catch(nil)
+			for v, err := range seq {
+				select {
+				case values <- made{v, err}:
+				case <-ended:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(ended)
+			for range values { // until it is closed
+			}
+			crashed.Rethrow()
+		}()
+		for m := range values {
+			if !yield(m.value, m.err) {
+				return
+			}
+		}
+	}
+}
+
+// read gives records of the head, each with the tree and time by which it was judged when it was merged.
+func (a *audit) read(run *checks.Run, entries []registry.NamedEntry) ([]*checks.Subject, error) {
+	changes := make([]registry.Change, len(entries))
+	for i, e := range entries {
+		changes[i] = registry.Change{Path: e.Path, Head: &entries[i].Entry}
+	}
+	subjects, err := checks.NewSubjects(run, changes)
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range subjects {
+		if err := a.date(s); err != nil {
+			return nil, err
+		}
+	}
+	return subjects, nil
+}
+
+// date sets the tree and time by which a record was judged when it was merged, where anything is judged by them.
+func (a *audit) date(s *checks.Subject) error {
 	high := s.Listing != nil && s.Listing.Level.Base() >= 4
 	merged := s.Revocation != nil || s.Anchor != nil
 	if s.Listing == nil && !merged {
-		return s, nil
+		return nil
 	}
 	if a.cfg.Offline && !high && !merged {
-		return s, nil // neither its age nor its witnesses will be judged
+		return nil // neither its age nor its witnesses will be judged
 	}
-	origin, err := a.ledger.Origin(a.git, e.Path)
+	origin, err := a.ledger.Origin(a.git, s.Path)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Stood = origin.First
 	if !high && !merged {
-		return s, nil
+		return nil
 	}
 	s.Then = &checks.Then{When: origin.When}
 	if origin.Parent == "" {
 		s.Then.Tree = a.repo.EmptyTree()
-		return s, nil
+		return nil
 	}
 	if s.Then.Tree, err = a.repo.Tree(a.git, origin.Parent); err != nil {
-		return nil, err
+		return err
 	}
 	s.Then.Policy, err = checks.ReadPolicy(a.git, s.Then.Tree)
-	return s, err
+	return err
 }

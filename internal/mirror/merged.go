@@ -80,8 +80,14 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 }
 
 func listed(run *checks.Run, s *checks.Subject, status string, judged []gate.Judgement) verdict.Listing {
-	l := verdict.Listing{Slug: s.Listing.Slug, Name: s.Listing.Name, ToolDID: s.Listing.ToolDID,
-		Level: string(s.Listing.Level), Status: status,
+	// The record's own strings are parts of its text, which would stay with them.
+	all := s.Listing.Slug + s.Listing.Name + s.Listing.ToolDID + string(s.Listing.Level)
+	next := func(s string) (part string) {
+		part, all = all[:len(s)], all[len(s):]
+		return part
+	}
+	l := verdict.Listing{Slug: next(s.Listing.Slug), Name: next(s.Listing.Name), ToolDID: next(s.Listing.ToolDID),
+		Level: next(string(s.Listing.Level)), Status: status,
 		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -174,9 +175,10 @@ func (p *page) findings(r *verdict.Report) {
 func (p *page) results(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		count(len(r.Results), "result"))
-	p.table(head, len(r.Results), func(i int) string {
-		result := r.Results[i]
+		count(r.Results.Len(), "result"))
+	all := slices.Collect(r.Results.All())
+	p.table(head, len(all), func(i int) string {
+		result := all[i]
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
 	}, "\n</details>\n")
