@@ -80,6 +80,27 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 	return l, err
 }
 
+// Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
+// go what judging needs: Origin alone may be called from then on.
+func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
+	files := l.files
+	l.state, l.files, l.odd = emptyStanding(nil), nil, nil
+	l.state.pins = pinned{}
+	st := emptyStanding(t)
+	if err := st.readRules(ctx); err != nil {
+		return nil, err
+	}
+	st.reserve(len(files))
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		f := files[path]
+		st.add(f)
+		if f.listed != nil {
+			st.Listings = append(st.Listings, f.listed)
+		}
+	}
+	return st, nil
+}
+
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	b, found := l.last[path]

@@ -97,11 +97,7 @@ type scanned struct {
 // faults: they are judged as subjects.
 func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string) bool) (*Standing, error) {
 	st := emptyStanding(t)
-	var err error
-	if st.Schemas, err = ReadSchemas(ctx, t); err != nil {
-		return nil, err
-	}
-	if st.Policy, err = ReadPolicy(ctx, t); err != nil {
+	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
 	for _, k := range registry.DataKinds {
@@ -124,6 +120,15 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 	st.duplicates(touched)
 	sort.SliceStable(st.Faults, func(i, j int) bool { return st.Faults[i].Path < st.Faults[j].Path })
 	return st, nil
+}
+
+// readRules reads what the tree itself says of how it is judged.
+func (st *Standing) readRules(ctx context.Context) (err error) {
+	if st.Schemas, err = ReadSchemas(ctx, st.Tree); err != nil {
+		return err
+	}
+	st.Policy, err = ReadPolicy(ctx, st.Tree)
+	return err
 }
 
 func emptyStanding(t *registry.Tree) *Standing {

@@ -139,6 +139,7 @@ type audit struct {
 	join   *gate.Join
 	now    time.Time
 	ledger *checks.Ledger
+	whole  bool         // the ledger followed the history to its end
 	cut    bool         // the run's budget ended the walk through the history
 	since  int          // steps that there are to walk
 	unsure int          // those before RequireSigned holds
@@ -234,6 +235,7 @@ func (a *audit) walk() error {
 		a.history.before = c.When
 	}
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
+	a.whole = err == nil
 	switch {
 	case a.ctx.Err() != nil:
 		o := verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)}
@@ -290,8 +292,8 @@ func (a *audit) ofRecords() bool {
 	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
 
-// window is how many records are held at once, where none of them waits for evidence.
-const window = 1024
+// window is how many records are held at once, where none of them waits for evidence. Tests make it smaller.
+var window = 1024
 
 // records judges every record at the head.
 func (a *audit) records() error {
@@ -306,7 +308,12 @@ func (a *audit) records() error {
 		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(gate.MaxMemo),
 		Reach: gate.Reach(a.src, a.head)}
 	var err error
-	if run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true }); err != nil {
+	if a.whole {
+		run.Base, err = a.ledger.Standing(a.git, a.tree)
+	} else {
+		run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true })
+	}
+	if err != nil {
 		return err
 	}
 	var waiting []*checks.Subject

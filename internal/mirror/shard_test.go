@@ -55,6 +55,13 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
 		t.Errorf("in a file:\n%s", diff)
 	}
+	for _, n := range []int{1, 7, 59} {
+		restore := mirror.SetWindow(n)
+		if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
+			t.Errorf("%d records at a time:\n%s", n, diff)
+		}
+		restore()
+	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
 		var parts []*verdict.Report
 		judged := 0
