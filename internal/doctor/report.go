@@ -98,7 +98,7 @@ func (v *inspection) reports(context string) bool {
 	for _, w := range v.workflows {
 		for _, j := range w.jobs {
 			var parts []string
-			for _, part := range computed.Split(j.context(), -1) {
+			for _, part := range computed().Split(j.context(), -1) {
 				parts = append(parts, regexp.QuoteMeta(part))
 			}
 			if regexp.MustCompile(`^` + strings.Join(parts, `.*`) + `(?: \(.*\)| / .*)?$`).MatchString(context) {

@@ -3,6 +3,8 @@
 package forge
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,11 +58,11 @@ type Client struct {
 	retryWait time.Duration
 }
 
-var repositoryName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
+var repositoryName = plain.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
 
 // New makes a client. Nothing is asked yet.
 func New(o Options) (*Client, error) {
-	m := repositoryName.FindStringSubmatch(o.Repository)
+	m := repositoryName().FindStringSubmatch(o.Repository)
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
 	}
@@ -223,14 +224,14 @@ func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (
 	}
 }
 
-var remotes = regexp.MustCompile(
+var remotes = plain.Pattern(
 	`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
 
 // ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a
 // forge.
 func ParseRemote(remote string) (host, repository string) {
-	m := remotes.FindStringSubmatch(remote)
-	if m == nil || !repositoryName.MatchString(m[3]) {
+	m := remotes().FindStringSubmatch(remote)
+	if m == nil || !repositoryName().MatchString(m[3]) {
 		return "", ""
 	}
 	return strings.ToLower(m[1] + m[2]), m[3]

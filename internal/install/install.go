@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -17,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Release is what the files name of the gate.
@@ -36,22 +36,22 @@ var (
 )
 
 var (
-	commitForm  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	imageForm   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	ownerForm   = regexp.MustCompile(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
-	versionForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,64}$`)
+	commitForm  = plain.Pattern(`^[0-9a-f]{40}$`)
+	imageForm   = plain.Pattern(`^sha256:[0-9a-f]{64}$`)
+	ownerForm   = plain.Pattern(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
+	versionForm = plain.Pattern(`^[A-Za-z0-9.-]{1,64}$`)
 )
 
 // Check holds that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner or ErrName.
 func (r Release) Check() error {
 	switch {
-	case !commitForm.MatchString(r.Commit) || r.Commit == noCommit:
+	case !commitForm().MatchString(r.Commit) || r.Commit == noCommit:
 		return fmt.Errorf("%q is %w", r.Commit, ErrCommit)
-	case r.Image != "" && !imageForm.MatchString(r.Image):
+	case r.Image != "" && !imageForm().MatchString(r.Image):
 		return fmt.Errorf("%q is %w", r.Image, ErrImage)
-	case r.Owner != "" && !ownerForm.MatchString(r.Owner):
+	case r.Owner != "" && !ownerForm().MatchString(r.Owner):
 		return fmt.Errorf("%q is %w", r.Owner, ErrOwner)
-	case r.Version != "" && !versionForm.MatchString(r.Version):
+	case r.Version != "" && !versionForm().MatchString(r.Version):
 		return fmt.Errorf("%q is %w", r.Version, ErrName)
 	}
 	return nil

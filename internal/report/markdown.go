@@ -3,10 +3,10 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -230,14 +230,14 @@ func sign(v verdict.Verdict) string {
 
 // linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
 // No user information: "https://known.example@evil.example" reads as another host than it is.
-var linkable = regexp.MustCompile(
+var linkable = plain.Pattern(
 	`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
 
 // link shows a URL, and makes it a link where it is plainly an https one.
 func link(url string) string {
 	const longest = 2000
 	text := Markdown(url)
-	if len(url) > longest || !linkable.MatchString(url) {
+	if len(url) > longest || !linkable().MatchString(url) {
 		return text
 	}
 	return "[" + text + "](<" + url + ">)"

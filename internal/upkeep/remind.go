@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -38,7 +38,7 @@ type issue struct {
 	Pull   any    `json:"pull_request"` // an issue has none
 }
 
-var remindMark = regexp.MustCompile(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
+var remindMark = plain.Pattern(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
 
 // Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
 // that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
@@ -70,7 +70,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	var first, edits []Change
 	open, told := map[string]bool{}, map[string]bool{}
 	for _, one := range all {
-		slug := remindMark.FindStringSubmatch(one.Body)[1]
+		slug := remindMark().FindStringSubmatch(one.Body)[1]
 		row, isDue := due[slug]
 		switch {
 		case one.State != "open":
@@ -115,7 +115,7 @@ func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since 
 		err := forge.Pages(ctx, c, "listing the issues", "issues?sort=created&direction=asc&state="+state,
 			func(list []issue) bool {
 				for _, one := range list {
-					if one.Pull == nil && writer.Wrote(one.Author) && remindMark.MatchString(one.Body) {
+					if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
 						all = append(all, one)
 					}
 				}
