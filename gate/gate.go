@@ -234,15 +234,15 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 	return out, nil
 }
 
-// Judge judges each subject of the run as soon as its evidence is there, one after another, and lets the evidence go:
-// what a web of hostile sites serves must not add up. early is what Early made of each subject; each is told of them in
-// the order of the subjects.
+// Judge judges each subject of the run as soon as its evidence is there, and lets the evidence go: what a web of hostile
+// sites serves must not add up. early is what Early made of each subject; each is told of one after another, in the
+// order of the subjects.
 func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
 	each func(*checks.Subject, []Judgement) error) error {
 	judged, told := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
 	g.SetLimit(inFlight)
-	var judging sync.Mutex
+	var telling sync.Mutex
 	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
@@ -260,12 +260,12 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 					return err
 				}
 			}
-			judging.Lock()
-			defer judging.Unlock()
 			if early[i], err = judgeRest(s, early[i]); err != nil {
 				return err
 			}
 			s.Release()
+			telling.Lock()
+			defer telling.Unlock()
 			judged[i] = true
 			for ; told < len(judged) && judged[told]; told++ {
 				if err := each(run.Subjects[told], early[told]); err != nil {
