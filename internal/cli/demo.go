@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -212,7 +211,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose b
 		return nil
 	}
 	var b strings.Builder
-	if err := report.Write(&b, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
+	if err := report.Write(&b, "text", rep, report.Options{Rules: catalogue()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)

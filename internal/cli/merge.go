@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -28,7 +28,7 @@ shard that is missing and a shard that is there twice are refused.`,
 			if len(args) == 0 {
 				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
 			}
-			var parts []gate.Part
+			var parts []mirror.Part
 			for _, name := range args {
 				p, err := shardReport(name)
 				if err != nil {
@@ -36,7 +36,7 @@ shard that is missing and a shard that is there twice are refused.`,
 				}
 				parts = append(parts, p)
 			}
-			whole, err := gate.Merge(parts, spool(""))
+			whole, err := mirror.Merge(parts, spool(""))
 			if err != nil {
 				return withFix(fmt.Errorf("joining reports: %w", err),
 					"name one report of each shard, all made at one commit, with the same flags and build, "+
@@ -50,8 +50,8 @@ shard that is missing and a shard that is there twice are refused.`,
 }
 
 // shardReport reads what a report has of no single record; what it has of them is read when it is asked for.
-func shardReport(name string) (gate.Part, error) {
-	read := func(records gate.Records) (*verdict.Report, error) {
+func shardReport(name string) (mirror.Part, error) {
+	read := func(records verdict.Records) (*verdict.Report, error) {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading report: %w", err)
@@ -59,8 +59,8 @@ func shardReport(name string) (gate.Part, error) {
 		defer f.Close()
 		return report.Stream(name, f, records)
 	}
-	first, err := read(gate.Records{})
-	return gate.Part{Report: first, Read: func(records gate.Records) error {
+	first, err := read(verdict.Records{})
+	return mirror.Part{Report: first, Read: func(records verdict.Records) error {
 		again, err := read(records)
 		if err == nil && !reflect.DeepEqual(first, again) {
 			err = fmt.Errorf("reading report %s: it was changed meanwhile", name)

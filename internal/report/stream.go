@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -22,7 +21,7 @@ const maxValue = 16 << 20
 // Stream reads a JSON report of any size as Read does, each record by itself: it goes to records, and is missing in
 // the report that is returned. A record is taken before what comes behind it was read: where there is an error, all of
 // them are void.
-func Stream(name string, in io.Reader, records gate.Records) (*verdict.Report, error) {
+func Stream(name string, in io.Reader, records verdict.Records) (*verdict.Report, error) {
 	limited := &limitedReader{in: in, left: maxValue}
 	s := &stream{name: name, limited: limited, tokens: jsontext.NewDecoder(limited)}
 	if err := s.read(records); err != nil {
@@ -39,7 +38,7 @@ type stream struct {
 	rest    bytes.Buffer
 }
 
-func (s *stream) read(records gate.Records) error {
+func (s *stream) read(records verdict.Records) error {
 	if s.tokens.PeekKind() != '{' {
 		_, err := s.value()
 		return cmp.Or(err, errors.New("it is no object"))

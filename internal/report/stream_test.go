@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -15,7 +15,7 @@ func streamed(text string) (*verdict.Report, error) {
 	var results []verdict.Result
 	var listings []verdict.Listing
 	var evidence []verdict.Evidence
-	r, err := Stream("x.json", strings.NewReader(text), gate.Records{
+	r, err := Stream("x.json", strings.NewReader(text), verdict.Records{
 		Result:   func(r verdict.Result) error { results = append(results, r); return nil },
 		Listing:  func(l verdict.Listing) error { listings = append(listings, l); return nil },
 		Evidence: func(e verdict.Evidence) error { evidence = append(evidence, e); return nil },
@@ -98,9 +98,9 @@ func TestStreamIsStrict(t *testing.T) {
 		}
 	}
 	stop := 0
-	if _, err := Stream("x.json", strings.NewReader(honest), gate.Records{Result: func(verdict.Result) error {
+	if _, err := Stream("x.json", strings.NewReader(honest), verdict.Records{Result: func(verdict.Result) error {
 		stop++
-		return gate.ErrMerge
+		return mirror.ErrMerge
 	}}); err == nil || stop != 1 {
 		t.Errorf("error %v after %d results", err, stop)
 	}

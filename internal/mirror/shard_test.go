@@ -1,4 +1,4 @@
-package gate_test
+package mirror_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -32,18 +33,18 @@ func written(t *testing.T, r *verdict.Report) string {
 }
 
 // part is a shard's report as it is read from its JSON.
-func part(t *testing.T, r *verdict.Report) gate.Part {
+func part(t *testing.T, r *verdict.Report) mirror.Part {
 	t.Helper()
 	return read(t, written(t, r))
 }
 
-func read(t *testing.T, text string) gate.Part {
+func read(t *testing.T, text string) mirror.Part {
 	t.Helper()
-	first, err := report.Stream("shard.json", strings.NewReader(text), gate.Records{})
+	first, err := report.Stream("shard.json", strings.NewReader(text), verdict.Records{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gate.Part{Report: first, Read: func(records gate.Records) error {
+	return mirror.Part{Report: first, Read: func(records verdict.Records) error {
 		_, err := report.Stream("shard.json", strings.NewReader(text), records)
 		return err
 	}}
@@ -57,7 +58,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	path := func(shard int) string {
 		for i := 0; ; i++ {
-			if p := fmt.Sprintf("implementations/x%d.json", i); gate.ShardOf(p, 2) == shard {
+			if p := fmt.Sprintf("implementations/x%d.json", i); mirror.ShardOf(p, 2) == shard {
 				return p
 			}
 		}
@@ -81,9 +82,9 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		second := frame(2)
 		edit(second)
-		_, err := gate.Merge([]gate.Part{part(t, frame(1)), part(t, second)}, verdict.Spool{})
+		_, err := mirror.Merge([]mirror.Part{part(t, frame(1)), part(t, second)}, verdict.Spool{})
 		if (err == nil) != (want == "") ||
-			err != nil && (!errors.Is(err, gate.ErrMerge) || !strings.Contains(err.Error(), want)) {
+			err != nil && (!errors.Is(err, mirror.ErrMerge) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -109,8 +110,8 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	var spool verdict.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
-			gate.AuditConfig{Shard: part, Of: of, Spool: spool,
+		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
+			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
 				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
@@ -126,8 +127,15 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
 		t.Errorf("in a file:\n%s", diff)
 	}
+	for _, n := range []int{1, 7, 59} {
+		restore := mirror.SetWindow(n)
+		if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
+			t.Errorf("%d records at a time:\n%s", n, diff)
+		}
+		restore()
+	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
-		var parts []gate.Part
+		var parts []mirror.Part
 		judged := 0
 		for i := range n {
 			parts = append(parts, part(t, audit(i+1, n)))
@@ -136,14 +144,14 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		if judged != 60 {
 			t.Errorf("%d shards judge %d records, want 60", n, judged)
 		}
-		for _, order := range [][]gate.Part{parts, slices.Collect(func(yield func(gate.Part) bool) {
+		for _, order := range [][]mirror.Part{parts, slices.Collect(func(yield func(mirror.Part) bool) {
 			for _, p := range slices.Backward(parts) {
 				if !yield(p) {
 					return
 				}
 			}
 		})} {
-			joined, err := gate.Merge(order, spool)
+			joined, err := mirror.Merge(order, spool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,10 +164,10 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	for _, n := range []int{2, 7, 100} {
 		for i := range 50 {
 			slug := fmt.Sprintf("impl-%d", i)
-			want := gate.ShardOf("implementations/"+slug+".json", n)
+			want := mirror.ShardOf("implementations/"+slug+".json", n)
 			for _, path := range []string{fmt.Sprintf("revocations/%s-%064x.json", slug, i), "peer-witnesses/" + slug +
 				".json", "workflow-anchors/" + slug + ".json"} {
-				if got := gate.ShardOf(path, n); got != want {
+				if got := mirror.ShardOf(path, n); got != want {
 					t.Errorf("%s is of shard %d of %d, its listing of %d", path, got, n, want)
 				}
 			}

@@ -1,4 +1,4 @@
-package gate
+package mirror
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -25,15 +26,7 @@ const maxApart = 24 * time.Hour
 // Part is the report of one shard. Its listings, results and evidence are not in it: Read gives them.
 type Part struct {
 	*verdict.Report
-	Read func(Records) error
-}
-
-// Records takes what a report has of each record and each document, in the order of the report. An error ends the
-// reading. What has no function is left out.
-type Records struct {
-	Listing  func(verdict.Listing) error
-	Result   func(verdict.Result) error
-	Evidence func(verdict.Evidence) error
+	Read func(verdict.Records) error
 }
 
 // Merge joins the reports of all shards of one audit. The results go where spool says. The error wraps ErrMerge where
@@ -64,7 +57,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 			return refuse("shard %s is there twice", p.Shard)
 		case len(p.Omitted) > 0:
 			return refuse("shard %s leaves out results, as --summary-only has it", p.Shard)
-		case slices.Contains(p.Assumed, Interrupted):
+		case slices.Contains(p.Assumed, verdict.Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
@@ -96,21 +89,19 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
 	if spool.File != nil {
-		whole.Results.Spool(spool, checks.Rules())
+		whole.Results.Spool(spool, catalogue())
 	}
-	joined := newJoin(&whole)
+	joined := gate.NewJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts),
 		func(a, b Part) int { return strings.Compare(a.Shard, b.Shard) }) {
-		if err := joined.part(p, of); err != nil {
+		if err := addPart(&whole, joined, p, of); err != nil {
 			return nil, err
 		}
 	}
-	if err := joined.done(); err != nil {
-		return nil, err
-	}
+	joined.Done()
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
-	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
+	whole.Commits = whole.Commits[:min(len(whole.Commits), gate.MaxCommits)]
 	slices.SortStableFunc(whole.Listings, func(a, b verdict.Listing) int { // as by their paths
 		return strings.Compare(a.Slug+".json", b.Slug+".json")
 	})
@@ -127,24 +118,23 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
 	}
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
-	whole.Settle(checks.Rules())
+	whole.Settle(catalogue())
 	return &whole, whole.Results.Err()
 }
 
-// part adds the report of a shard of so many.
-func (j *join) part(p Part, of int) error {
-	whole := j.rep
+// addPart adds the report of a shard of so many to the whole.
+func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 	whole.Counts.Records += p.Counts.Records
 	whole.Commits = append(whole.Commits, p.Commits...)
 	if p.EvaluatedAt.After(whole.EvaluatedAt) {
 		whole.EvaluatedAt = p.EvaluatedAt
 	}
 	places := map[string]int{}
-	for i, rule := range checks.Rules() {
+	for i, rule := range catalogue() {
 		places[rule.ID] = i + 1
 	}
 	var last verdict.Result
-	return p.Read(Records{
+	return p.Read(verdict.Records{
 		Listing: func(l verdict.Listing) error {
 			whole.Listings = append(whole.Listings, l)
 			return nil
@@ -155,9 +145,9 @@ func (j *join) part(p Part, of int) error {
 		},
 		Result: func(r verdict.Result) error {
 			// Every shard judges the history and the registry as a whole; a record is of one.
-			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(checks.Audit,
-				func(c *checks.Check) bool { return c.ID == r.Check }) {
-				j.merge(r)
+			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(own,
+				func(c *check) bool { return c.ID == r.Check }) {
+				joined.Merge(r)
 				return nil
 			}
 			if fmt.Sprintf("%d/%d", ShardOf(r.Subject, of), of) != p.Shard {
