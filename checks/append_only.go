@@ -60,7 +60,7 @@ var appendOnly = &Check{
 			"commit what you propose, or name the registry's own branch with --base"},
 		{"uncommitted", "the work tree holds records that are not committed, and these were not judged",
 			"commit them, or judge the files on disk with --worktree"},
-		historyRewritten,
+		HistoryRewritten,
 	},
 }
 
@@ -192,10 +192,14 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
 	switch {
 	case data > 0 && len(mixed) > 0:
-		out.Errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed",
+		sev := verdict.Error
+		if r.Merged {
+			sev = verdict.Warning
+		}
+		out.Add(&Subject{Run: r, Path: mixed[0]}, sev, "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
-	case data == 0 && len(governance) > 0:
+	case data == 0 && len(governance) > 0 && !r.Merged:
 		sev := verdict.Warning
 		if r.DenyGovernance {
 			sev = verdict.Error

@@ -80,6 +80,27 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 	return l, err
 }
 
+// Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
+// go what judging needs: Origin alone may be called from then on.
+func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
+	files := l.files
+	l.state, l.files, l.odd = emptyStanding(nil), nil, nil
+	l.state.pins = pinned{}
+	st := emptyStanding(t)
+	if err := st.readRules(ctx); err != nil {
+		return nil, err
+	}
+	st.reserve(len(files))
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		f := files[path]
+		st.add(f)
+		if f.listed != nil {
+			st.Listings = append(st.Listings, f.listed)
+		}
+	}
+	return st, nil
+}
+
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	b, found := l.last[path]
@@ -190,7 +211,7 @@ func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
 	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When,
-		Offline: true, Selected: historical}
+		Offline: true, Merged: true, Selected: historical}
 }
 
 // judged is what the subjects of one commit gave.

@@ -43,8 +43,8 @@ var peerWitnesses = &Check{
 	Run:         runPeerWitnesses,
 	RunRegistry: runPeerWitnessesRegistry,
 	Codes: slices.Concat([]Code{
-		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
-		{"witness-not-independent", "a witness counts for L4 and is not shown to be independent, as L5 asks",
+		{WitnessSameDomain, "a witness shares the candidate's domain", "have somebody on another domain sign"},
+		{WitnessNotIndependent, "a witness counts for L4 and is not shown to be independent, as L5 asks",
 			"have an independent witness sign"},
 		{"publisher-missing", "the Manifest names no publisher, so that nothing shows that the witnesses are others",
 			"add publisher.did or publisher.legal_name"},
@@ -123,7 +123,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 		case counts:
 			counted++
 			if mine != "" && mine == w.domain.Registrable {
-				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did,
+				o.Warnf(s, at, WitnessSameDomain, "witness %s shares the domain %s with the candidate", w.did,
 					mine).
 					WithFix("have a witness on another domain sign").Rests(verdict.World)
 			}
@@ -139,7 +139,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case counted > 0:
 		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
 	case open != "" && exempt.Has(verdict.Error):
-		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again").
+		o.Doubtf(s, at, WitnessOpen, "no witness counts yet, and one may: %s", open).WithFix("try again").
 			Rests(verdict.World)
 	default:
 		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
@@ -178,7 +178,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
-		o.Doubtf(s, at, "witness-open", "%d of the %d independent witnesses that L5 needs count; others could not be "+
+		o.Doubtf(s, at, WitnessOpen, "%d of the %d independent witnesses that L5 needs count; others could not be "+
 			"judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
@@ -209,10 +209,10 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).
 				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).
+			o.Warnf(s, at, WitnessNotIndependent, "%s does not count towards L5: %s", name, w.alone).
 				WithFix("have an independent witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
-			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
+			o.Warnf(s, at, WitnessOpen, "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
 				Rests(verdict.World)
 		}
 	}

@@ -31,7 +31,7 @@ var receiptClaims = &Check{
 	Codes: slices.Concat([]Code{
 		{"rounded-number", "a number of the Receipt has more digits than a double holds, so that readers round it",
 			"write numbers that a double holds exactly"},
-		{"receipt-did-differs", "the Receipt is that of another DID", "pin the Receipt that was issued for tool_did"},
+		{ReceiptDIDDiffers, "the Receipt is that of another DID", "pin the Receipt that was issued for tool_did"},
 		{"tests-failed", "the Receipt counts failed tests", "mend what fails and attest again"},
 		{"no-tests-passed", "the Receipt counts no passed test", "run the suite and attest again"},
 		{"receipt-schema", "the Receipt violates the Receipt schema",
@@ -53,6 +53,9 @@ var receiptClaims = &Check{
 // maxViolations is how many violations of the receipt schema are named.
 const maxViolations = 20
 
+// ReceiptDIDDiffers is the code of a Receipt that is another DID's.
+const ReceiptDIDDiffers = "receipt-did-differs"
+
 func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
@@ -64,7 +67,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	r, l := got.Value, s.Listing
 	out.Move(s, at, ReceiptSchema(r))
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
-		out.Errorf(s, "/tool_did", "receipt-did-differs",
+		out.Errorf(s, "/tool_did", ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}

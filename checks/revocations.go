@@ -49,8 +49,8 @@ var revocations = &Check{
 		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},
-		{"owner-open", "the owner's DID Document could not be had; nothing was decided", "try again"},
-		{"not-authorised", "neither the owner nor three independent witnesses signed the revocation",
+		{OwnerOpen, "the owner's DID Document could not be had; nothing was decided", "try again"},
+		{NotAuthorised, "neither the owner nor three independent witnesses signed the revocation",
 			"sign it with a key of tool_did, or have three witnesses sign"},
 		{"receipt-revoked", "the pinned Receipt is revoked",
 			"sign a new Receipt and pin it; a revoked one never comes back"},
@@ -62,6 +62,12 @@ var revocations = &Check{
 
 // signatureForm shows the form that the older "ed25519:…" text gave way to.
 const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
+
+// Codes of revocations by which a draft lacks the signatures of others yet.
+const (
+	NotAuthorised = "not-authorised"
+	OwnerOpen     = "owner-open"
+)
 
 func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if s.Kind == registry.KindListing {
@@ -192,7 +198,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		name := fmt.Sprintf("witness %q", cutRunes(w.did, 200))
 		switch {
 		case w.weight == unsure:
-			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).
+			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, w.why).
 				WithFix("try again").Rests(verdict.World)
 		case w.weight != counts:
 			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).
@@ -201,7 +207,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		case w.doubt != "":
-			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).
+			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, w.doubt).
 				WithFix("try again").Rests(verdict.World)
 		}
 	}
@@ -209,10 +215,10 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
-		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
+		o.Doubtf(s, at, OwnerOpen, "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
 			WithFix("try again").Rests(verdict.World)
 	case possible >= quorum:
-		o.Doubtf(s, "/peer_witness_signatures", "witness-open",
+		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
 			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
 			WithFix("try again").Rests(verdict.World)
 	default:
@@ -225,7 +231,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if n := eligible(s.Run, l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
-		f := o.Errorf(s, at, "not-authorised", "%s", message).
+		f := o.Errorf(s, at, NotAuthorised, "%s", message).
 			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have "+
 				"three independent witnesses sign it", l.ToolDID)
 		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {

@@ -27,7 +27,8 @@ type Standing struct {
 	slugs   index // by the slug in the text
 	byDID   index
 	revoked map[pin]string    // path of the revocation
-	anchors map[string]string // workflow id -> path
+	anchors map[string]string // workflow id -> path, the last where there are several
+	twins   map[string]string // workflow id of several anchors -> path of the first
 	names   []lookAlike       // made on first use
 	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
 	pins pinned
@@ -96,11 +97,7 @@ type scanned struct {
 // faults: they are judged as subjects.
 func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string) bool) (*Standing, error) {
 	st := emptyStanding(t)
-	var err error
-	if st.Schemas, err = ReadSchemas(ctx, t); err != nil {
-		return nil, err
-	}
-	if st.Policy, err = ReadPolicy(ctx, t); err != nil {
+	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
 	for _, k := range registry.DataKinds {
@@ -125,8 +122,18 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 	return st, nil
 }
 
+// readRules reads what the tree itself says of how it is judged.
+func (st *Standing) readRules(ctx context.Context) (err error) {
+	if st.Schemas, err = ReadSchemas(ctx, st.Tree); err != nil {
+		return err
+	}
+	st.Policy, err = ReadPolicy(ctx, st.Tree)
+	return err
+}
+
 func emptyStanding(t *registry.Tree) *Standing {
-	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{}}
+	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{},
+		twins: map[string]string{}}
 	st.reserve(0)
 	return st
 }
@@ -190,6 +197,9 @@ func (st *Standing) add(f scanned) {
 		st.revoked[*f.revoked] = f.path
 	}
 	if f.anchor != "" {
+		if first := st.anchors[f.anchor]; first != "" && first != f.path && st.twins[f.anchor] == "" {
+			st.twins[f.anchor] = first
+		}
 		st.anchors[f.anchor] = f.path
 	}
 	if l := f.listed; l != nil {

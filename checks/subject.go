@@ -19,14 +19,17 @@ const RegistrySubject = "registry"
 
 // Run is what all subjects of one range share.
 type Run struct {
-	Context        context.Context
-	Catalogue      []*Check // among which the owner of missing evidence is found
-	Repo           *registry.Repository
-	Range          *registry.Range
-	Base           *Standing // the judge: what the base tree holds
-	Now            time.Time
-	Offline        bool
-	Audit          bool // every record at the head is judged, as it stands
+	Context   context.Context
+	Catalogue []*Check // among which the owner of missing evidence is found
+	Repo      *registry.Repository
+	Range     *registry.Range
+	Base      *Standing // the judge: what the base tree holds
+	Now       time.Time
+	Offline   bool
+	Audit     bool // every record at the head is judged, as it stands
+	// Merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
+	// judge when it was merged.
+	Merged         bool
 	DenyGovernance bool
 	Chosen         string   // how base and head were chosen
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged
@@ -37,7 +40,7 @@ type Run struct {
 	Reach func(check, subject string) bool
 	// Memo holds what the run has decoded and verified; nil: everything is, for each subject.
 	Memo *memo.Memo
-	// Subjects are the data paths that the range touches, in path order.
+	// Subjects are the data paths that the range touches, in path order; in an audit those that are judged together.
 	Subjects []*Subject
 
 	once     sync.Once

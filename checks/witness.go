@@ -407,12 +407,19 @@ func independentSet(of []*witness) int {
 	return best
 }
 
+// Codes by which whoever asks a witness to sign knows whether the signature would count.
+const (
+	WitnessOpen           = "witness-open"
+	WitnessSameDomain     = "witness-same-domain"
+	WitnessNotIndependent = "witness-not-independent"
+)
+
 var (
 	notCanonical = Code{"not-canonical", "the text has no canonical form, so that nothing shows what was signed",
 		"write it so that RFC 8785 can canonicalise it"}
 	tooManyWitnesses = Code{"too-many-witnesses", "there are more witness signatures than are read",
 		"keep those of listed witnesses"}
-	witnessOpen      = Code{"witness-open", "a witness may count, and its documents could not be had", "try again"}
+	witnessOpen      = Code{WitnessOpen, "a witness may count, and its documents could not be had", "try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}

@@ -272,6 +272,9 @@ func otherAnchor(s *Subject) string {
 	if path := s.Run.Base.anchors[s.Anchor.WorkflowID]; path != "" && path != s.Path {
 		return path
 	}
+	if s.Run.Audit {
+		return s.Run.Base.twins[s.Anchor.WorkflowID]
+	}
 	for _, t := range s.Run.landing(registry.KindWorkflowAnchor) {
 		if t != s && t.Anchor.WorkflowID == s.Anchor.WorkflowID {
 			return t.Path

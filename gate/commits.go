@@ -9,24 +9,25 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// Bounds of what a report tells of commits.
 const (
-	maxCommits = 200 // that a report tells of
+	MaxCommits = 200 // that a report tells of
 	maxSubject = 100 // characters
 )
 
-// nameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left
+// NameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left
 // out: what that means was judged elsewhere.
-func nameCommits(rep *verdict.Report, repo *registry.Repository) {
+func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 	ids := []string{rep.Base, rep.Head, rep.MergeBase}
 	if rep.History != nil {
 		ids = append(ids, rep.History.Checkpoint)
 	}
 	for r := range rep.Results.All() {
-		if len(ids) >= maxCommits {
+		if len(ids) >= MaxCommits {
 			break
 		}
 		for _, f := range r.Findings {
-			if len(ids) < maxCommits {
+			if len(ids) < MaxCommits {
 				ids = append(ids, f.Commit)
 			}
 		}

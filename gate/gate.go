@@ -42,11 +42,11 @@ var ErrEmptyRange = errors.New("the range changes nothing, but the event counts 
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
 const inFlight = 64
 
-// maxMemo is how many bytes are kept of what was decoded and verified: twice what the documents of a check may have.
-const maxMemo = 128 << 20
+// MaxMemo is how many bytes are kept of what was decoded and verified: twice what the documents of a check may have.
+const MaxMemo = 128 << 20
 
-// reach asks the source whether the budget lasts for a subject of a commit: each range of a sequence has its own.
-func reach(src evidence.Source, commit string) func(check, subject string) bool {
+// Reach asks the source whether the budget lasts for a subject of a commit: each range of a sequence has its own.
+func Reach(src evidence.Source, commit string) func(check, subject string) bool {
 	return func(check, subject string) bool { return src.Reaches(check, commit+":"+subject) }
 }
 
@@ -63,7 +63,7 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := hasRegistry(ranges[0].Base, ranges[len(ranges)-1].Head); err != nil {
 		return nil, err
 	}
-	known, joined := memo.New(maxMemo), newJoin(rep)
+	known, joined := memo.New(MaxMemo), NewJoin(rep)
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
@@ -75,17 +75,22 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head,
 			cfg.ChangedFiles)
 	}
-	if err := joined.done(); err != nil {
-		return nil, err
-	}
+	joined.Done()
 	if err := settle(rep, src); err != nil {
 		return nil, err
 	}
-	nameCommits(rep, repo)
+	NameCommits(rep, repo)
 	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
-		noteInterrupted(ctx, rep)
+		NoteInterrupted(ctx, rep)
 	}
 	return rep, nil
+}
+
+// NoteInterrupted has a report say that its run was asked to end before its time.
+func NoteInterrupted(ctx context.Context, rep *verdict.Report) {
+	if ctx.Err() != nil && !slices.Contains(rep.Assumed, verdict.Interrupted) {
+		rep.Assumed = append(rep.Assumed, verdict.Interrupted)
+	}
 }
 
 // NewReport is an empty report of a run.
@@ -96,11 +101,7 @@ func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
-	catalogue := checks.All
-	if mode == "audit" {
-		catalogue = slices.Concat(checks.Audit, checks.All)
-	}
-	for _, c := range catalogue {
+	for _, c := range checks.All {
 		if !cfg.Selected(c.ID) || cfg.Offline && c.Online() {
 			rep.NotRun = append(rep.NotRun, c.ID)
 		}
@@ -123,11 +124,11 @@ func hasRegistry(trees ...*registry.Tree) error {
 
 // checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, joined *join) error {
+	known *memo.Memo, joined *Join) error {
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(),
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
-		Memo: known, Reach: reach(src, rng.Head.Commit())}
+		Memo: known, Reach: Reach(src, rng.Head.Commit())}
 	changes, err := touched(rng)
 	if err != nil {
 		return err
@@ -150,18 +151,24 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		}
 		run.Subjects = append(run.Subjects, s)
 	}
-	if err := joined.registry(run); err != nil {
+	if err := joined.Registry(run); err != nil {
 		return err
 	}
-	judged, err := judgeSubjects(ctx, run, src, false)
+	judged, err := Judge(ctx, run, src, false)
 	if err != nil {
 		return err
 	}
 	for i, s := range run.Subjects {
-		joined.subject(s, judged[i])
+		if err := joined.subject(s, judged[i]); err != nil {
+			return err
+		}
 	}
-	joined.notReached(run, judged)
-	joined.standing(run)
+	if err := joined.NotReached(); err != nil {
+		return err
+	}
+	if err := joined.standing(run); err != nil {
+		return err
+	}
 	rep := joined.rep
 	rep.Governance = slices.Compact(
 		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
@@ -206,16 +213,16 @@ func touches(changes []registry.Change, path string) bool {
 	return found
 }
 
-// judgement is what one check made of one subject.
-type judgement struct {
-	check *checks.Check
+// Judgement is what one check made of one subject.
+type Judgement struct {
+	Check *checks.Check
 	verdict.Outcome
 }
 
-// judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
+// Judge judges each subject as soon as its evidence is there, one after another, and lets the
 // evidence go: what a web of hostile sites serves must not add up.
-func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]judgement, error) {
-	out := make([][]judgement, len(run.Subjects))
+func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]Judgement, error) {
+	out := make([][]Judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		for _, c := range checks.All {
 			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
@@ -223,7 +230,7 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 				if err != nil {
 					return nil, err
 				}
-				out[i] = append(out[i], judgement{c, o})
+				out[i] = append(out[i], Judgement{c, o})
 			}
 		}
 	}
@@ -257,8 +264,8 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 }
 
 // judgeRest runs the checks that are not Early, and puts all in catalogue order.
-func judgeRest(s *checks.Subject, early []judgement) ([]judgement, error) {
-	var out []judgement
+func judgeRest(s *checks.Subject, early []Judgement) ([]Judgement, error) {
+	var out []Judgement
 	for _, c := range checks.All {
 		switch {
 		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit:
@@ -269,19 +276,19 @@ func judgeRest(s *checks.Subject, early []judgement) ([]judgement, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, judgement{c, o})
+			out = append(out, Judgement{c, o})
 		}
 	}
-	blame(out)
+	Blame(out)
 	return out, nil
 }
 
-// blame holds that where a check was skipped because another fails in its place, that other one does fail, or
+// Blame holds that where a check was skipped because another fails in its place, that other one does fail, or
 // was skipped for a third that fails.
-func blame(judged []judgement) {
+func Blame(judged []Judgement) {
 	fails := func(id string) bool {
 		for range judged {
-			at := slices.IndexFunc(judged, func(o judgement) bool { return o.check.ID == id })
+			at := slices.IndexFunc(judged, func(o Judgement) bool { return o.Check.ID == id })
 			switch {
 			case at < 0:
 				return false
@@ -369,13 +376,15 @@ func Observed(rep *verdict.Report, src evidence.Source) {
 func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base, rep.Head = base, head
-	c := checks.ByID("append-only")
-	var out verdict.Outcome
-	out.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "history-rewritten", Commit: head,
+	out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
+		Commit: head,
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
 			base, head),
-		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
-	joined := newJoin(rep)
-	joined.add(c, checks.RegistrySubject, out)
-	return rep, errors.Join(joined.done(), settle(rep, src))
+		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}}
+	joined := NewJoin(rep)
+	if err := joined.Add(checks.ByID("append-only").Rule(), checks.RegistrySubject, out); err != nil {
+		return nil, err
+	}
+	joined.Done()
+	return rep, settle(rep, src)
 }

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -68,7 +71,46 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 			if faults == 0 {
 				t.Error("no commit of this history is at fault: the test shows nothing")
 			}
+			sameStanding(t, repo, ledger)
 		})
+	}
+}
+
+// sameStanding holds that a ledger that followed the whole history stands where reading the head anew does.
+func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger) {
+	t.Helper()
+	head, err := repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := repo.Tree(t.Context(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed, err := ledger.Standing(t.Context(), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(read.Listings, followed.Listings); diff != "" {
+		t.Errorf("read, and followed:\n%s", diff)
+	}
+	for _, l := range read.Listings {
+		if diff := cmp.Diff(read.ByDID(l.ToolDID), followed.ByDID(l.ToolDID)); diff != "" {
+			t.Errorf("by the DID of %s:\n%s", l.Path, diff)
+		}
+		if diff := cmp.Diff(read.BySlugText(l.Slug), followed.BySlugText(l.Slug)); diff != "" {
+			t.Errorf("by the slug of %s:\n%s", l.Path, diff)
+		}
+		in := func(st *checks.Standing) string {
+			return (&checks.Run{Base: st, Audit: true}).Revoked(l.Path, l.ReceiptSHA256)
+		}
+		if a, b := in(read), in(followed); a != b {
+			t.Errorf("%s is revoked by %q, and by %q", l.Path, a, b)
+		}
 	}
 }
 
@@ -224,8 +266,8 @@ func TestRevokedByFileName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
-		gate.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+	rep, err := mirror.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
+		mirror.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -9,83 +8,110 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// join joins the outcomes of ranges that are of the same check and subject, for a report.
-type join struct {
+// Join joins the outcomes of ranges that are of the same check and subject, for a report.
+type Join struct {
 	rep *verdict.Report
 	all []verdict.Result
 	at  map[[2]string]int // check and subject -> index in all
-	err error             // the first outcome in which nothing was said
+
+	unreached map[*checks.Check]*unreached
 }
 
-func newJoin(rep *verdict.Report) *join { return &join{rep: rep, at: map[[2]string]int{}} }
+// unreached are the records that the run's budget left no time for.
+type unreached struct {
+	count int
+	first string // path
+}
 
-// done gives the report what was joined.
-func (j *join) done() error {
+// NewJoin is one of nothing.
+func NewJoin(rep *verdict.Report) *Join {
+	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{}}
+}
+
+// Done gives the report what was joined.
+func (j *Join) Done() {
 	j.rep.Results.Add(j.all...)
 	j.all = nil
-	return j.err
 }
 
-func (j *join) subject(s *checks.Subject, judged []judgement) {
+func (j *Join) subject(s *checks.Subject, judged []Judgement) error {
 	if !s.Unchanged() {
 		j.rep.Counts.Records++
 	}
+	j.Unreached(s.Path, judged)
 	for _, one := range judged {
-		j.add(one.check, s.Path, one.Outcome)
-	}
-}
-
-func (j *join) registry(run *checks.Run) error {
-	for _, c := range checks.All {
-		if c.RunRegistry == nil || run.Audit && c.PerCommit {
-			continue
-		}
-		if !run.Selected(c.ID) {
-			j.add(c, checks.RegistrySubject, verdict.Outcome{Skipped: checks.LeftOut})
-			continue
-		}
-		if !run.Reaches(c.ID, checks.RegistrySubject) {
-			j.add(c, checks.RegistrySubject, budgetSpent("the registry as a whole was not judged"))
-			continue
-		}
-		out, err := c.RunRegistry(run)
-		if err != nil {
+		if err := j.Add(one.Check.Rule(), s.Path, one.Outcome); err != nil {
 			return err
 		}
-		if run.Offline && c.Online() && len(out.Findings) == 0 {
-			out.Skipped = checks.Offline // a pass would contradict what the report counts as not run
-		}
-		j.add(c, checks.RegistrySubject, out)
 	}
 	return nil
 }
 
-// notReached says of each check how many of the run's records the budget left no time for.
-func (j *join) notReached(run *checks.Run, judged [][]judgement) {
-	count, first := map[*checks.Check]int{}, map[*checks.Check]string{}
-	for i, all := range judged {
-		for _, one := range all {
-			if one.Doubtful != checks.NotReached {
-				continue
-			}
-			if count[one.check]++; count[one.check] == 1 {
-				first[one.check] = run.Subjects[i].Path
-			}
+// Registry judges the registry as a whole.
+func (j *Join) Registry(run *checks.Run) error {
+	for _, c := range checks.All {
+		if c.RunRegistry == nil || run.Audit && c.PerCommit {
+			continue
+		}
+		out, err := judgeRegistry(run, c)
+		if err != nil {
+			return err
+		}
+		if err := j.Add(c.Rule(), checks.RegistrySubject, out); err != nil {
+			return err
 		}
 	}
-	for _, c := range checks.All {
-		switch n := count[c]; {
-		case n == 1:
-			j.add(c, checks.RegistrySubject, budgetSpent(first[c]+" was not judged"))
-		case n > 1:
-			j.add(c, checks.RegistrySubject,
-				budgetSpent(fmt.Sprintf("%d records were not judged, the first is %s", n, first[c])))
+	return nil
+}
+
+func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
+	switch {
+	case !run.Selected(c.ID):
+		return verdict.Skip(checks.LeftOut), nil
+	case !run.Reaches(c.ID, checks.RegistrySubject):
+		return BudgetSpent("the registry as a whole was not judged"), nil
+	}
+	out, err := c.RunRegistry(run)
+	if run.Offline && c.Online() && len(out.Findings) == 0 {
+		out.Skipped = checks.Offline // a pass would contradict what the report counts as not run
+	}
+	return out, err
+}
+
+// Unreached notes of which checks the budget left no time for a record.
+func (j *Join) Unreached(path string, judged []Judgement) {
+	for _, one := range judged {
+		if one.Doubtful != checks.NotReached {
+			continue
 		}
+		if j.unreached[one.Check] == nil {
+			j.unreached[one.Check] = &unreached{first: path}
+		}
+		j.unreached[one.Check].count++
 	}
 }
 
-// budgetSpent is the outcome of what the run's budget left no time for.
-func budgetSpent(what string) verdict.Outcome {
+// NotReached says of each check how many of the records noted since it was called last the budget left no time for.
+func (j *Join) NotReached() error {
+	for _, c := range checks.All {
+		u := j.unreached[c]
+		if u == nil {
+			continue
+		}
+		what := u.first + " was not judged"
+		if u.count > 1 {
+			what = fmt.Sprintf("%d records were not judged, the first is %s", u.count, u.first)
+		}
+		if err := j.Add(c.Rule(), checks.RegistrySubject, BudgetSpent(what)); err != nil {
+			return err
+		}
+	}
+	clear(j.unreached)
+	return nil
+}
+
+// BudgetSpent is the outcome of what the run's budget left no time for.
+func BudgetSpent(what string) verdict.Outcome {
 	return verdict.Outcome{Doubtful: checks.NotReached,
 		Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeBudget,
 			Message: what + ": the run's budget was spent before",
@@ -95,7 +121,7 @@ func budgetSpent(what string) verdict.Outcome {
 // maxStanding is how many faults that stand in the base tree are shown; the rest is counted.
 const maxStanding = 100
 
-func (j *join) standing(run *checks.Run) {
+func (j *Join) standing(run *checks.Run) error {
 	shown := 0
 	hidden := map[string]int{}
 	for _, f := range run.Base.Faults {
@@ -109,38 +135,36 @@ func (j *join) standing(run *checks.Run) {
 		shown++
 		f.Finding.Severity = verdict.Warning
 		f.Finding.Message += "; it stands so in the base tree"
-		j.add(checks.ByID(f.Check), f.Path, verdict.Outcome{Findings: []verdict.Finding{f.Finding}})
-	}
-	for _, c := range checks.All {
-		if n := hidden[c.ID]; n > 0 {
-			j.add(c, checks.RegistrySubject,
-				verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
-					Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}})
+		out := verdict.Outcome{Findings: []verdict.Finding{f.Finding}}
+		if err := j.Add(checks.ByID(f.Check).Rule(), f.Path, out); err != nil {
+			return err
 		}
 	}
-}
-
-func (j *join) add(c *checks.Check, subject string, o verdict.Outcome) {
-	r, err := o.Result(c.Rule(), subject)
-	if err != nil {
-		j.err = cmp.Or(j.err, err)
-		return
+	for _, c := range checks.All {
+		n := hidden[c.ID]
+		if n == 0 {
+			continue
+		}
+		out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
+			Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}}
+		if err := j.Add(c.Rule(), checks.RegistrySubject, out); err != nil {
+			return err
+		}
 	}
-	j.merge(r)
+	return nil
 }
 
-// alone gives the report an outcome that no other is to be joined with.
-func (j *join) alone(c *checks.Check, subject string, o verdict.Outcome) {
-	r, err := o.Result(c.Rule(), subject)
-	if err != nil {
-		j.err = cmp.Or(j.err, err)
-		return
+// Add joins the outcome of the check of that rule on a subject. The error wraps verdict.ErrUnsaid.
+func (j *Join) Add(rule verdict.Rule, subject string, o verdict.Outcome) error {
+	r, err := o.Result(rule, subject)
+	if err == nil {
+		j.Merge(r)
 	}
-	j.rep.Results.Add(r)
+	return err
 }
 
-// merge adds a result, to the one of the same check and subject where there is one.
-func (j *join) merge(r verdict.Result) {
+// Merge adds a result, to the one of the same check and subject where there is one.
+func (j *Join) Merge(r verdict.Result) {
 	key := [2]string{r.Check, r.Subject}
 	if i, found := j.at[key]; found {
 		j.all[i].Join(r)

@@ -211,19 +211,19 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.AuditConfig{
+	cfg := mirror.AuditConfig{
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
 			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
 			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
 		Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1],
-		RequireSigned: o.requireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, src.Now()),
+		RequireSigned: o.requireSigned, Keys: keys,
 		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
 		Consistency: found, Accepted: taken, SignedSince: o.signedSince,
 	}
 	if state.Last != nil {
 		cfg.Checkpoint = state.Last.Tip
 	}
-	rep, err := gate.Audit(ctx, repo, head, src, cfg)
+	rep, err := mirror.Audit(ctx, repo, head, src, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type checkOptions struct {
 func (o *checkOptions) bind(c *cobra.Command) {
 	f := c.Flags()
 	o.spanFlags.bind(c)
-	o.selectionFlags.bind(c, ids(checks.All))
+	o.selectionFlags.bind(c, ids(checks.Rules()))
 	o.networkFlags.bind(f, "5m")
 	o.outputFlags.bind(f)
 	o.bindWorkflow(f)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -211,7 +210,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose b
 		return nil
 	}
 	var b strings.Builder
-	if err := report.Write(&b, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
+	if err := report.Write(&b, "text", rep, report.Options{Rules: catalogue()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -48,11 +49,8 @@ func newExplain(sys IO) *cobra.Command {
 				}
 				return nil
 			}
-			check := checks.ByID(args[0])
-			if check != nil {
-				explainCheck(sys.Stdout, check)
-			}
-			known := check != nil
+			check := explainCheck(sys.Stdout, args[0])
+			known := check
 			for _, s := range subjects {
 				for _, rule := range s.rules {
 					if rule.ID == args[0] {
@@ -68,7 +66,7 @@ func newExplain(sys IO) *cobra.Command {
 				switch {
 				case c.ID != args[0]:
 					continue
-				case check != nil:
+				case check:
 					fmt.Fprintf(sys.Stdout, "as code:  %s; %s\n", c.Meaning, c.Fix)
 					continue
 				case known:
@@ -121,15 +119,23 @@ func (s subject) network(r verdict.Rule) string {
 	return "not needed"
 }
 
-func explainCheck(w io.Writer, c *checks.Check) {
-	var kinds []string
-	for _, k := range c.Kinds {
-		kinds = append(kinds, k.String())
+// explainCheck explains the registry's check of that id, and reports whether there is one.
+func explainCheck(w io.Writer, id string) bool {
+	if c := checks.ByID(id); c != nil {
+		var kinds []string
+		for _, k := range c.Kinds {
+			kinds = append(kinds, k.String())
+		}
+		explainRule(w, c.Rule(), strings.Join(kinds, ", "), network(c))
+		return true
 	}
-	if len(kinds) == 0 {
-		kinds = []string{"the registry as a whole, in an audit"}
+	for _, r := range mirror.Rules() {
+		if r.ID == id {
+			explainRule(w, r, "the registry as a whole, in an audit", "not needed")
+			return true
+		}
 	}
-	explainRule(w, c.Rule(), strings.Join(kinds, ", "), network(c))
+	return false
 }
 
 func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
@@ -194,7 +200,7 @@ func network(c *checks.Check) string {
 }
 
 // catalogue is every check, in the order of a report.
-func catalogue() []*checks.Check { return slices.Concat(checks.Audit, checks.All) }
+func catalogue() []verdict.Rule { return slices.Concat(mirror.Rules(), checks.Rules()) }
 
 // ruleIDs are the ids of all that explain knows.
 func ruleIDs() []string {
@@ -207,7 +213,7 @@ func ruleIDs() []string {
 	return all
 }
 
-func ids(of []*checks.Check) []string {
+func ids(of []verdict.Rule) []string {
 	var out []string
 	for _, c := range of {
 		out = append(out, c.ID)

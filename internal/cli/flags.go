@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -26,8 +27,12 @@ func assumed(s *selectionFlags, n *networkFlags) []string {
 
 // unmade is the report of a run that could not be made, without the reason.
 func unmade(mode string, s *selectionFlags, n *networkFlags) *verdict.Report {
-	return gate.NewReport(mode, evidence.Offline(n.now(), 0),
-		gate.Config{Tool: version(), Selected: s.selected, Assumed: assumed(s, n)})
+	src := evidence.Offline(n.now(), 0)
+	cfg := gate.Config{Tool: version(), Selected: s.selected, Assumed: assumed(s, n)}
+	if mode == "audit" {
+		return mirror.NewReport(src, cfg)
+	}
+	return gate.NewReport(mode, src, cfg)
 }
 
 // inOrder gives the first error, and asks no further.

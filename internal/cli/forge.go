@@ -145,7 +145,7 @@ comment is no failure.`,
 
 func commentBody(r *verdict.Report) string {
 	var b strings.Builder
-	if err := report.Write(&b, "markdown", r, report.Options{Rules: checks.Rules(), MaxBytes: 64 << 10}); err != nil {
+	if err := report.Write(&b, "markdown", r, report.Options{Rules: catalogue(), MaxBytes: 64 << 10}); err != nil {
 		return "The report cannot be shown: " + report.Markdown(err.Error())
 	}
 	return b.String()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -38,7 +38,7 @@ shard that is missing and a shard that is there twice are refused.`,
 				}
 				parts = append(parts, r)
 			}
-			whole, err := gate.Merge(parts)
+			whole, err := mirror.Merge(parts)
 			if err != nil {
 				return withFix(fmt.Errorf("joining reports: %w", err),
 					"name one report of each shard, all made at one commit, with the same flags and build, "+

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -256,7 +255,7 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, who
 func refused(rep *verdict.Report) []string {
 	var paths []string
 	for r := range rep.Results.All() {
-		own := !slices.ContainsFunc(checks.Audit, func(c *checks.Check) bool { return c.ID == r.Check })
+		own := !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check })
 		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" && !slices.Contains(paths, r.Subject) {
 			paths = append(paths, r.Subject)
 		}

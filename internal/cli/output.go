@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -182,7 +181,7 @@ func (o *outputFlags) reportOptions(sys IO) report.Options {
 	plain := !sys.OutTerminal || sys.Getenv("NO_COLOR") != "" || sys.Getenv("TERM") == "dumb"
 	rules := o.rules
 	if rules == nil {
-		rules = checks.Rules()
+		rules = catalogue()
 	}
 	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
 		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: rules}

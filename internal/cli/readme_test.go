@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -52,7 +53,7 @@ func TestReadme(t *testing.T) {
 	follows(t, "README.md", func(text string) string {
 		var b strings.Builder
 		b.WriteString("| check | holds that | source |\n|---|---|---|\n")
-		for _, c := range slices.Concat(checks.All, checks.Audit) {
+		for _, c := range slices.Concat(checks.Rules(), mirror.Rules()) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, c.Title, c.Cite)
 		}
 		text = between(t, text, "-update -->\n", "<!-- end of checks -->", b.String())
@@ -95,7 +96,7 @@ func TestReadmeRules(t *testing.T) {
 				}
 			}
 		}
-		section("The registry", checks.Rules())
+		section("The registry", catalogue())
 		for _, s := range subjects {
 			section(sentence(s.judges), s.rules)
 		}

@@ -201,7 +201,7 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 			return err
 		}
 		w.progress.stop()
-		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
+		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: catalogue()}); err != nil {
 			return err
 		}
 		code = rep.Verdict.ExitStatus()

@@ -237,7 +237,7 @@ func refusal(rep *verdict.Report, path, what string) error {
 	var unsure error
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
-			if r.Subject != path || !slices.Contains(decisive, r.Check) && f.Code != "receipt-did-differs" {
+			if r.Subject != path || !slices.Contains(decisive, r.Check) && f.Code != checks.ReceiptDIDDiffers {
 				continue
 			}
 			switch f.Severity {

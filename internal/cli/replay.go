@@ -49,7 +49,7 @@ type replayOptions struct {
 }
 
 func newReplay(sys IO) *cobra.Command {
-	o := replayOptions{mode: "check", selectionFlags: selectionFlags{known: ids(checks.All)}}
+	o := replayOptions{mode: "check", selectionFlags: selectionFlags{known: ids(checks.Rules())}}
 	o.unmade = func() *verdict.Report { return unmade(o.mode, &o.selectionFlags, &networkFlags{}) }
 	c := &cobra.Command{
 		Use:   "replay BUNDLE",

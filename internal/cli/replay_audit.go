@@ -13,7 +13,7 @@ import (
 )
 
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
-func (o *auditOptions) auditBundle(cfg gate.AuditConfig, head string, src evidence.Source,
+func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source,
 	file *verdict.CheckpointFile) *evidence.Bundle {
 	b := o.bundle("audit", chosen{head: head, how: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
@@ -50,9 +50,9 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 			return nil, err
 		}
 	}
-	rep, err := gate.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), gate.AuditConfig{Config: told,
+	rep, err := mirror.Audit(ctx, repo, b.Head, evidence.NewRecorded(b), mirror.AuditConfig{Config: told,
 		Strict: b.Flags.Strict, Archive: b.Flags.Archive, Shard: part[0], Of: part[1],
-		RequireSigned: b.Flags.RequireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, b.Now),
+		RequireSigned: b.Flags.RequireSigned, Keys: keys,
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
 		Consistency: b.Compared.Findings, Peers: b.Compared.Peers,
 		Accepted: taken, SignedSince: b.Flags.SignedSince, Spool: spool("")})

@@ -295,7 +295,7 @@ func keyIDs(doc *did.Document) string {
 }
 
 // unfinished are the codes of what a revocation lacks that not all have signed who must.
-var unfinished = []string{"not-authorised", "owner-open", "witness-open"}
+var unfinished = []string{checks.NotAuthorised, checks.OwnerOpen, checks.WitnessOpen}
 
 // passes refuses a revocation that the check would not let pass, but for witnesses who are to sign yet.
 func (o *revokeOptions) passes(ctx context.Context, w *workspace, v revocation, text []byte) error {
@@ -319,7 +319,7 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			own := entry != "" && f.Pointer == entry
 			switch {
 			case r.Subject != path || !own && slices.Contains(open, f.Code):
-			case f.Severity == verdict.Doubt, own && f.Code == "witness-open":
+			case f.Severity == verdict.Doubt, own && f.Code == checks.WitnessOpen:
 				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check,
 					f.Message,
 					f.Code)}

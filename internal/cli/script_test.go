@@ -12,7 +12,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -308,7 +307,7 @@ func TestEveryCheckHasScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range slices.Concat(checks.All, checks.Audit) {
+	for _, c := range catalogue() {
 		warns := c.ID == "name-similarity"
 		found := false
 		for _, f := range files {

@@ -38,7 +38,7 @@ func (s *selectionFlags) check(offline bool) error {
 		if !slices.Contains(s.known, id) {
 			return s.unknown(id)
 		}
-		if offline && slices.Contains(s.only, id) && checks.ByID(id).Online() {
+		if c := checks.ByID(id); offline && slices.Contains(s.only, id) && c != nil && c.Online() {
 			return usagef("drop --offline, or leave the check out of --only",
 				"check %s needs the network, and --offline forbids it", id)
 		}
@@ -47,7 +47,7 @@ func (s *selectionFlags) check(offline bool) error {
 }
 
 func (s *selectionFlags) unknown(id string) error {
-	if checks.ByID(id) != nil {
+	if slices.Contains(ids(catalogue()), id) {
 		return usagef("run oap-gate audit for it", "check %s is one of audit", id)
 	}
 	return usagef(didYouMean(id, s.known, "the checks are "+strings.Join(s.known, ", ")), "no check is called %q", id)

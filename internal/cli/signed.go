@@ -1,12 +1,7 @@
 package cli
 
 import (
-	"context"
-	"time"
-
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // signatures reads the keys that may sign commits; nil where none were given.
@@ -36,20 +31,4 @@ func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 	return keys,
 		withFix(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with "+
 			"--allowed-signers")
-}
-
-// commitSignature judges the signature of one commit; without keys it tells signed from unsigned.
-func commitSignature(repo *registry.Repository, v *commitsig.Verifier, now time.Time) func(context.Context,
-	string) (gate.CommitSignature, error) {
-	if v == nil {
-		v = &commitsig.Verifier{}
-	}
-	return func(_ context.Context, id string) (gate.CommitSignature, error) {
-		c, err := repo.CommitObject(id)
-		if err != nil {
-			return gate.CommitSignature{}, err
-		}
-		r := v.Verify(c, now)
-		return gate.CommitSignature{Verdict: string(r.Verdict), Key: r.KeyID, Signer: r.Signer, Detail: r.Detail}, nil
-	}
 }

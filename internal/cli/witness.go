@@ -426,11 +426,11 @@ func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *re
 	for _, f := range found.Steps[i].Findings {
 		switch {
 		case !strings.HasPrefix(f.Code, "witness-") || slices.Contains(allowed, f.Code):
-		case f.Code == "witness-same-domain", f.Code == "witness-not-independent" && asksL4:
+		case f.Code == checks.WitnessSameDomain, f.Code == checks.WitnessNotIndependent && asksL4:
 			if allowed == nil {
 				warn(sys, "%s", f.Message)
 			}
-		case f.Code == "witness-open", f.Severity == verdict.Doubt:
+		case f.Code == checks.WitnessOpen, f.Severity == verdict.Doubt:
 			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]",
 				f.Message, f.Code)}
 		default:

@@ -49,7 +49,7 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 		return l, fmt.Errorf("%d words, want a commit, CHECK/CODE and a reason of at least %d", len(words), leastWords)
 	}
 	check, code, _ := strings.Cut(words[1], "/")
-	for _, c := range checks.Audit {
+	for _, c := range own {
 		for _, known := range c.Codes {
 			if c.ID == check && known.ID == code {
 				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
@@ -60,7 +60,7 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	// The history is judged by the rules of a pull request, whose codes its findings have.
 	for _, c := range checks.All {
 		for _, known := range c.Codes {
-			if check == checks.History.ID && known.ID == code {
+			if check == historyID && known.ID == code {
 				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
 					Reason: strings.Join(words[2:], " ")}, nil
 			}
@@ -77,7 +77,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 		return findings, nil
 	}
 	for _, l := range a.Lines {
-		if l.Check != checks.Consistency.ID {
+		if l.Check != consistencyID {
 			continue
 		}
 		used := false
@@ -87,7 +87,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 				continue
 			}
 			is := f.Commit == l.Commit
-			if l.Code == rewritten {
+			if l.Code == checks.CodeHistoryRewritten {
 				var err error
 				if is, err = v.takes(ctx, repo, head, l.Commit, a.SHA256); err != nil {
 					return nil, err
@@ -108,8 +108,6 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 	}
 	return findings, nil
 }
-
-const rewritten = "history-rewritten"
 
 func (v *Verified) lastTip() string {
 	if v.Last != nil {

@@ -110,7 +110,7 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 		found = v.Last.Is(v.Last.Tip, trees)
 	}
 	if !found {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten",
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not commit number %d of the "+
 				"first-parent history of %s", v.Last.Tip, v.Last.Size, head),
@@ -144,7 +144,7 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	}
 	_, err := repo.FirstParents(ctx, known, head)
 	if errors.Is(err, registry.ErrNotAncestor) {
-		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: "history-rewritten",
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
 				"history of %s",
@@ -225,7 +225,7 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 	case !v.moves:
 		return not("--only, --skip, --shard or --replay was given")
 	}
-	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
+	judged := []string{historyID, consistencyID, commitSignaturesID}
 	failed, unsure := "", ""
 	for r := range rep.Results.All() {
 		if slices.Contains(judged, r.Check) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -18,7 +17,7 @@ func verdictLine(r *verdict.Report) string {
 		return "error: could not run: " + line(r.Error)
 	}
 	s := line(string(r.Verdict)) + ": "
-	if slices.Contains(r.Assumed, gate.Interrupted) {
+	if slices.Contains(r.Assumed, verdict.Interrupted) {
 		s += "interrupted before all was judged; "
 	}
 	if r.Declared && r.Verdict == verdict.Passed {
@@ -218,7 +217,7 @@ func assumptions(r *verdict.Report) string {
 		}
 		parts = append(parts, part)
 	}
-	flags := slices.DeleteFunc(slices.Clone(r.Assumed), func(a string) bool { return a == gate.Interrupted })
+	flags := slices.DeleteFunc(slices.Clone(r.Assumed), func(a string) bool { return a == verdict.Interrupted })
 	if len(flags) > 0 {
 		parts = append(parts, "assumed: "+line(strings.Join(flags, ", ")))
 	}

@@ -91,6 +91,9 @@ type Commit struct {
 	Subject string    `json:"subject" jsonschema:"description=first line of the message\\, cut"`
 }
 
+// Interrupted stands among what a report assumes where the run was asked to end before its time.
+const Interrupted = "interrupted"
+
 // Tool is the build that made a report.
 type Tool struct {
 	Version string `json:"version"`

@@ -76,7 +76,7 @@ var catalogue = []step{
 		Codes: slices.Concat([]strict.Code{
 			{"target-differs", "the suite ran against a host that is not shown to be the implementation's",
 				"attest against the deployment that is engaged"},
-		}, codesOf("receipt-claims", "receipt-did-differs"), codesOf("manifest-did", "manifest-host")),
+		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers), codesOf("manifest-did", "manifest-host")),
 	}},
 	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +

@@ -256,7 +256,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	m, r := w.facts.Manifest.Value, w.receipt()
 	_, unreadable := did.Parse(m.ToolDID) // which the step manifest reports
 	if unreadable == nil && !sameDID(m.ToolDID, r.ImplementationDID) {
-		out.Errorf(receiptDocument, "/implementation/did", "receipt-did-differs",
+		out.Errorf(receiptDocument, "/implementation/did", checks.ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %.200q, the Manifest's tool.did is %.200q", r.ImplementationDID,
 			m.ToolDID).
 			WithFix("publish the Receipt that was issued for %.200s", m.ToolDID)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -36,7 +37,7 @@ func main() {
 
 func rules() []verdict.Rule {
 	var all []verdict.Rule
-	for _, c := range append(append([]*checks.Check{}, checks.Audit...), checks.All...) {
+	for _, c := range append(mirror.Rules(), checks.Rules()...) {
 		all = append(all, verdict.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix})
 	}
 	return all

@@ -1,4 +1,4 @@
-package gate_test
+package mirror_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -37,8 +38,8 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	var spool verdict.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
-			gate.AuditConfig{Shard: part, Of: of, Spool: spool,
+		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
+			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
 				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
@@ -53,6 +54,13 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	spool.File = func() (verdict.File, error) { return os.Create(filepath.Join(t.TempDir(), "results")) }
 	if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
 		t.Errorf("in a file:\n%s", diff)
+	}
+	for _, n := range []int{1, 7, 59} {
+		restore := mirror.SetWindow(n)
+		if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
+			t.Errorf("%d records at a time:\n%s", n, diff)
+		}
+		restore()
 	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
 		var parts []*verdict.Report
@@ -71,7 +79,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 				}
 			}
 		})} {
-			joined, err := gate.Merge(order)
+			joined, err := mirror.Merge(order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,10 +92,10 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	for _, n := range []int{2, 7, 100} {
 		for i := range 50 {
 			slug := fmt.Sprintf("impl-%d", i)
-			want := gate.ShardOf("implementations/"+slug+".json", n)
+			want := mirror.ShardOf("implementations/"+slug+".json", n)
 			for _, path := range []string{fmt.Sprintf("revocations/%s-%064x.json", slug, i), "peer-witnesses/" + slug +
 				".json", "workflow-anchors/" + slug + ".json"} {
-				if got := gate.ShardOf(path, n); got != want {
+				if got := mirror.ShardOf(path, n); got != want {
 					t.Errorf("%s is of shard %d of %d, its listing of %d", path, got, n, want)
 				}
 			}

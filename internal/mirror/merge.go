@@ -1,4 +1,4 @@
-package gate
+package mirror
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -47,7 +47,7 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
-		case slices.Contains(p.Assumed, Interrupted):
+		case slices.Contains(p.Assumed, verdict.Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
@@ -76,11 +76,11 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
-	joined := newJoin(&whole)
+	joined := gate.NewJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts),
 		func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
 		for r := range p.Results.All() {
-			joined.merge(r)
+			joined.Merge(r)
 		}
 		whole.Counts.Records += p.Counts.Records
 		whole.Listings = append(whole.Listings, p.Listings...)
@@ -90,12 +90,10 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			whole.EvaluatedAt = p.EvaluatedAt
 		}
 	}
-	if err := joined.done(); err != nil {
-		return nil, err
-	}
+	joined.Done()
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
-	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
+	whole.Commits = whole.Commits[:min(len(whole.Commits), gate.MaxCommits)]
 	slices.SortFunc(whole.Listings, func(a, b verdict.Listing) int { return strings.Compare(a.Slug, b.Slug) })
 	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
@@ -110,7 +108,7 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
 	}
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
-	whole.Settle(checks.Rules())
+	whole.Settle(catalogue())
 	return &whole, whole.Results.Err()
 }
 

@@ -1,0 +1,71 @@
+package mirror_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// TestAnchorsOfOneWorkflow holds that of several anchors of one workflow each is told of another, in a whole audit and
+// in shards that do not judge that other one.
+func TestAnchorsOfOneWorkflow(t *testing.T) {
+	made, err := fixture.NewRepo(filepath.Join(t.TempDir(), "registry"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const uri = "https://a.example/receipt.json"
+	for _, slug := range []string{"first", "middle", "last"} {
+		made.Write("workflow-anchors/"+slug+".json", fmt.Appendf(nil, `{"slug":%q,"workflow_id":"wf_%026d",
+"workflow_manifest_id":"wfm_%026d","workflow_type":"procurement","coordinator_did":"did:web:a.example",
+"cross_match_receipt_uri":%q,"cross_match_receipt_sha256":"%064x","anchored_at":"2026-05-01T00:00:00Z",
+"merkle_root":"sha256:%064x"}`, slug, 1, 2, uri, 3, 4))
+	}
+	made.Commit("anchors", fixture.Clock.AddDate(0, 0, -1))
+	if err := made.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(made.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	head, err := repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"first": "middle", "last": "middle", "middle": "first"}
+	for _, of := range []int{1, 2, 3} {
+		told := 0
+		for part := range of {
+			// Nothing can be had, and yet this much is judged.
+			rep, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0),
+				mirror.AuditConfig{Shard: part + 1, Of: of,
+					Config: gate.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range rep.Results.All() {
+				slug := strings.TrimSuffix(filepath.Base(r.Subject), ".json")
+				for _, f := range r.Findings {
+					if f.Code != "workflow-anchored-twice" {
+						continue
+					}
+					told++
+					if !strings.Contains(f.Message, "/"+want[slug]+".json already") {
+						t.Errorf("%s, %d of %d: %s", slug, part+1, of, f.Message)
+					}
+				}
+			}
+		}
+		if told != 3 {
+			t.Errorf("%d shards: %d of 3 anchors are told of another", of, told)
+		}
+	}
+}

@@ -1,0 +1,515 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// AuditConfig is what an audit is told beside what every run is.
+type AuditConfig struct {
+	gate.Config
+	Archive       bool                // a pinned document whose origin is gone is looked up by its hash
+	Strict        bool                // expired and revoked listings are failures
+	Verified      string              // tip that an earlier audit verified; empty: the history is judged from its root
+	VerifiedSize  int                 // how many first-parent commits there are up to Verified, itself included
+	Shard, Of     int                 // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
+	Spool         verdict.Spool       // of the results; the zero value keeps all in memory
+	Keys          *commitsig.Verifier // judges the commits' signatures; nil: they are counted only
+	RequireSigned bool
+	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
+	Peers         []verdict.Peer
+	Checkpoint    string // last verified tip, for the report
+	Accepted      *verdict.Accepted
+	SignedSince   string // from this first-parent commit on RequireSigned holds; empty: from the root
+}
+
+// Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
+// record at the head.
+func Audit(ctx context.Context, repo *registry.Repository, head string, src evidence.Source,
+	cfg AuditConfig) (*verdict.Report, error) {
+	tree, err := repo.Tree(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Checkpoint == "" { // what was verified before was a registry, and consistency says what became of it
+		if err := wasRegistry(ctx, repo, tree); err != nil {
+			return nil, err
+		}
+	}
+	rep := NewReport(src, cfg.Config)
+	rep.Head, rep.Strict, rep.RequireSigned, rep.Accepted = head, cfg.Strict, cfg.RequireSigned, cfg.Accepted
+	if cfg.Of > 0 {
+		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
+	}
+	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg,
+		rep: rep, now: src.Now(),
+		join: gate.NewJoin(rep), used: map[int]bool{}, history: ofHistory{bySubject: map[string]*verdict.Outcome{}}}
+	if cfg.Spool.File != nil {
+		rep.Results.Spool(cfg.Spool, catalogue())
+	}
+	if err := a.walk(); err != nil {
+		return nil, err
+	}
+	if err := a.records(); err != nil {
+		return nil, err
+	}
+	a.join.Done()
+	rep.Settle(catalogue())
+	if err := rep.Results.Err(); err != nil {
+		return nil, err
+	}
+	gate.Observed(rep, src)
+	gate.NameCommits(rep, repo)
+	gate.NoteInterrupted(ctx, rep)
+	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, verdict.Interrupted) { // of a replay, too
+		rep.Verdict = verdict.Inconclusive
+	}
+	return rep, nil
+}
+
+// NewReport is an empty report of an audit.
+func NewReport(src evidence.Source, cfg gate.Config) *verdict.Report {
+	rep := gate.NewReport("audit", src, cfg)
+	var notRun []string
+	for _, c := range own {
+		if !cfg.Selected(c.ID) {
+			notRun = append(notRun, c.ID)
+		}
+	}
+	rep.NotRun = slices.Concat(notRun, rep.NotRun)
+	return rep
+}
+
+// wasRegistry is nil where a tree, or that of a first-parent commit before it, has one of the data folders: to take the
+// last record away makes no other repository of a registry.
+func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.Tree) error {
+	has := func(t *registry.Tree) (bool, error) {
+		for _, k := range registry.DataKinds {
+			if _, found, err := t.Entry(k.Folder()); err != nil || found {
+				return found, err
+			}
+		}
+		return false, nil
+	}
+	if found, err := has(head); err != nil || found {
+		return err
+	}
+	chain, err := repo.FirstParents(ctx, "", head.Commit())
+	if err != nil {
+		return err
+	}
+	for _, commit := range slices.Backward(chain) {
+		t, err := repo.Tree(ctx, commit)
+		if err != nil {
+			return err
+		}
+		if found, err := has(t); err != nil || found {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, "+
+		"revocations/, peer-witnesses/, workflow-anchors/", gate.ErrNoRegistry, len(chain), head.Commit())
+}
+
+type audit struct {
+	git    context.Context // of reading the clone: an audit that is asked to end still reports
+	ctx    context.Context
+	repo   *registry.Repository
+	head   string
+	tree   *registry.Tree
+	src    evidence.Source
+	cfg    AuditConfig
+	rep    *verdict.Report
+	join   *gate.Join
+	now    time.Time
+	ledger *checks.Ledger
+	whole  bool         // the ledger followed the history to its end
+	cut    bool         // the run's budget ended the walk through the history
+	since  int          // steps that there are to walk
+	unsure int          // those before RequireSigned holds
+	used   map[int]bool // lines of what is accepted, by their number
+
+	history    ofHistory
+	signatures ofSignatures
+}
+
+// ErrSignedSince: --signed-since names a commit that is not on the chain.
+var ErrSignedSince = errors.New("not on the first-parent chain of the head")
+
+// signedSince is how many of the steps that are walked come before the commit from which on signatures are demanded.
+func (a *audit) signedSince() (int, error) {
+	if a.cfg.SignedSince == "" {
+		return 0, nil
+	}
+	after, err := a.repo.FirstParents(a.git, a.cfg.SignedSince, a.head)
+	if err != nil {
+		return 0, fmt.Errorf("--signed-since %s: %w: %w", a.cfg.SignedSince, ErrSignedSince, err)
+	}
+	return max(0, a.since-len(after)-1), nil
+}
+
+// accept makes a warning of a finding that was accepted.
+func (a *audit) accept(check string, f *verdict.Finding) bool {
+	if a.cfg.Accepted == nil {
+		return false
+	}
+	for i, l := range a.cfg.Accepted.Lines {
+		if l.Check == check && l.Code == f.Code && l.Commit == f.Commit {
+			l.Accept(f)
+			a.used[i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// unused are the warnings of lines of a check that are of no finding, in this run or before the commit from which on it
+// walks.
+func (a *audit) unused(check string) ([]verdict.Finding, error) {
+	if a.cfg.Accepted == nil || a.cut || a.ctx.Err() != nil {
+		return nil, nil
+	}
+	var out []verdict.Finding
+	for i, l := range a.cfg.Accepted.Lines {
+		if l.Check != check || a.used[i] {
+			continue
+		}
+		if a.cfg.Verified != "" {
+			switch _, err := a.repo.FirstParents(a.git, l.Commit, a.cfg.Verified); {
+			case err == nil:
+				continue
+			case !errors.Is(err, registry.ErrNotAncestor) && !errors.Is(err, gitstore.ErrNotFound):
+				return nil, err
+			}
+		}
+		out = append(out, l.Unused())
+	}
+	return out, nil
+}
+
+// walk judges the history by the checks that only an audit has.
+func (a *audit) walk() error {
+	var err error
+	if a.cfg.Verified == "" {
+		a.ledger = checks.NewLedger(a.repo)
+	} else if a.ledger, err = checks.LedgerAt(a.git, a.repo, a.cfg.Verified); err != nil {
+		return err
+	}
+	h := &verdict.History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
+	a.rep.History = h
+	since, err := a.repo.FirstParents(a.git, a.cfg.Verified, a.head)
+	if err != nil {
+		return err
+	}
+	a.since = len(since)
+	h.Commits = a.cfg.VerifiedSize + a.since
+	if a.unsure, err = a.signedSince(); err != nil {
+		return err
+	}
+	tip, err := a.repo.Commit(a.git, a.head)
+	if err != nil {
+		return err
+	}
+	h.HeadTime = tip.When
+	if a.cfg.Verified != "" {
+		c, err := a.repo.Commit(a.git, a.cfg.Verified)
+		if err != nil {
+			return err
+		}
+		a.history.before = c.When
+	}
+	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
+	a.whole = err == nil
+	switch {
+	case a.ctx.Err() != nil:
+		o := verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)}
+		if err := a.join.Add(history.Rule, checks.RegistrySubject, o); err != nil {
+			return err
+		}
+	case err != nil && !a.cut:
+		return err
+	}
+	for _, c := range own {
+		said := ofRegistry(verdict.Skip(checks.LeftOut))
+		if a.cfg.Selected(c.ID) {
+			if said, err = c.run(a); err != nil {
+				return err
+			}
+		}
+		for _, s := range said {
+			if err := a.join.Add(c.Rule, s.subject, s.Outcome); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *audit) step(s *registry.Step) error {
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	if !a.src.Reaches(historyID, s.Commit.ID) {
+		a.cut = true
+		return errCut
+	}
+	a.rep.History.Walked++
+	faults, err := a.ledger.Step(a.git, s)
+	if err != nil {
+		return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
+	}
+	for _, c := range own {
+		if c.step != nil && a.cfg.Selected(c.ID) {
+			if err := c.step(a, s, faults); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errCut ends the walk through the history.
+var errCut = errors.New("the run's budget is spent")
+
+// ofRecords reports whether any check was asked for that looks at what stands at the head.
+func (a *audit) ofRecords() bool {
+	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
+}
+
+// window is how many records are held at once, where none of them waits for evidence. Tests make it smaller.
+var window = 1024
+
+// records judges every record at the head.
+func (a *audit) records() error {
+	if !a.ofRecords() {
+		return nil // to read them all and say nothing of them takes longer than the history
+	}
+	if a.cut {
+		return a.unreached()
+	}
+	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
+	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.now,
+		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(gate.MaxMemo),
+		Reach: gate.Reach(a.src, a.head)}
+	var err error
+	if a.whole {
+		run.Base, err = a.ledger.Standing(a.git, a.tree)
+	} else {
+		run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true })
+	}
+	if err != nil {
+		return err
+	}
+	var waiting []*checks.Subject
+	for subjects, err := range ahead(a.subjects(run)) {
+		if err != nil {
+			return err
+		}
+		if a.rep.Counts.Records == 0 {
+			run.Subjects = subjects
+			if err := a.join.Registry(run); err != nil {
+				return err
+			}
+		}
+		a.rep.Counts.Records += len(subjects)
+		if a.cfg.Offline {
+			err = a.judge(run, subjects)
+		} else { // what Git alone shows is judged of all before evidence is sought for any
+			waiting = append(waiting, subjects...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := a.judge(run, waiting); err != nil {
+		return err
+	}
+	if a.rep.Counts.Records == 0 {
+		if err := a.join.Registry(run); err != nil {
+			return err
+		}
+	}
+	return a.join.NotReached()
+}
+
+// judge judges records, which are in path order and come after those judged before, and reports of them.
+func (a *audit) judge(run *checks.Run, subjects []*checks.Subject) error {
+	run.Subjects = subjects
+	judged, err := gate.Judge(a.ctx, run, a.src, a.cfg.Archive)
+	if err != nil {
+		return err
+	}
+	for i, s := range subjects {
+		status := a.status(run, s)
+		for j := range judged[i] {
+			a.soften(s, status, &judged[i][j])
+		}
+		gate.Blame(judged[i])
+		a.join.Unreached(s.Path, judged[i])
+		for _, one := range judged[i] {
+			r, err := one.Result(one.Check.Rule(), s.Path)
+			if err != nil {
+				return err
+			}
+			a.rep.Results.Add(r)
+		}
+		if s.Kind == registry.KindListing && s.Listing != nil {
+			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))
+		}
+	}
+	return nil
+}
+
+// unreached says of each check that judges records that the budget left no time for any: who brought a record, and
+// when, is not known until the whole history was walked.
+func (a *audit) unreached() error {
+	for _, c := range checks.All {
+		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {
+			err := a.join.Add(c.Rule(), checks.RegistrySubject, gate.BudgetSpent("no record was judged"))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mine reports whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
+func (a *audit) mine(path string) bool {
+	if a.cfg.Of == 0 {
+		return true
+	}
+	return ShardOf(path, a.cfg.Of) == a.cfg.Shard
+}
+
+// ShardOf is the part, from 1 to of, that a record belongs to, by the slug in its name.
+func ShardOf(path string, of int) int {
+	slug := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
+	if registry.KindOf(path) == registry.KindRevocation && len(slug) > 65 {
+		slug = slug[:len(slug)-65]
+	}
+	h := fnv.New32a()
+	h.Write([]byte(slug))
+	return int(uint64(h.Sum32())%uint64(of)) + 1
+}
+
+// subjects are the records at the head that are of this shard, in path order, a window at a time.
+func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
+	return func(yield func([]*checks.Subject, error) bool) {
+		for _, k := range slices.SortedFunc(slices.Values(registry.DataKinds),
+			func(x, y registry.Kind) int { return strings.Compare(x.Folder(), y.Folder()) }) {
+			entries, err := a.tree.Data(k)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			entries = slices.DeleteFunc(entries, func(e registry.NamedEntry) bool {
+				return registry.KindOf(e.Path) != k || !a.mine(e.Path)
+			})
+			for some := range slices.Chunk(entries, window) {
+				subjects, err := a.read(run, some)
+				if !yield(subjects, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ahead has the next value of a sequence made while one is in use.
+func ahead[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		type made struct {
+			value T
+			err   error
+		}
+		values, ended := make(chan made), make(chan struct{})
+		var crashed crash.Carrier
+		go func() {
+			defer close(values)
+			defer crashed.Catch(nil)
+			for v, err := range seq {
+				select {
+				case values <- made{v, err}:
+				case <-ended:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(ended)
+			for range values { // until it is closed
+			}
+			crashed.Rethrow()
+		}()
+		for m := range values {
+			if !yield(m.value, m.err) {
+				return
+			}
+		}
+	}
+}
+
+// read gives records of the head, each with the tree and time by which it was judged when it was merged.
+func (a *audit) read(run *checks.Run, entries []registry.NamedEntry) ([]*checks.Subject, error) {
+	changes := make([]registry.Change, len(entries))
+	for i, e := range entries {
+		changes[i] = registry.Change{Path: e.Path, Head: &entries[i].Entry}
+	}
+	subjects, err := checks.NewSubjects(run, changes)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range subjects {
+		if err := a.date(s); err != nil {
+			return nil, err
+		}
+	}
+	return subjects, nil
+}
+
+// date sets the tree and time by which a record was judged when it was merged, where anything is judged by them.
+func (a *audit) date(s *checks.Subject) error {
+	high := s.Listing != nil && s.Listing.Level.Base() >= 4
+	merged := s.Revocation != nil || s.Anchor != nil
+	if s.Listing == nil && !merged {
+		return nil
+	}
+	if a.cfg.Offline && !high && !merged {
+		return nil // neither its age nor its witnesses will be judged
+	}
+	origin, err := a.ledger.Origin(a.git, s.Path)
+	if err != nil {
+		return err
+	}
+	s.Stood = origin.First
+	if !high && !merged {
+		return nil
+	}
+	s.Then = &checks.Then{When: origin.When}
+	if origin.Parent == "" {
+		s.Then.Tree = a.repo.EmptyTree()
+		return nil
+	}
+	if s.Then.Tree, err = a.repo.Tree(a.git, origin.Parent); err != nil {
+		return err
+	}
+	s.Then.Policy, err = checks.ReadPolicy(a.git, s.Then.Tree)
+	return err
+}

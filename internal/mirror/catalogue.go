@@ -1,0 +1,44 @@
+package mirror
+
+import (
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// check is one of those that an audit has beside the checks of records: it judges the history.
+type check struct {
+	verdict.Rule
+	// step judges one first-parent commit, after the ledger did, by whose faults; nil: no commit by itself.
+	step func(*audit, *registry.Step, []checks.Fault) error
+	// run says in the end what was found.
+	run func(*audit) ([]told, error)
+}
+
+// told is an outcome on a path, or on the registry as a whole.
+type told struct {
+	subject string
+	verdict.Outcome
+}
+
+func ofRegistry(o verdict.Outcome) []told { return []told{{checks.RegistrySubject, o}} }
+
+// own are the checks that only an audit has, in the order of the report, before those of records.
+var own = []*check{history, commitSignatures, consistency}
+
+// Rules are what the catalogue says of the checks that only an audit has.
+func Rules() []verdict.Rule {
+	var out []verdict.Rule
+	for _, c := range own {
+		out = append(out, c.Rule)
+	}
+	return out
+}
+
+// catalogue are the rules of an audit, in the order of its report.
+func catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }
+
+var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted is of no finding",
+	Fix: "look whether its commit, check and code are right, or take the line out"}

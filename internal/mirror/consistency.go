@@ -1,0 +1,44 @@
+package mirror
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+var consistency = &check{
+	Rule: verdict.Rule{
+		ID:    consistencyID,
+		Title: "the history continues what was verified before, and what other copies hold",
+		Cite:  "RFC 0026 sections 7 and 8",
+		Why:   "a rewritten history, or another one for other eyes, is the attack that a log exists to show",
+		Fix:   "keep both copies, and tell the maintainers and the other mirrors",
+		Codes: []checks.Code{
+			checks.HistoryRewritten,
+			{ID: "head-in-future", Meaning: "the head is dated ahead of now, so that nothing shows its age",
+				Fix: "set the clock, or ask the maintainers who made the commit"},
+			{ID: "head-too-old", Meaning: "the head is older than --max-age allows",
+				Fix: "fetch the registry again, from more than one place"},
+			{ID: "peer-unavailable", Meaning: "another copy of the registry could not be read; nothing was decided",
+				Fix: "try again, or name another copy"},
+			{ID: "split-view", Meaning: "two copies of the registry hold different histories",
+				Fix: "keep both copies, and tell the maintainers and the other mirrors"},
+			{ID: "peer-behind", Meaning: "another copy is behind this one", Fix: "nothing to do"},
+			{ID: "peer-ahead", Meaning: "another copy is ahead of this one", Fix: "fetch the registry again"},
+			acceptedUnused,
+		},
+	},
+	run: runConsistency,
+}
+
+const consistencyID = "consistency"
+
+// runConsistency tells what comparing with a checkpoint and with peers gave, before the walk.
+func runConsistency(a *audit) ([]told, error) {
+	switch {
+	case len(a.cfg.Consistency) > 0:
+		return ofRegistry(verdict.Outcome{Findings: a.cfg.Consistency}), nil
+	case a.cfg.Checkpoint == "" && len(a.cfg.Peers) == 0:
+		return ofRegistry(verdict.Skip("no --checkpoint to compare with, and no --peer")), nil
+	}
+	return ofRegistry(verdict.Pass("the checkpoint and every peer lie on this history")), nil
+}

@@ -1,0 +1,129 @@
+package mirror
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// historyID is the id of history, under which accepted lines have the codes of every check.
+const historyID = "history"
+
+var history = &check{
+	Rule: verdict.Rule{
+		ID:    historyID,
+		Title: "every first-parent commit obeys the rules of a pull request, as far as Git shows",
+		Cite:  "RFC 0026 sections 7 and 8",
+		Why:   "a mirror trusts neither the forge nor the maintainers",
+		Fix:   "tell the maintainers which commit is at fault, and keep the copy that you verified before it",
+		Codes: []checks.Code{
+			{ID: "dated-before-parent", Meaning: "a commit is dated before its first parent",
+				Fix: "ask the maintainers who made the commit"},
+			acceptedUnused,
+		},
+	},
+	step: stepHistory,
+	run:  runHistory,
+}
+
+// ofHistory is what history has found so far.
+type ofHistory struct {
+	bySubject map[string]*verdict.Outcome
+	first     string         // the first commit at fault, for the reason; empty: none
+	governing int            // commits that change governance files alone
+	governed  *registry.Step // the last of them
+	before    time.Time      // date of the first parent
+}
+
+func (h *ofHistory) add(s *registry.Step, path string, f verdict.Finding) {
+	out := h.bySubject[path]
+	if out == nil {
+		out = &verdict.Outcome{}
+		h.bySubject[path] = out
+	}
+	out.Findings = append(out.Findings, f)
+	if h.first == "" && f.Severity == verdict.Error {
+		h.first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID,
+			s.Commit.When.UTC().Format(time.RFC3339), path)
+	}
+}
+
+func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
+	h := &a.history
+	for _, f := range faults {
+		f.Message = f.Check + ": " + f.Message
+		a.accept(historyID, &f.Finding)
+		h.add(s, f.Path, f.Finding)
+	}
+	if governs(s.Changes) {
+		h.governing, h.governed = h.governing+1, s
+	}
+	if s.Commit.When.Before(h.before.Add(-checks.Skew)) {
+		h.add(s, checks.RegistrySubject, backdated(s, h.before))
+	}
+	h.before = s.Commit.When
+	return nil
+}
+
+// governs reports whether the changes of a commit are all of governance files, and there are some.
+func governs(changes []registry.Change) bool {
+	return len(changes) > 0 && !slices.ContainsFunc(changes, func(c registry.Change) bool {
+		return registry.KindOf(c.Path) != registry.Governance
+	})
+}
+
+func runHistory(a *audit) ([]told, error) {
+	var out []told
+	if a.cut {
+		out = ofRegistry(gate.BudgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged",
+			a.since-a.rep.History.Walked, a.rep.History.Commits)))
+	}
+	h := &a.history
+	if h.governing > 0 {
+		h.add(h.governed, checks.RegistrySubject, ofGovernance(h.governing, h.governed))
+	}
+	unused, err := a.unused(historyID)
+	if err != nil {
+		return nil, err
+	}
+	whole := h.bySubject[checks.RegistrySubject]
+	if whole == nil {
+		whole = &verdict.Outcome{}
+		h.bySubject[checks.RegistrySubject] = whole
+	}
+	whole.Findings = append(whole.Findings, unused...)
+	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked,
+		a.rep.History.Commits) + h.first
+	for _, path := range slices.Sorted(maps.Keys(h.bySubject)) {
+		out = append(out, told{path, *h.bySubject[path]})
+	}
+	return out, nil
+}
+
+// backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought
+// is judged.
+func backdated(s *registry.Step, before time.Time) verdict.Finding {
+	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
+		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the "+
+			"earlier date",
+			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
+		Fix: "ask the maintainers who made commit " + s.Commit.ID}
+}
+
+// ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were
+// reviewed when they were merged, and none is at fault.
+func ofGovernance(n int, last *registry.Step) verdict.Finding {
+	commits := "1 commit changes"
+	if n > 1 {
+		commits = fmt.Sprintf("%d commits change", n)
+	}
+	return verdict.Finding{Severity: verdict.Notice, Code: "governance",
+		Message: fmt.Sprintf("append-only: %s governance files and no record, the last is %.12s of %s", commits,
+			last.Commit.ID, last.Commit.When.UTC().Format(time.RFC3339))}
+}

@@ -1,0 +1,121 @@
+package mirror
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var commitSignatures = &check{
+	Rule: verdict.Rule{
+		ID:    commitSignaturesID,
+		Title: "commits carry signatures by known keys",
+		Cite:  "RFC 0026 section 8",
+		Why:   "the forge is not the only one who could write a commit",
+		Fix:   "ask who made the commit; complete the keyring or the allowed signers",
+		Codes: []checks.Code{
+			{ID: "signature-bad", Meaning: "the commit's signature does not verify",
+				Fix: "ask the maintainers who made the commit"},
+			{ID: "signature-unsigned", Meaning: "the commit is not signed",
+				Fix: "ask the maintainers who made the commit"},
+			{ID: "signature-unknown-key", Meaning: "the commit is signed by a key that is in no given key file",
+				Fix: "complete the keyring or the allowed signers"},
+			{ID: "signature-expired-key", Meaning: "the commit is signed by a key that had expired",
+				Fix: "ask the maintainers who made the commit"},
+			acceptedUnused,
+		},
+	},
+	step: stepSignatures,
+	run:  runSignatures,
+}
+
+const commitSignaturesID = "commit-signatures"
+
+// ofSignatures is what commit-signatures has found so far.
+type ofSignatures struct {
+	verdict.Outcome
+	failed bool // a signature that RequireSigned demands is missing
+}
+
+// maxSignatureFindings is how many commits with a bad signature are named; the counts are complete.
+const maxSignatureFindings = 1000
+
+func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
+	c, err := a.repo.CommitObject(s.Commit.ID)
+	if err != nil {
+		return err
+	}
+	keys := a.cfg.Keys
+	if keys == nil { // which tells signed from unsigned
+		keys = &commitsig.Verifier{}
+	}
+	severity := verdict.Warning
+	if a.cfg.RequireSigned && a.rep.History.Walked > a.unsure {
+		severity = verdict.Error
+	}
+	n := &a.rep.History.Signatures
+	sig := keys.Verify(c, a.now)
+	switch sig.Verdict {
+	case commitsig.Good:
+		n.Good++
+		return nil
+	case commitsig.Bad:
+		n.Bad++
+	case commitsig.Unsigned:
+		n.Unsigned++
+	case commitsig.UnknownKey:
+		n.UnknownKey++
+	case commitsig.ExpiredKey:
+		n.ExpiredKey++
+	default:
+		return fmt.Errorf("verifying commit %s: unexpected verdict %q", s.Commit.ID, sig.Verdict)
+	}
+	if a.cfg.Keys == nil {
+		return nil
+	}
+	message := "the commit's signature is " + string(sig.Verdict)
+	switch sig.Verdict {
+	case commitsig.Unsigned:
+		message = "the commit is not signed"
+	case commitsig.UnknownKey, commitsig.ExpiredKey:
+		message = "the commit is signed by an " + string(sig.Verdict)
+	}
+	if by := strings.TrimSpace(sig.KeyID + " " + sig.Signer); by != "" {
+		message += " (" + by + ")"
+	}
+	if sig.Detail != "" {
+		message += ": " + sig.Detail
+	}
+	f := verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(string(sig.Verdict), " ", "-"),
+		Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID}
+	// The first failure is told in any case: those that are warnings must not take its place.
+	fails := !a.accept(commitSignaturesID, &f) && severity == verdict.Error
+	out := &a.signatures
+	if len(out.Findings) < maxSignatureFindings || fails && !out.failed {
+		out.Findings = append(out.Findings, f)
+	}
+	out.failed = out.failed || fails
+	return nil
+}
+
+func runSignatures(a *audit) ([]told, error) {
+	counted := a.rep.History.Signatures.String()
+	if a.cfg.Keys == nil {
+		return ofRegistry(verdict.Skip("no --keyring and no --allowed-signers: %s", counted)), nil
+	}
+	out := a.signatures.Outcome
+	if a.cut {
+		out.Doubtful = checks.NotReached
+	}
+	out.Verified = counted
+	unused, err := a.unused(commitSignaturesID)
+	if err != nil {
+		return nil, err
+	}
+	out.Findings = append(out.Findings, unused...)
+	return ofRegistry(out), nil
+}
