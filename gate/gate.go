@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -219,8 +218,8 @@ type Judgement struct {
 	verdict.Outcome
 }
 
-// Judge judges each subject as soon as its evidence is there, one after another, and lets the
-// evidence go: what a web of hostile sites serves must not add up.
+// Judge judges each subject as soon as its evidence is there, and lets the evidence go: what a web of hostile sites
+// serves must not add up.
 func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]Judgement, error) {
 	out := make([][]Judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
@@ -236,7 +235,6 @@ func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bo
 	}
 	var g errgroup.Group
 	g.SetLimit(inFlight)
-	var judging sync.Mutex
 	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
@@ -251,8 +249,6 @@ func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bo
 					return err
 				}
 			}
-			judging.Lock()
-			defer judging.Unlock()
 			out[i], err = judgeRest(s, out[i])
 			s.Release()
 			return err
