@@ -189,7 +189,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			reissues = append(reissues, s)
 		}
 	}
-	mixed := slices.DeleteFunc(slices.Clone(governance), keep)
+	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
 	switch {
 	case data > 0 && len(mixed) > 0:
 		out.Errorf(&Subject{Run: r, Path: mixed[0]}, "", "mixed",
@@ -204,7 +204,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			list(governance)).
 			WithFix("have a maintainer review it; no record changes")
 	}
-	if passing := Passing(r.Range); len(passing) > 0 {
+	if passing := TransientGovernance(r.Range); len(passing) > 0 {
 		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing",
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
@@ -275,9 +275,9 @@ func Governance(r *registry.Range) []string {
 	return out
 }
 
-// Passing are the governance files that single commits of a range change and the range as a whole does not, in path
-// order: rebase-merged, they would stand on the main branch for a while.
-func Passing(r *registry.Range) []string {
+// TransientGovernance are the governance files that single commits of a range change and the range as a whole does not,
+// in path order: rebase-merged, they would stand on the main branch for a while.
+func TransientGovernance(r *registry.Range) []string {
 	known := map[string]bool{}
 	for _, p := range Governance(r) {
 		known[p] = true
@@ -295,8 +295,8 @@ func Passing(r *registry.Range) []string {
 	return out
 }
 
-// Squash tells whether a range's commits, rebase-merged, would make other steps of the main branch than the range as a
-// whole: more than one touches a data path, or what the one does is not what lands.
+// Squash reports whether a range's commits, rebase-merged, would make other steps of the main branch than the range as
+// a whole: more than one touches a data path, or what the one does is not what lands.
 func Squash(r *registry.Range) bool { return dataCommits(r) > 1 || dropped(r) != "" }
 
 // dropped is the first data path that a commit makes what the range as a whole does not; empty: none.
@@ -326,8 +326,8 @@ func dataCommits(r *registry.Range) int {
 	return n
 }
 
-// keep tells whether a path is a .gitkeep of a data folder, which may go with either kind of change.
-func keep(path string) bool {
+// isGitkeep reports whether a path is a .gitkeep of a data folder, which may go with either kind of change.
+func isGitkeep(path string) bool {
 	for _, k := range registry.DataKinds {
 		if path == k.Folder()+"/.gitkeep" {
 			return true

@@ -29,11 +29,11 @@ func EmptyStanding() *Standing {
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
 		if l := st.byPath[path]; l != nil {
-			st.drop(scanned{path: path, listed: l})
+			st.remove(scanned{path: path, listed: l})
 			st.Listings = slices.DeleteFunc(st.Listings, func(o *Listed) bool { return o == l })
 		}
 		if named := revocationName(path); named != (pin{}) {
-			st.drop(scanned{path: path, revoked: &named})
+			st.remove(scanned{path: path, revoked: &named})
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		defer mu.Unlock()
 		first = cmp.Or(first, err)
 	}
-	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Clock: s.Run.Now, Judged: s.judged(),
+	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Clock: s.Run.Now, Judged: s.proposedAt(),
 		Listed: func(did string) *registry.Listing {
 			l, err := s.WitnessListing(did)
 			note(err)

@@ -62,14 +62,14 @@ func (c *Check) Rule() verdict.Rule {
 	return verdict.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix, Codes: c.Codes}
 }
 
-// Online tells whether the check can say nothing without the network.
+// Online reports whether the check can say nothing without the network.
 func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }
 
-// Early tells whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
+// Early reports whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
 // budget does not keep what Git alone shows from being seen.
 func (c *Check) Early() bool { return c.Owns == 0 && c.Needs == nil && c.Uses == nil }
 
-// Judges tells whether the check has something to say of records of kind k.
+// Judges reports whether the check has something to say of records of kind k.
 func (c *Check) Judges(k registry.Kind) bool {
 	return slices.Contains(c.Kinds, k)
 }

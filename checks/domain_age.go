@@ -72,7 +72,7 @@ type age struct {
 	why        string    // for unknown and unsure
 }
 
-// judgeAge tells whether the domain is old enough, by its registration or else by the registry's own history.
+// judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
 func judgeAge(s *Subject) (ages, age, error) {
 	var a age
 	found := s.Facts.DomainAge
@@ -121,7 +121,7 @@ func judgeAge(s *Subject) (ages, age, error) {
 // vague is by how much a WHOIS date may be too late: it names the end of a day, in whatever zone the registry is.
 const vague = (24 + 14) * time.Hour
 
-// changedHands tells whether the domain was registered after this tool_did first stood here.
+// changedHands reports whether the domain was registered after this tool_did first stood here.
 func (a age) changedHands() bool {
 	from := a.registered
 	if a.source == domainage.SourceWHOIS {

@@ -35,7 +35,7 @@ func (x index) add(text string, l *Listed) {
 	}
 }
 
-func (x index) drop(text string, l *Listed) {
+func (x index) remove(text string, l *Listed) {
 	key := x.fold(text)
 	left := slices.DeleteFunc(x.all(key), func(o *Listed) bool { return o == l })
 	delete(x.first, key)

@@ -20,23 +20,23 @@ type Ledger struct {
 	state *Standing
 	files map[string]scanned  // by path, of the data folders
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
-	last  map[string]Brought  // by path, of the data folders
+	last  map[string]Origin   // by path, of the data folders
 
-	part     int                // of one commit, changes in memory together that have nothing to do with each other
-	verified string             // the commit after which this ledger was begun; empty: with the root
-	unread   bool               // what stands there was not read yet
-	before   map[string]brought // what brought the paths up to then; made on first use
+	part     int                      // of one commit: changes in memory together, unrelated ones
+	verified string                   // the commit after which this ledger was begun; empty: with the root
+	unread   bool                     // what stands there was not read yet
+	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
 }
 
-// brought is what the history up to a verified commit says of a path.
-type brought struct {
-	Brought
+// earlierOrigin is what the history up to a verified commit says of a path.
+type earlierOrigin struct {
+	Origin
 	did  string
 	read bool // the listing could be read
 }
 
-// Brought says of the commit that gave a path its present content what it was judged by.
-type Brought struct {
+// Origin says of the commit that gave a path its present content what it was judged by.
+type Origin struct {
 	Parent string // empty for a root commit
 	When   time.Time
 	First  time.Time // since when the path has held this tool_did without a break; for listings
@@ -45,7 +45,7 @@ type Brought struct {
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
 	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]Brought{}, part: defaultPart}
+		last: map[string]Origin{}, part: defaultPart}
 	l.state.pins, l.state.followed = pinned{}, l
 	return l
 }
@@ -74,7 +74,7 @@ func (l *Ledger) read(ctx context.Context) error {
 		}
 		for _, f := range found {
 			l.files[f.path] = f
-			l.state.keep(f)
+			l.state.add(f)
 		}
 	}
 	return t.Walk(func(path string, _ registry.Entry) error {
@@ -89,22 +89,22 @@ func (l *Ledger) read(ctx context.Context) error {
 	})
 }
 
-// Brought gives what brought a path of the data folders its present content, as of the commit judged last.
-func (l *Ledger) Brought(ctx context.Context, path string) (Brought, error) {
+// Origin gives what brought a path of the data folders its present content, as of the commit judged last.
+func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	b, found := l.last[path]
 	if l.verified != "" && (!found || b.First.IsZero()) {
 		if err := l.recall(ctx); err != nil {
-			return Brought{}, err
+			return Origin{}, err
 		}
 		switch old, known := l.before[path]; {
 		case !found:
-			b, found = old.Brought, known
+			b, found = old.Origin, known
 		default:
 			b.First = old.First
 		}
 	}
 	if !found {
-		return Brought{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
+		return Origin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
 	return b, nil
 }
@@ -115,7 +115,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 	if l.before != nil {
 		return nil
 	}
-	l.before = map[string]brought{}
+	l.before = map[string]earlierOrigin{}
 	pins := pinned{}
 	defer func() { maps.Copy(l.state.pins, pins) }()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
@@ -128,7 +128,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 			if c.Head == nil {
 				continue
 			}
-			now := brought{Brought: Brought{step.Base.Commit(), step.Commit.When, step.Commit.When}}
+			now := earlierOrigin{Origin: Origin{step.Base.Commit(), step.Commit.When, step.Commit.When}}
 			if registry.KindOf(c.Path) == registry.KindListing {
 				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
 				if err != nil {
@@ -176,12 +176,12 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if err != nil {
 		return nil, err
 	}
-	j.keep(appendOnly, RegistrySubject, out)
+	j.add(appendOnly, RegistrySubject, out)
 	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
 	}
-	j.keep(layout, RegistrySubject, twinFindings(run, twins, nil))
+	j.add(layout, RegistrySubject, twinFindings(run, twins, nil))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
 	}) {
@@ -190,7 +190,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		if err != nil {
 			return nil, err
 		}
-		j.keep(layout, RegistrySubject, folders)
+		j.add(layout, RegistrySubject, folders)
 	}
 	for _, r := range j.results {
 		l.apply(step, r)
@@ -212,7 +212,7 @@ type judged struct {
 	results []result
 }
 
-func (j *judged) keep(c *Check, path string, o verdict.Outcome) {
+func (j *judged) add(c *Check, path string, o verdict.Outcome) {
 	for _, f := range o.Findings {
 		f.Commit = j.commit
 		j.faults = append(j.faults, Fault{c.ID, path, f})
@@ -279,7 +279,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 				if err != nil {
 					return err
 				}
-				j.keep(c, s.Path, out)
+				j.add(c, s.Path, out)
 			}
 		}
 		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil &&
@@ -299,7 +299,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 // apply makes a change of a commit stand.
 func (l *Ledger) apply(step *registry.Step, r result) {
 	if old, found := l.files[r.path]; found {
-		l.state.drop(old)
+		l.state.remove(old)
 		delete(l.files, r.path)
 	}
 	first := l.last[r.path].First
@@ -311,8 +311,8 @@ func (l *Ledger) apply(step *registry.Step, r result) {
 		return
 	}
 	l.files[r.path] = *r.now
-	l.state.keep(*r.now)
-	l.last[r.path] = Brought{step.Base.Commit(), step.Commit.When, first}
+	l.state.add(*r.now)
+	l.last[r.path] = Origin{step.Base.Commit(), step.Commit.When, first}
 	if r.now.listed != nil {
 		l.state.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
 	}
@@ -339,8 +339,8 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return l.state.pins[at], nil
 }
 
-// drop takes back what keep made count.
-func (st *Standing) drop(f scanned) {
+// remove takes back what keep made count.
+func (st *Standing) remove(f scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
 	}
@@ -349,8 +349,8 @@ func (st *Standing) drop(f scanned) {
 	}
 	if l := f.listed; l != nil {
 		delete(st.byPath, l.Path)
-		st.slugs.drop(l.Slug, l)
-		st.byDID.drop(l.ToolDID, l)
+		st.slugs.remove(l.Slug, l)
+		st.byDID.remove(l.ToolDID, l)
 	}
 }
 

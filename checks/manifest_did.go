@@ -90,10 +90,10 @@ func host(text string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// SameHost tells whether two URLs have one host.
+// SameHost reports whether two URLs have one host.
 func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
 
-// InDomain tells whether a URL lies in the registrable domain (private section) of a did:web's host.
+// InDomain reports whether a URL lies in the registrable domain (private section) of a did:web's host.
 func InDomain(uri, tool string) bool {
 	d, err := did.Parse(tool)
 	if err != nil || d.Method != "web" {

@@ -210,7 +210,7 @@ func skeleton(seen string) string {
 	return string(unified)
 }
 
-// resembles tells whether two texts of four characters or more can be mistaken for one another. Texts that
+// resembles reports whether two texts of four characters or more can be mistaken for one another. Texts that
 // differ only in a trailing number are versions, not impostors.
 func resembles(a, b folded) bool {
 	if a.length < 4 || b.length < 4 {

@@ -247,7 +247,7 @@ func firstDependence(all []witness) string {
 // where the rule does not cover it.
 func (s *Subject) BootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.judged().
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.proposedAt().
 		Before(BootstrapEnd) {
 		return nil
 	}

@@ -177,7 +177,7 @@ func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 // broughtAt is the committer date of the first-parent commit that gave the base listing its content.
 func broughtAt(s *Subject) (time.Time, error) {
 	if l := s.Run.Base.followed; l != nil {
-		b, err := l.Brought(s.Run.Context, s.Path)
+		b, err := l.Origin(s.Run.Context, s.Path)
 		return b.When, err
 	}
 	h, err := s.History()

@@ -97,9 +97,9 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if v.Revoked.IsZero() {
 		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).
 			WithFix("write it like 2026-05-12T13:24:00Z")
-	} else if v.Revoked.After(s.judged().Add(Skew)) {
+	} else if v.Revoked.After(s.proposedAt().Add(Skew)) {
 		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(v.Revoked), stamp(s.judged()), span.Text(Skew)).
+			stamp(v.Revoked), stamp(s.proposedAt()), span.Text(Skew)).
 			WithFix("set revoked_at to now").Until(v.Revoked)
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue",

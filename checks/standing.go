@@ -114,7 +114,7 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 			st.reserve(len(found))
 		}
 		for _, f := range found {
-			st.keep(f)
+			st.add(f)
 			if f.listed != nil {
 				st.Listings = append(st.Listings, f.listed)
 			}
@@ -183,8 +183,8 @@ func condense(path string, l *registry.Listing) *Listed {
 		Level:         level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
 }
 
-// keep makes what one file gives count.
-func (st *Standing) keep(f scanned) {
+// add makes what one file gives count.
+func (st *Standing) add(f scanned) {
 	st.Faults = append(st.Faults, f.faults...)
 	if f.revoked != nil {
 		st.revoked[*f.revoked] = f.path

@@ -30,7 +30,7 @@ type Run struct {
 	DenyGovernance bool
 	Chosen         string   // how base and head were chosen
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged
-	// Selected tells whether a check is to run.
+	// Selected reports whether a check is to run.
 	Selected func(id string) bool
 	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil:
 	// it always does.
@@ -85,10 +85,10 @@ type Subject struct {
 	history []registry.Version
 }
 
-// Added tells whether the base tree has no such file.
+// Added reports whether the base tree has no such file.
 func (s *Subject) Added() bool { return s.Change.Base == nil && s.Change.Head != nil }
 
-// Modified tells whether the range changes a file of the base tree without taking it away.
+// Modified reports whether the range changes a file of the base tree without taking it away.
 func (s *Subject) Modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
 
 // Then is the first parent of the commit that gave a record its present content, and that commit's date.
@@ -142,7 +142,7 @@ func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
 	return s
 }
 
-// Unchanged tells whether the file would land as the base tree holds it: only single commits touch it.
+// Unchanged reports whether the file would land as the base tree holds it: only single commits touch it.
 func (s *Subject) Unchanged() bool {
 	return registry.SameEntry(s.Change.Base, s.Change.Head)
 }
@@ -168,22 +168,22 @@ func (s *Subject) Policy() Policy {
 	return s.Run.Base.Policy
 }
 
-// judged is the time at which the record was proposed: that of its merge in an audit, else now.
-func (s *Subject) judged() time.Time {
+// proposedAt is the time at which the record was proposed: that of its merge in an audit, else now.
+func (s *Subject) proposedAt() time.Time {
 	if s.Then != nil {
 		return s.Then.When
 	}
 	return s.Run.Now
 }
 
-// readable tells whether a signature can ever have verified.
+// readable reports whether a signature can ever have verified.
 func readable(alg, value string) bool {
 	_, err := signature.Text(value)
 	return alg == "EdDSA" && err == nil
 }
 
-// Judged lets go what only judging needs, the evidence and the files' texts: an audit has as many subjects as records.
-func (s *Subject) Judged() {
+// Release lets go what only judging needs, the evidence and the files' texts: an audit has as many subjects as records.
+func (s *Subject) Release() {
 	s.Facts = s.Facts.Spent()
 	s.Record, s.BaseRecord = nil, nil
 }

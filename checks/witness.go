@@ -206,7 +206,7 @@ func vouchedThen(s *Subject, id string) (*voucher, error) {
 	return nil, nil
 }
 
-// pinnedThen tells whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
+// pinnedThen reports whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
 // merged.
 func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	if s.Then == nil {
@@ -235,7 +235,7 @@ func (s *Subject) WitnessListing(id string) (*registry.Listing, error) {
 	return registry.ParseListing(rec), nil
 }
 
-// documents tells whether a witness's own documents are there. What is definitely wrong with one of them
+// documents reports whether a witness's own documents are there. What is definitely wrong with one of them
 // outweighs what another try may change.
 func documents(known *evidence.Witness) (weight, string) {
 	worst, why := counts, ""
@@ -260,7 +260,7 @@ func documents(known *evidence.Witness) (weight, string) {
 	return worst, why
 }
 
-// oddStatus tells whether the last answer had a status that neither gives a document nor says that there is
+// oddStatus reports whether the last answer had a status that neither gives a document nor says that there is
 // none: neither 200 nor 4xx.
 func oddStatus(from []evidence.Observation) bool {
 	if len(from) == 0 || from[len(from)-1].Code != evidence.CodeHTTPStatus {

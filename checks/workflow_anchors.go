@@ -58,9 +58,9 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
 		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
 			cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
-	} else if a.Anchored.After(s.judged().Add(Skew)) {
+	} else if a.Anchored.After(s.proposedAt().Add(Skew)) {
 		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(a.Anchored), stamp(s.judged()), span.Text(Skew)).
+			stamp(a.Anchored), stamp(s.proposedAt()), span.Text(Skew)).
 			WithFix("set anchored_at to now").Until(a.Anchored)
 	}
 	x := s.Facts.CrossMatch
@@ -151,7 +151,7 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 // keyHost is the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did held to be
 // the owner's. It is empty where no listing of it stood, current and not revoked, in the tree that judges.
 func keyHost(s *Subject, id string) (string, error) {
-	tree, at := s.Run.Base.Tree, s.judged()
+	tree, at := s.Run.Base.Tree, s.proposedAt()
 	if s.Then != nil {
 		tree = s.Then.Tree
 	}

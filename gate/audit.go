@@ -418,7 +418,7 @@ func (a *audit) consistency() {
 	a.join.add(checks.Consistency, checks.RegistrySubject, out)
 }
 
-// ofRecords tells whether any check was asked for that looks at what stands at the head.
+// ofRecords reports whether any check was asked for that looks at what stands at the head.
 func (a *audit) ofRecords() bool {
 	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
@@ -495,7 +495,7 @@ func (a *audit) unreached() error {
 	return nil
 }
 
-// mine tells whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
+// mine reports whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
 func (a *audit) mine(path string) bool {
 	if a.cfg.Of == 0 {
 		return true
@@ -528,20 +528,20 @@ func (a *audit) subject(run *checks.Run, e registry.NamedEntry) (*checks.Subject
 	if a.cfg.Offline && !high && !merged {
 		return s, nil // neither its age nor its witnesses will be judged
 	}
-	brought, err := a.ledger.Brought(a.git, e.Path)
+	origin, err := a.ledger.Origin(a.git, e.Path)
 	if err != nil {
 		return s, err
 	}
-	s.Stood = brought.First
+	s.Stood = origin.First
 	if !high && !merged {
 		return s, nil
 	}
-	s.Then = &checks.Then{When: brought.When}
-	if brought.Parent == "" {
+	s.Then = &checks.Then{When: origin.When}
+	if origin.Parent == "" {
 		s.Then.Tree = a.repo.EmptyTree()
 		return s, nil
 	}
-	if s.Then.Tree, err = a.repo.Tree(a.git, brought.Parent); err != nil {
+	if s.Then.Tree, err = a.repo.Tree(a.git, origin.Parent); err != nil {
 		return nil, err
 	}
 	s.Then.Policy, err = checks.ReadPolicy(a.git, s.Then.Tree)

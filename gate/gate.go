@@ -127,8 +127,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err != nil {
 		return err
 	}
-	room := room{records: len(changes)}
-	if err := room.full(); err != nil {
+	budget := budget{records: len(changes)}
+	if err := budget.full(); err != nil {
 		return err
 	}
 	run.Base, err = checks.NewStanding(ctx, rng.Base, func(p string) bool { return touches(changes, p) })
@@ -140,7 +140,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		if err != nil {
 			return err
 		}
-		if err := room.take(s); err != nil {
+		if err := budget.take(s); err != nil {
 			return err
 		}
 		run.Subjects = append(run.Subjects, s)
@@ -162,7 +162,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		return joined.err
 	}
 	rep.Governance = slices.Compact(
-		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng), checks.Passing(rng)))))
+		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
+			checks.TransientGovernance(rng)))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return nil
 }
@@ -244,7 +245,7 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 			judging.Lock()
 			defer judging.Unlock()
 			out[i], err = judgeRest(s, out[i])
-			s.Judged()
+			s.Release()
 			return err
 		})
 	}

@@ -227,7 +227,7 @@ func errMergeBases(n int) error {
 		Err:    fmt.Errorf("%w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)}
 }
 
-// IsAncestor tells whether a commit is tip or an ancestor of it; both are commit ids or revisions.
+// IsAncestor reports whether a commit is tip or an ancestor of it; both are commit ids or revisions.
 func (r *Repository) IsAncestor(ctx context.Context, commit, tip string) (bool, error) {
 	c, err := r.resolve(commit)
 	if err != nil {
@@ -240,7 +240,7 @@ func (r *Repository) IsAncestor(ctx context.Context, commit, tip string) (bool, 
 	return r.isAncestor(ctx, c, t)
 }
 
-// isAncestor tells whether c is one of the tips or an ancestor of one, whatever the dates say.
+// isAncestor reports whether c is one of the tips or an ancestor of one, whatever the dates say.
 func (r *Repository) isAncestor(ctx context.Context, c *commit, tips ...*commit) (bool, error) {
 	a, err := r.walkAncestry(ctx, c, tips...)
 	if err != nil {

@@ -147,8 +147,8 @@ type edit struct {
 
 // composeFolder edits one folder; the zero id is a folder that is not there. It tells whether any entry is
 // left.
-func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []edit, depth int) (gitstore.ID, bool,
-	error) {
+func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []edit,
+	depth int) (gitstore.ID, bool, error) {
 	if depth > maxDepth {
 		return gitstore.ID{}, false, errDepth(path)
 	}
@@ -181,8 +181,8 @@ func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []ed
 }
 
 // composeEntry is what stands under one name after the edits to it and to the paths below it.
-func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.ID, edits []edit, depth int) (Entry,
-	bool, error) {
+func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.ID, edits []edit,
+	depth int) (Entry, bool, error) {
 	entry, there := in.find(name)
 	if edits[0].rest == "" {
 		if head := edits[0].head; head != nil {

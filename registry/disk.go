@@ -187,7 +187,7 @@ func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	return e, nil
 }
 
-// isClean tells whether a tracked file is by size and time as it was when Git wrote the index. A file as new
+// isClean reports whether a tracked file is by size and time as it was when Git wrote the index. A file as new
 // as the index itself may have been changed after.
 func (d *disk) isClean(tracked *indexEntry, info fs.FileInfo) bool {
 	if tracked == nil || d.index == nil || !info.ModTime().Before(d.index.ModTime().Truncate(time.Second)) {
@@ -225,7 +225,7 @@ func (d *disk) plainLines(path string) (gitstore.ID, error) {
 	return hashObject(gitstore.Blob, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), d.like), err
 }
 
-// isClone tells whether a directory is a clone of its own, which Git stores as a submodule.
+// isClone reports whether a directory is a clone of its own, which Git stores as a submodule.
 func (d *disk) isClone(path string) bool {
 	_, err := d.root.Lstat(filepath.FromSlash(path + "/.git"))
 	return err == nil

@@ -158,7 +158,7 @@ func (c *folderCache) like(path string) *folder {
 	return c.latest[path]
 }
 
-// isDataFolder tells whether path is one of the four folders themselves, which grow large and have many versions.
+// isDataFolder reports whether path is one of the four folders themselves, which grow large and have many versions.
 func isDataFolder(path string) bool { return path != "" && KindOf(path).Folder() == path }
 
 func (c *folderCache) put(id gitstore.ID, path string, f *folder) {

@@ -79,7 +79,7 @@ func (r *Repository) Resolve(rev string) (string, error) {
 	return id.String(), nil
 }
 
-// HasRef tells whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
+// HasRef reports whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
 func (r *Repository) HasRef(name string) bool { return r.store.HasRef(name) }
 
 // RemoteURL is the URL of the remote "origin", empty where there is none.

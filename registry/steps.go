@@ -34,12 +34,12 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	compared := make(chan stretch)
+	compared := make(chan batch)
 	var crashed crash.Carrier
 	go func() {
 		defer close(compared)
 		defer crashed.Catch(nil)
-		r.compareChain(ctx, before.root, chain, stretches, func(s stretch) bool {
+		r.compareChain(ctx, before.root, chain, batches, func(s batch) bool {
 			select {
 			case compared <- s:
 				return s.err == nil
@@ -77,30 +77,30 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 // EmptyTree is the tree before a root commit.
 func (r *Repository) EmptyTree() *Tree { return &Tree{repo: r} }
 
-// stretch is a part of a chain of first parents, and what each commit of it changes.
-type stretch struct {
+// batch is a part of a chain of first parents, and what each commit of it changes.
+type batch struct {
 	commits []*commit
 	changes [][]Change
 	err     error
 }
 
-// stretchLimits are how many commits are compared before what they change is given on, and how many changes those
+// batchLimits are how many commits are compared before what they change is given on, and how many changes those
 // may be where it is more than one commit.
-type stretchLimits struct{ commits, changes int }
+type batchLimits struct{ commits, changes int }
 
 // The more commits, the more the trees of a pack are read in the order in which they are stored.
-var stretches = stretchLimits{512, 1 << 17}
+var batches = batchLimits{512, 1 << 17}
 
-var errHeld = errors.New("the stretch holds too many changes")
+var errHeld = errors.New("the batch holds too many changes")
 
 // compareChain compares each commit with the one before, the first with the tree base.
-func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits stretchLimits,
-	send func(stretch) bool) {
+func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits batchLimits,
+	send func(batch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
 		length = min(length, len(chain))
-		s := stretch{commits: chain[:length]}
+		s := batch{commits: chain[:length]}
 		for {
-			s.changes, s.err = r.compareStretch(ctx, base, s.commits, limits.changes)
+			s.changes, s.err = r.compareBatch(ctx, base, s.commits, limits.changes)
 			if s.err != errHeld {
 				break
 			}
@@ -114,9 +114,9 @@ func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain [
 	}
 }
 
-// compareStretch gives what each commit changes; errHeld where several change more than limit.
-func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commits []*commit, limit int) ([][]Change,
-	error) {
+// compareBatch gives what each commit changes; errHeld where several change more than limit.
+func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits []*commit,
+	limit int) ([][]Change, error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
 		id := base
@@ -128,12 +128,12 @@ func (r *Repository) compareStretch(ctx context.Context, base gitstore.ID, commi
 			return nil, err
 		}
 	}
-	backwards := r.storedBackwards(trees)
-	if backwards {
+	newestFirst := r.newestFirst(trees)
+	if newestFirst {
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &stretchWalk{ctx: ctx, repo: r, trees: trees, backwards: backwards, near: map[string]*nearby{},
+	w := &batchWalk{ctx: ctx, repo: r, trees: trees, newestFirst: newestFirst, previous: map[string]*previousFolder{},
 		changes: make([][]Change, len(commits)), left: limit}
 	err := r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
@@ -171,9 +171,9 @@ func (r *Repository) dataTree(root gitstore.ID) (dataTree, error) {
 	return t, nil
 }
 
-// storedBackwards tells whether the newer versions of a data folder stand before the older ones, as git packs them,
+// newestFirst reports whether the newer versions of a data folder stand before the older ones, as git packs them,
 // each the base of the next.
-func (r *Repository) storedBackwards(trees []dataTree) bool {
+func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
 		first, last := trees[0].folders[i], trees[len(trees)-1].folders[i]
 		if !first.IsZero() && !last.IsZero() && first != last {
@@ -204,37 +204,38 @@ func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 	return versions, ids
 }
 
-// stretchWalk compares each tree with the one before, once the data folders of both have come.
-type stretchWalk struct {
-	ctx       context.Context
-	repo      *Repository
-	trees     []dataTree // in the order in which they are read
-	backwards bool       // newest first
-	next      int        // of the trees
-	near      map[string]*nearby
-	changes   [][]Change // by commit, oldest first
-	left      int        // how many more there may be
+// batchWalk compares each tree with the one before, once the data folders of both have come.
+type batchWalk struct {
+	ctx         context.Context
+	repo        *Repository
+	trees       []dataTree // in the order in which they are read
+	newestFirst bool
+	next        int // of the trees
+	previous    map[string]*previousFolder
+	changes     [][]Change // by commit, oldest first
+	left        int        // how many more there may be
 }
 
-// nearby is a data folder in the version that came last and the one before, and where they differ, if that is known.
-type nearby struct {
+// previousFolder is a data folder in the version that came last and the one before, and where they differ, if that is
+// known.
+type previousFolder struct {
 	ids     [2]gitstore.ID
 	folders [2]*folder
 	middle  middle
 	known   bool
 	last    gitstore.Object
-	rooms   [2]gitstore.Room // of the last version and the one before, in turn
+	buffers [2]gitstore.PatchBuffer // of the last version and the one before, in turn
 	turn    int
 }
 
-func (w *stretchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
-	n := w.near[path]
+func (w *batchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
+	n := w.previous[path]
 	if n == nil {
-		n = &nearby{}
-		w.near[path] = n
+		n = &previousFolder{}
+		w.previous[path] = n
 	}
 	prefix, suffix := o.Alike(n.last)
-	raw := n.rooms[n.turn].Put(o)
+	raw := n.buffers[n.turn].Put(o)
 	n.last, n.turn = o, 1-n.turn
 	f, m := parseLike(raw, n.folders[1], prefix, suffix)
 	n.known = f != nil
@@ -250,8 +251,8 @@ func (w *stretchWalk) add(path string, id gitstore.ID, o gitstore.Object) error 
 	return nil
 }
 
-func (w *stretchWalk) folder(id gitstore.ID, path string) (*folder, error) {
-	if n := w.near[path]; n != nil {
+func (w *batchWalk) folder(id gitstore.ID, path string) (*folder, error) {
+	if n := w.previous[path]; n != nil {
 		if i := slices.Index(n.ids[:], id); i >= 0 && n.folders[i] != nil {
 			return n.folders[i], nil
 		}
@@ -259,8 +260,8 @@ func (w *stretchWalk) folder(id gitstore.ID, path string) (*folder, error) {
 	return w.repo.folder(id, path)
 }
 
-func (w *stretchWalk) middle(base, head *folder) middle {
-	for _, n := range w.near {
+func (w *batchWalk) middle(base, head *folder) middle {
+	for _, n := range w.previous {
 		switch {
 		case n.known && n.folders == [2]*folder{base, head}:
 			return n.middle
@@ -272,13 +273,13 @@ func (w *stretchWalk) middle(base, head *folder) middle {
 }
 
 // compareBefore compares the trees before that subscript which are not yet compared.
-func (w *stretchWalk) compareBefore(end int) error {
+func (w *batchWalk) compareBefore(end int) error {
 	for ; w.next < end; w.next++ {
 		if w.next == 0 {
 			continue
 		}
 		i, base, head := w.next-1, w.trees[w.next-1].root, w.trees[w.next].root
-		if w.backwards {
+		if w.newestFirst {
 			i, base, head = len(w.changes)-w.next, head, base
 		}
 		c := comparison{ctx: w.ctx, folder: w.folder, middle: w.middle}

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
-// TestStretches holds that commits compared in stretches change what each compared by itself changes: loose, packed by
+// TestStretches holds that commits compared in batches change what each compared by itself changes: loose, packed by
 // git the newest first, and packed the oldest first.
 func TestStretches(t *testing.T) {
 	c := newClone(t)
@@ -69,9 +69,9 @@ func sameStretches(t *testing.T, name string, r *Repository) {
 		}
 		base = c.tree
 	}
-	for _, limits := range []stretchLimits{stretches, {1, 1000}, {7, 1 << 20}, {64, 20}} {
+	for _, limits := range []batchLimits{batches, {1, 1000}, {7, 1 << 20}, {64, 20}} {
 		var got [][]Change
-		r.compareChain(ctx, r.EmptyTree().root, chain, limits, func(s stretch) bool {
+		r.compareChain(ctx, r.EmptyTree().root, chain, limits, func(s batch) bool {
 			if s.err != nil || len(s.commits) != len(s.changes) {
 				t.Fatalf("%s, %v: %v", name, limits, s.err)
 			}

@@ -139,7 +139,7 @@ func (n *naive) chain(h int) ([]int, bool) {
 	return chain, true
 }
 
-// comesFrom tells whether a commit descends from one of base that has base's own text there and a child in the range.
+// comesFrom reports whether a commit descends from one of base that has base's own text there and a child in the range.
 func (n *naive) comesFrom(commit int, path string) bool {
 	for c := range reach(n.d.parents, commit) {
 		for _, p := range n.d.parents[c] {

@@ -49,8 +49,8 @@ func (t *Tree) Entry(path string) (Entry, bool, error) {
 }
 
 // descend follows a path from a tree object down.
-func descend(root gitstore.ID, path string, read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool,
-	error) {
+func descend(root gitstore.ID, path string,
+	read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool, error) {
 	at := Entry{Mode: ModeTree, ID: root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")

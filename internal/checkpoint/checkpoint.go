@@ -78,7 +78,7 @@ func New(origin string, size int, tip string, trees [4]string, policy int, signe
 	return c, c.check()
 }
 
-// Is tells whether the checkpoint is of this tip with these trees, which must come from the commit that stands at
+// Is reports whether the checkpoint is of this tip with these trees, which must come from the commit that stands at
 // position Size of the first-parent chain under audit.
 func (c *Checkpoint) Is(tip string, trees [4]string) bool {
 	return c.Tip == tip && c.Root == Root(tip, trees)

@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 )
 
-// isAction tells whether the program was started as a step's action: it then reads INPUT_* and nothing else.
+// isAction reports whether the program was started as a step's action: it then reads INPUT_* and nothing else.
 func isAction(sys IO) bool {
 	return sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != ""
 }

@@ -183,7 +183,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	state, err := o.asked(keys, taken).Read(ctx, repo, head)
+	state, err := o.namedCheckpoint(keys, taken).Read(ctx, repo, head)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +246,8 @@ func (o *auditOptions) readAccepted() (*verdict.Accepted, error) {
 	return mirror.ParseAccepted(o.past)
 }
 
-// asked is the checkpoint that the flags name.
-func (o *auditOptions) asked(keys *commitsig.Verifier, taken *verdict.Accepted) mirror.Checkpoint {
+// namedCheckpoint is the checkpoint that the flags name.
+func (o *auditOptions) namedCheckpoint(keys *commitsig.Verifier, taken *verdict.Accepted) mirror.Checkpoint {
 	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey,
 		Moves: o.moves(),
 		Known: o.known, Accepted: taken, SignedSince: o.signedSince}
@@ -257,7 +257,7 @@ func (o *auditOptions) asked(keys *commitsig.Verifier, taken *verdict.Accepted) 
 	return c
 }
 
-// moves tells whether this run may move the checkpoint.
+// moves reports whether this run may move the checkpoint.
 func (o *auditOptions) moves() bool {
 	return o.checkpoint != "" && len(o.only) == 0 && len(o.skip) == 0 && o.shard == "" && o.replay == ""
 }

@@ -41,8 +41,8 @@ type mended struct {
 
 // fix mends what a report finds in records that the work tree changes, as far as a document says the value, and tells
 // each change; told says why a Receipt's values were not taken. The two are empty where there is nothing to mend.
-func (o *checkOptions) fix(ctx context.Context, src evidence.Source, rep *verdict.Report) (changes []mended,
-	told []string, err error) {
+func (o *checkOptions) fix(ctx context.Context, src evidence.Source,
+	rep *verdict.Report) (changes []mended, told []string, err error) {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, nil, err
@@ -97,8 +97,8 @@ func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 }
 
 // mend mends one record; why says what kept a Receipt's values from being taken.
-func (m *mender) mend(ctx context.Context, path string, found map[string][]verdict.Finding) (_ *mended,
-	why string, err error) {
+func (m *mender) mend(ctx context.Context, path string,
+	found map[string][]verdict.Finding) (_ *mended, why string, err error) {
 	was, err := m.tree.Read(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
 		return nil, "", nil // taken away, or a link, which layout refuses

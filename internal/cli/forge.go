@@ -143,7 +143,7 @@ func commentBody(r *verdict.Report) string {
 
 // forgeFailure keeps what another try may change apart from what it will not.
 func forgeFailure(err error) error {
-	if forge.Passing(err) {
+	if forge.Temporary(err) {
 		return &inconclusiveError{err}
 	}
 	return err

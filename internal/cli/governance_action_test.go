@@ -76,8 +76,8 @@ type actionRun struct {
 }
 
 // run gives the exit status, the log, the outputs, and the codes of the report by severity.
-func (a actionRun) run(t *testing.T, dir, head string, forge *ghtest.Server) (code int, log string,
-	outputs map[string]string, codes []string) {
+func (a actionRun) run(t *testing.T, dir, head string,
+	forge *ghtest.Server) (code int, log string, outputs map[string]string, codes []string) {
 	t.Helper()
 	out := t.TempDir()
 	var labels []map[string]string

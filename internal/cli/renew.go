@@ -183,8 +183,8 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 }
 
 // served is the Receipt at a URL, as it is served now.
-func (o *recordFlags) served(ctx context.Context, w *workspace, url string) (evidence.Observation,
-	*receipt.Receipt, error) {
+func (o *recordFlags) served(ctx context.Context, w *workspace,
+	url string) (evidence.Observation, *receipt.Receipt, error) {
 	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
 	switch at.State {
 	case evidence.Obtained:

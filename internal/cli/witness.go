@@ -308,8 +308,8 @@ type candidate struct {
 }
 
 // candidate finds the Receipt, and where the other documents are.
-func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing, s *witnessed) (*candidate,
-	error) {
+func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing,
+	s *witnessed) (*candidate, error) {
 	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: version(), Standing: st,
 		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.assumed()}}
 	if s.text == nil {

@@ -220,7 +220,7 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("the time %.80q, want YYYYMMDD, YYYYMMDDHHMM or YYYYMMDDHHMMSS, with Z", text)
 }
 
-// inForce tells whether the key may be used at a time, in whole seconds as ssh-keygen has it.
+// inForce reports whether the key may be used at a time, in whole seconds as ssh-keygen has it.
 func (s *signer) inForce(at time.Time) bool {
 	return (s.after.IsZero() || !at.Before(s.after)) && (s.before.IsZero() || !at.After(s.before))
 }

@@ -109,7 +109,7 @@ func (b *bench) store(text string) string {
 	return b.git(text, "hash-object", "-t", "commit", "-w", "--literally", "--stdin")
 }
 
-// accepted tells whether git verify-commit accepts a commit.
+// accepted reports whether git verify-commit accepts a commit.
 func (b *bench) accepted(id string, at time.Time) bool {
 	b.t.Helper()
 	gpg := filepath.Join(filepath.Dir(b.dir), "gpg-at")

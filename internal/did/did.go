@@ -203,7 +203,7 @@ func escapes(s string, instead func(c byte, escape string) string) string {
 // Host is the DNS name of a did:web in lower case, without port and trailing dot; else empty.
 func (d DID) Host() string { return d.host }
 
-// HasPath tells whether a did:web has a path below its host.
+// HasPath reports whether a did:web has a path below its host.
 func (d DID) HasPath() bool { return d.path != "" }
 
 // URLs are where the DID Document of a did:web is served: by the method and, for a DID with a path, in the

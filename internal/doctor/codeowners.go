@@ -23,7 +23,7 @@ var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github
 	".github/workflows/any.yml", "schemas/any.schema.json"}
 
 // judgeOwners looks at whether a fork can edit what judges it.
-func (v *visit) judgeOwners() {
+func (v *inspection) judgeOwners() {
 	if v.standing != nil && v.standing.RequiresWorkflows {
 		return
 	}
@@ -106,7 +106,7 @@ func gaps(rules []ownerRule, files []string) []gap {
 }
 
 // guardedFiles are guarded and the files that are there.
-func (v *visit) guardedFiles() []string {
+func (v *inspection) guardedFiles() []string {
 	files := slices.Clone(guarded)
 	errEnough := errors.New("enough")
 	for _, folder := range []string{".github", "schemas"} {

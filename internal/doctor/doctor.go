@@ -42,7 +42,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &visit{tree: root.FS(), branch: "main", section6: o.Section6}
+	v := &inspection{tree: root.FS(), branch: "main", section6: o.Section6}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
@@ -59,8 +59,8 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	return v.report("doctor")
 }
 
-// visit is one look at one installation.
-type visit struct {
+// inspection is one look at one installation.
+type inspection struct {
 	section6   []repoconfig.Row
 	tree       fs.FS
 	branch     string
@@ -77,12 +77,12 @@ type visit struct {
 	compared   string   // what the comparison of protections came to; empty: there was none
 }
 
-func (v *visit) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
+func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
 	v.findings = append(v.findings,
 		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-func (v *visit) askForge(ctx context.Context, c *forge.Client) {
+func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
 	v.forge = c.Repository
 	standing, err := c.Standing(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (v *visit) askForge(ctx context.Context, c *forge.Client) {
 }
 
 // unanswered says that the forge could not be asked.
-func (v *visit) unanswered(err error) {
+func (v *inspection) unanswered(err error) {
 	fix := "name the repository, and give a token that may read it (administration: read shows all)"
 	if e, ok := errors.AsType[*forge.Error](err); ok {
 		fix = e.Fix()
@@ -102,7 +102,7 @@ func (v *visit) unanswered(err error) {
 }
 
 // read gives the text of a regular file of the clone, nil where it is not there.
-func (v *visit) read(name string, limit int) ([]byte, error) {
+func (v *inspection) read(name string, limit int) ([]byte, error) {
 	f, err := v.tree.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -134,7 +134,7 @@ func (v *visit) read(name string, limit int) ([]byte, error) {
 const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate " +
 	"protect --dry-run"
 
-func (v *visit) readConfig() {
+func (v *inspection) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
 	data, err := v.read(repoconfig.Path, repoconfig.MaxBytes)
 	switch {
@@ -163,7 +163,7 @@ func (v *visit) readConfig() {
 }
 
 // fault reports an error of a YAML reader at its place.
-func (v *visit) fault(s verdict.Severity, code string, err error, fix string) {
+func (v *inspection) fault(s verdict.Severity, code string, err error, fix string) {
 	var e *strictyaml.Error
 	if errors.As(err, &e) {
 		v.add(s, code, e.Pos, fix, "%s", e.Message)
@@ -173,7 +173,7 @@ func (v *visit) fault(s verdict.Severity, code string, err error, fix string) {
 }
 
 // judgeConfig holds the wanted protections to what RFC 0026 section 7 demands.
-func (v *visit) judgeConfig() {
+func (v *inspection) judgeConfig() {
 	have, least := v.config.Protection, repoconfig.Minimum()
 	if have.MergeQueue {
 		least.UpToDate = false
@@ -206,7 +206,7 @@ func (v *visit) judgeConfig() {
 }
 
 // place is the position of a member of the repo-config, or of the protection that should have it.
-func (v *visit) place(path string) strict.Pos {
+func (v *inspection) place(path string) strict.Pos {
 	if v.config == nil {
 		return strict.Pos{Path: repoconfig.Path}
 	}
@@ -218,7 +218,7 @@ func (v *visit) place(path string) strict.Pos {
 }
 
 // wanted is the protection that the forge is held to.
-func (v *visit) wanted() repoconfig.Protection {
+func (v *inspection) wanted() repoconfig.Protection {
 	if v.config != nil {
 		return v.config.Protection
 	}
@@ -231,7 +231,7 @@ func (v *visit) wanted() repoconfig.Protection {
 
 const applyFix = "run oap-gate protect --apply with a token that may administer"
 
-func (v *visit) judgeProtections() {
+func (v *inspection) judgeProtections() {
 	if v.standing == nil {
 		return
 	}
@@ -245,7 +245,7 @@ func (v *visit) judgeProtections() {
 }
 
 // differences reports each difference in the words of tell, and counts them. fix mends one that is missing.
-func (v *visit) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
+func (v *inspection) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
 	count := map[forge.State]int{}
 	for _, d := range all {
 		count[d.State]++

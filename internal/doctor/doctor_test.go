@@ -652,7 +652,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	v := &visit{tree: fstest.MapFS{}}
+	v := &inspection{tree: fstest.MapFS{}}
 	v.add(verdict.Error, "of-no-rule", strict.Pos{}, "", "x")
 	if r, err := v.report("doctor"); err == nil {
 		t.Errorf("a finding was lost: %+v", r)
@@ -716,7 +716,7 @@ func FuzzWorkflow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v := &visit{tree: fstest.MapFS{}, branch: "main"}
+		v := &inspection{tree: fstest.MapFS{}, branch: "main"}
 		v.workflows = []*workflow{newWorkflow(field{path: "w.yml", value: root}, true)}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()

@@ -22,7 +22,7 @@ var staleAfter = []struct {
 }
 
 // judgeGovernanceEvents looks at the triggers of a workflow that runs the specification's gates.
-func (v *visit) judgeGovernanceEvents(w *workflow) {
+func (v *inspection) judgeGovernanceEvents(w *workflow) {
 	if !slices.ContainsFunc(w.jobs, func(j *job) bool { return j.first(governsRole) != nil }) {
 		return
 	}
@@ -50,16 +50,16 @@ func (v *visit) judgeGovernanceEvents(w *workflow) {
 }
 
 // governs reports whether a workflow runs the specification's gates.
-func (v *visit) governs() bool { return v.has(governsRole) }
+func (v *inspection) governs() bool { return v.has(governsRole) }
 
 // conforms reports whether a workflow holds something against a companion protocol, in a repository that is no
 // registry.
-func (v *visit) conforms() bool {
+func (v *inspection) conforms() bool {
 	_, err := fs.Stat(v.tree, "implementations")
 	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)
 }
 
-func (v *visit) has(r role) bool {
+func (v *inspection) has(r role) bool {
 	return slices.ContainsFunc(v.workflows, func(w *workflow) bool {
 		return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == r })
 	})

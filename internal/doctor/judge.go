@@ -12,7 +12,7 @@ import (
 )
 
 // judge looks at one workflow that uses the gate.
-func (v *visit) judge(w *workflow) {
+func (v *inspection) judge(w *workflow) {
 	if !w.uses() {
 		if w.runsOn("pull_request") {
 			for _, j := range w.jobs {
@@ -61,7 +61,7 @@ func (v *visit) judge(w *workflow) {
 }
 
 // judgeEvents looks at the triggers of a workflow that checks.
-func (v *visit) judgeEvents(w *workflow) {
+func (v *inspection) judgeEvents(w *workflow) {
 	checks := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole })
 	if !checks {
 		return
@@ -98,7 +98,7 @@ func (v *visit) judgeEvents(w *workflow) {
 }
 
 // judgeTarget finds a gate that runs with the base repository's rights.
-func (v *visit) judgeTarget(w *workflow, r role) {
+func (v *inspection) judgeTarget(w *workflow, r role) {
 	target, ok := w.events["pull_request_target"]
 	if !ok {
 		return
@@ -114,8 +114,8 @@ func (v *visit) judgeTarget(w *workflow, r role) {
 			"stranger's files")
 }
 
-// queued tells whether pull requests land by a merge queue.
-func (v *visit) queued() bool {
+// queued reports whether pull requests land by a merge queue.
+func (v *inspection) queued() bool {
 	if v.config != nil && v.config.Protection.MergeQueue {
 		return true
 	}
@@ -131,7 +131,7 @@ func (v *visit) queued() bool {
 
 // judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
 // the commit, which may be proposed to the default branch as well.
-func (v *visit) judgeBranches(name string, event field) {
+func (v *inspection) judgeBranches(name string, event field) {
 	at := event
 	if f := event.member("branches"); f.there() {
 		only := f.list()
@@ -148,7 +148,7 @@ func (v *visit) judgeBranches(name string, event field) {
 }
 
 // judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
-func (v *visit) judgeFilters(name string, event field, types ...string) {
+func (v *inspection) judgeFilters(name string, event field, types ...string) {
 	for _, filter := range []string{"paths", "paths-ignore"} {
 		if f := event.member(filter); f.there() {
 			v.add(verdict.Error, "path-filter", f.pos(), "drop "+filter+
@@ -214,7 +214,7 @@ var (
 
 // judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must
 // count.
-func (v *visit) judgeCheckJob(j *job) {
+func (v *inspection) judgeCheckJob(j *job) {
 	if m := j.member("strategy").member("matrix"); m.there() {
 		v.add(verdict.Error, "matrix", m.pos(), "one job without a matrix",
 			"job %q has a matrix: its checks have other names than the one that is required", j.id)
@@ -271,7 +271,7 @@ var (
 )
 
 // judgeScript looks at whether a script that checks fails where the gate does, and calls it in every case.
-func (v *visit) judgeScript(j *job, s *step) {
+func (v *inspection) judgeScript(j *job, s *step) {
 	run, text := s.member("run"), script(s.field)
 	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
 		j.w.member("defaults").member("run").member("shell").text())
@@ -307,7 +307,7 @@ func unit(j *job, i int) string {
 	return fmt.Sprintf("a step of job %q", j.id)
 }
 
-func (v *visit) judgeSecrets(j *job) {
+func (v *inspection) judgeSecrets(j *job) {
 	for _, f := range []field{j.field, j.w.member("env")} {
 		f.each(func(leaf field) {
 			text := leaf.text()
@@ -346,7 +346,7 @@ var leavesOut = regexp.MustCompile(
 	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
-func (v *visit) judgeSelection(s *step) {
+func (v *inspection) judgeSelection(s *step) {
 	for _, name := range []string{"offline", "skip", "base", "entrypoint"} {
 		if in := s.input(name); in.there() && in.text() != "" && !strings.EqualFold(in.text(), "false") {
 			v.add(verdict.Error, "incomplete", in.pos(), "drop "+name,
@@ -372,7 +372,7 @@ func (v *visit) judgeSelection(s *step) {
 }
 
 // known are the ids of the gate's checks.
-func (v *visit) known() map[string]bool {
+func (v *inspection) known() map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range v.section6 {
 		for _, id := range row.Checks {
@@ -411,7 +411,7 @@ func isCheckout(s *step) bool {
 }
 
 // judgeCheckout looks at the clone that the gate gets.
-func (v *visit) judgeCheckout(j *job, r role) {
+func (v *inspection) judgeCheckout(j *job, r role) {
 	gate := j.first(r)
 	var checkout *step
 	for _, s := range j.steps {
@@ -449,7 +449,7 @@ func (v *visit) judgeCheckout(j *job, r role) {
 }
 
 // judgePermissions looks at what the job's token may write, beside what it is for.
-func (v *visit) judgePermissions(j *job, writable []string) {
+func (v *inspection) judgePermissions(j *job, writable []string) {
 	p := j.member("permissions")
 	if !p.there() {
 		p = j.w.member("permissions")
@@ -472,7 +472,7 @@ func (v *visit) judgePermissions(j *job, writable []string) {
 }
 
 // judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
-func (v *visit) judgeCommentJob(j *job) {
+func (v *inspection) judgeCommentJob(j *job) {
 	if _, ok := j.w.events["workflow_run"]; !ok {
 		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml",
 			"comments are written without workflow_run: on a pull request from a fork the token can only read")
@@ -498,7 +498,7 @@ func (v *visit) judgeCommentJob(j *job) {
 }
 
 // judgeProtectJob looks at a job that has a token to administer with.
-func (v *visit) judgeProtectJob(j *job) {
+func (v *inspection) judgeProtectJob(j *job) {
 	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review",
 		"pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment",
 		"fork", "watch"} {
@@ -511,7 +511,7 @@ func (v *visit) judgeProtectJob(j *job) {
 }
 
 // judgeReusable looks at jobs without steps, which call another file.
-func (v *visit) judgeReusable(j *job) {
+func (v *inspection) judgeReusable(j *job) {
 	uses := j.member("uses")
 	if strings.Contains(uses.text(), "oap-gate") {
 		v.called = v.called || j.w.runsOn("pull_request")
@@ -527,7 +527,7 @@ var (
 )
 
 // judgePins looks at whether each action of the job is the one that somebody once read.
-func (v *visit) judgePins(j *job) {
+func (v *inspection) judgePins(j *job) {
 	for _, s := range j.steps {
 		uses := s.member("uses")
 		text := uses.text()
@@ -558,7 +558,7 @@ func (v *visit) judgePins(j *job) {
 var hostile = regexp.MustCompile(
 	`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
-func (v *visit) judgeScripts(j *job) {
+func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
 			if hostile.MatchString(run.text()) {
@@ -570,7 +570,7 @@ func (v *visit) judgeScripts(j *job) {
 }
 
 // judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
-func (v *visit) judgeCoverage() {
+func (v *inspection) judgeCoverage() {
 	gates := v.gates()
 	if v.unreadable {
 		return // the gate may be in the file that could not be read
@@ -620,8 +620,8 @@ func (v *visit) judgeCoverage() {
 	}
 }
 
-// required tells whether the branch requires a check of that name; where there is no repo-config, every gate counts.
-func (v *visit) required(context string) bool {
+// required reports whether the branch requires a check of that name; where there is no repo-config, every gate counts.
+func (v *inspection) required(context string) bool {
 	if v.config == nil {
 		return true
 	}
@@ -633,7 +633,7 @@ func (v *visit) required(context string) bool {
 const actionsApp = 15368
 
 // judgeContexts looks at the names under which jobs report.
-func (v *visit) judgeContexts(gates []*job) {
+func (v *inspection) judgeContexts(gates []*job) {
 	reporters := map[string][]*job{}
 	for _, w := range v.workflows {
 		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment",

@@ -11,7 +11,7 @@ type Other struct {
 // Others are those of a clone's work tree that can be read, in the order of their paths. The error means that the
 // folder cannot be read.
 func Others(tree fs.FS) ([]Other, error) {
-	v := &visit{tree: tree}
+	v := &inspection{tree: tree}
 	if err := v.readWorkflows(); err != nil {
 		return nil, err
 	}

@@ -27,13 +27,13 @@ type Changes struct {
 // Protect compares the protections at the forge with those of the file and, if it may, adds what is missing: see
 // [forge.Protect]. tree is the clone, whose workflows say what is reported. A forge that does not answer for now is a
 // finding; any other error of it is returned.
-func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS, may Changes) (*verdict.Report,
-	error) {
-	v := &visit{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
+func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
+	may Changes) (*verdict.Report, error) {
+	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
 	apply := may.Apply
 	done, err := forge.Protect(ctx, c, file.Config.Protection, apply)
 	switch {
-	case forge.Passing(err):
+	case forge.Temporary(err):
 		v.unanswered(err)
 		return v.report("protect", "protections")
 	case err != nil:
@@ -58,8 +58,8 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 
 // prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them
 // away where it may.
-func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
-	look := &visit{tree: v.tree}
+func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
+	look := &inspection{tree: v.tree}
 	if err := look.readWorkflows(); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (v *visit) prune(ctx context.Context, c *forge.Client, done *forge.Protecte
 
 // reports reports whether a job of a workflow may have that name: one that is computed, or of a matrix or a called
 // workflow, is only known in part.
-func (v *visit) reports(context string) bool {
+func (v *inspection) reports(context string) bool {
 	for _, w := range v.workflows {
 		for _, j := range w.jobs {
 			var parts []string
@@ -110,7 +110,7 @@ func (v *visit) reports(context string) bool {
 }
 
 // report gives each of the rules with these ids, all where none is named, its result.
-func (v *visit) report(mode string, ids ...string) (*verdict.Report, error) {
+func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
 	slices.SortStableFunc(v.findings, func(a, b verdict.Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
@@ -164,7 +164,7 @@ var judged = map[string][]role{
 }
 
 // unblamed is the outcome of a rule that nothing speaks against.
-func (v *visit) unblamed(rule string) verdict.Outcome {
+func (v *inspection) unblamed(rule string) verdict.Outcome {
 	roles := judged[rule]
 	jobs := 0
 	for _, w := range v.workflows {

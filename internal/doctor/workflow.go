@@ -107,7 +107,7 @@ func (f field) pos() strict.Pos {
 	return strict.Pos{Path: f.path, Line: n.Line, Column: n.Column}
 }
 
-// holds tells whether any scalar in f matches.
+// holds reports whether any scalar in f matches.
 func (f field) holds(re *regexp.Regexp) bool {
 	if f.value == nil {
 		return false
@@ -156,12 +156,12 @@ func (j *job) first(roles ...role) *step {
 	return nil
 }
 
-// uses tells whether any job uses the gate.
+// uses reports whether any job uses the gate.
 func (w *workflow) uses() bool {
 	return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() != noRole })
 }
 
-// runsOn tells whether any of the events starts the workflow.
+// runsOn reports whether any of the events starts the workflow.
 func (w *workflow) runsOn(events ...string) bool {
 	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
 }
@@ -176,7 +176,7 @@ func (j *job) role() role {
 	return noRole
 }
 
-func (v *visit) readWorkflows() error {
+func (v *inspection) readWorkflows() error {
 	entries, err := fs.ReadDir(v.tree, workflowFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading %s: %w", workflowFolder, err)
@@ -215,8 +215,8 @@ func (v *visit) readWorkflows() error {
 	return nil
 }
 
-// ownAction tells whether the clone's own root action is the gate: then "uses: ./" is it.
-func (v *visit) ownAction() bool {
+// ownAction reports whether the clone's own root action is the gate: then "uses: ./" is it.
+func (v *inspection) ownAction() bool {
 	for _, name := range []string{"action.yml", "action.yaml"} {
 		if data, err := v.read(name, maxWorkflow); err == nil && strings.Contains(string(data), "oap-gate") {
 			return true
@@ -335,7 +335,7 @@ func commandRole(command string) role {
 }
 
 // gates are the jobs that check pull requests.
-func (v *visit) gates() []*job {
+func (v *inspection) gates() []*job {
 	var all []*job
 	for _, w := range v.workflows {
 		if !w.runsOn("pull_request") {

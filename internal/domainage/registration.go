@@ -17,7 +17,7 @@ var (
 	ErrLimited     = errors.New("the server refused to answer for now")
 )
 
-// Answered tells whether err, of FromRDAP or FromWHOIS, is an answer of the source: it has no usable date.
+// Answered reports whether err, of FromRDAP or FromWHOIS, is an answer of the source: it has no usable date.
 func Answered(err error) bool {
 	return errors.Is(err, ErrNoRegistration) || errors.Is(err, ErrNoDate) || errors.Is(err, ErrDate)
 }

@@ -29,7 +29,7 @@ func (a *archive) Observe(ctx context.Context, r Request) Observation {
 	if o.State == Obtained {
 		sum := sha256.Sum256(o.Body)
 		o.SHA256 = hex.EncodeToString(sum[:])
-		a.keep(o)
+		a.store(o)
 	}
 	return o
 }
@@ -47,9 +47,9 @@ func openArchive(dir string, below layer) (*archive, error) {
 // path is sharded by the first two digits: a folder of a million files is slow to list.
 func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2], sum) }
 
-// keep stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
+// store stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
 // written is let go: the run has its answer.
-func (a *archive) keep(o Observation) {
+func (a *archive) store(o Observation) {
 	if a.dir == "" || o.Protocol != HTTPS {
 		return
 	}

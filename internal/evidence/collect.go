@@ -29,7 +29,7 @@ type Set uint16
 // With is the set with k in it.
 func (s Set) With(k Kind) Set { return s | 1<<k }
 
-// Has tells whether k is in the set.
+// Has reports whether k is in the set.
 func (s Set) Has(k Kind) bool { return s&(1<<k) != 0 }
 
 // Wanted says what to seek about one record, and what the registry knows that decides it.
@@ -337,8 +337,8 @@ func (c *collector) domainAge(l *registry.Listing) Result[Registration] {
 }
 
 // registration reads one source's reply. A reply that is no answer leaves the question open.
-func (c *collector) registration(r Request, parse func(string, []byte) (domainage.Registration,
-	error)) Result[domainage.Registration] {
+func (c *collector) registration(r Request,
+	parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
 	o := c.s.Observe(c.ctx, r)
 	if o.State != Obtained {
 		return fault[domainage.Registration](o)

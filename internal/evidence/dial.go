@@ -109,7 +109,7 @@ func (d *dialer) connectTo(host string) (netip.AddrPort, bool) {
 	return d.public, d.public.IsValid() && isPublicName(host)
 }
 
-// isPublicName tells whether a name can be one of the public DNS.
+// isPublicName reports whether a name can be one of the public DNS.
 func isPublicName(host string) bool {
 	if _, err := domainage.Host(host); err != nil || !strings.Contains(host, ".") {
 		return false

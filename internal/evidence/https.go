@@ -100,7 +100,7 @@ func (r *routes) close() {
 	}
 }
 
-// isNamed tells whether a URL lies on a server that the operator named.
+// isNamed reports whether a URL lies on a server that the operator named.
 func (r *routes) isNamed(u *url.URL) bool {
 	return sameServer(r.rdap, u) || sameServer(r.server, u)
 }

@@ -25,8 +25,8 @@ type Target struct {
 // once and in this goroutine. It gives the DID whose document is sought, empty for none, whether the witnesses'
 // Manifests matter, and what decides whose documents are sought: of its Kinds, Witnesses alone counts. A Receipt that
 // nothing names stays Unsought.
-func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (id string, independence bool,
-	w Wanted)) *Facts {
+func CollectTarget(ctx context.Context, s Source, t Target,
+	want func(*Facts) (id string, independence bool, w Wanted)) *Facts {
 	f := &Facts{}
 	c := &collector{ctx: ctx, s: s, memo: t.Memo}
 	f.Manifest = c.manifestOf(t.Manifest)
@@ -53,7 +53,7 @@ func CollectTarget(ctx context.Context, s Source, t Target, want func(*Facts) (i
 	return f
 }
 
-// IsHTTPS tells whether a text begins as an https URL does, and is no longer than a URL may be.
+// IsHTTPS reports whether a text begins as an https URL does, and is no longer than a URL may be.
 func IsHTTPS(uri string) bool {
 	const scheme = "https://"
 	return len(uri) > len(scheme) && len(uri) <= maxURL && strings.EqualFold(uri[:len(scheme)], scheme)

@@ -77,8 +77,8 @@ func (e *Error) Fix() string {
 // Unwrap gives the kind and the cause.
 func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
 
-// Passing tells whether another try may end otherwise.
-func Passing(err error) bool {
+// Temporary reports whether another try may end otherwise.
+func Temporary(err error) bool {
 	return errors.Is(err, ErrLimited) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnresolved)
 }
 

@@ -131,7 +131,7 @@ func (v *view) checks(wanted repoconfig.Protection) {
 	}
 }
 
-// requires tells whether the list demands at least c: the same context, from the same app where c names one.
+// requires reports whether the list demands at least c: the same context, from the same app where c names one.
 func requires(list []repoconfig.RequiredCheck, c repoconfig.RequiredCheck) bool {
 	for _, one := range list {
 		if one.Context == c.Context && (c.AppID == 0 || one.AppID == c.AppID) {

@@ -63,8 +63,8 @@ func after(done []string, err error) error {
 	return fmt.Errorf("%w (changed before that: %s)", err, strings.Join(done, "; "))
 }
 
-func (c *Client) apply(ctx context.Context, differences []Difference, wanted repoconfig.Protection) (done []string,
-	err error) {
+func (c *Client) apply(ctx context.Context, differences []Difference,
+	wanted repoconfig.Protection) (done []string, err error) {
 	setting := func(d Difference) bool { return d.Path == "protection.block_rebase_merging" && d.State != Stricter }
 	if slices.ContainsFunc(differences, setting) {
 		change := map[string]bool{"allow_rebase_merge": false}

@@ -400,7 +400,7 @@ func TestApplyReadsAgain(t *testing.T) {
 func TestErrorsSayWhetherAnotherTryHelps(t *testing.T) {
 	for kind, want := range map[error]bool{ErrLimited: true, ErrUnavailable: true, ErrUnresolved: true,
 		ErrForbidden: false, ErrNotFound: false, ErrRefused: false, ErrUnauthorized: false} {
-		if got := Passing(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
+		if got := Temporary(fmt.Errorf("x: %w", &Error{Kind: kind})); got != want {
 			t.Errorf("%v: %v", kind, got)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // Prune takes required checks from the repository's own rulesets and from the classic protection of a branch, and
 // nothing else. A ruleset of an organisation or an enterprise is left as it is. The result is what was changed, one
 // line each. An error wraps an *Error and says what was changed before it.
-func (c *Client) Prune(ctx context.Context, branch string, stale func(repoconfig.RequiredCheck) bool) (done []string,
-	err error) {
+func (c *Client) Prune(ctx context.Context, branch string,
+	stale func(repoconfig.RequiredCheck) bool) (done []string, err error) {
 	var ids []int64
 	err = Pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(branch), func(list []branchRule) bool {
 		for _, r := range list {
@@ -49,8 +49,8 @@ func (c *Client) Prune(ctx context.Context, branch string, stale func(repoconfig
 
 // pruneRuleset writes a ruleset back without the stale checks: every other member as it was. One that shows nobody who
 // bypasses it cannot be written back whole.
-func (c *Client) pruneRuleset(ctx context.Context, id int64, stale func(repoconfig.RequiredCheck) bool) (string,
-	error) {
+func (c *Client) pruneRuleset(ctx context.Context, id int64,
+	stale func(repoconfig.RequiredCheck) bool) (string, error) {
 	path := "rulesets/" + strconv.FormatInt(id, 10)
 	var set map[string]any
 	if _, err := c.Call(ctx, "reading the ruleset "+strconv.FormatInt(id, 10), http.MethodGet, path, nil,
@@ -97,8 +97,8 @@ func requiredCheck(v any) repoconfig.RequiredCheck {
 	return repoconfig.RequiredCheck{Context: context, AppID: int64(app)}
 }
 
-func (c *Client) pruneClassic(ctx context.Context, branch string, stale func(repoconfig.RequiredCheck) bool) (string,
-	error) {
+func (c *Client) pruneClassic(ctx context.Context, branch string,
+	stale func(repoconfig.RequiredCheck) bool) (string, error) {
 	path := "branches/" + url.PathEscape(branch) + "/protection/required_status_checks"
 	type check struct {
 		Context string `json:"context"`

@@ -18,10 +18,10 @@ import (
 type Standing struct {
 	Branch string // the default branch
 	Layers []Layer
-	// RequiresWorkflows tells whether a ruleset of the organisation demands that workflows pass, which a fork cannot
+	// RequiresWorkflows reports whether a ruleset of the organisation demands that workflows pass, which a fork cannot
 	// edit.
 	RequiresWorkflows bool
-	// QueueRebases tells whether a merge queue lands pull requests by rebasing.
+	// QueueRebases reports whether a merge queue lands pull requests by rebasing.
 	QueueRebases bool
 	// Unread are the parts that the token may not see, each with the reason.
 	Unread []string

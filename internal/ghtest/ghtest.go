@@ -329,7 +329,7 @@ func (s *Server) route(r *request) {
 	}
 }
 
-// is tells whether the request has that method and path; "*" stands for one segment.
+// is reports whether the request has that method and path; "*" stands for one segment.
 func (r *request) is(method string, path ...string) bool {
 	if r.Method != method || len(r.path) != len(path) {
 		return false

@@ -79,7 +79,7 @@ type batch struct {
 type pending struct {
 	id     ID
 	object cached // without data where it is in pieces of others
-	pieces pieces // of a large tree
+	pieces rope   // of a large tree
 	err    error
 }
 
@@ -110,20 +110,20 @@ func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 
 // latest are the large trees made last, the newest at the end, of which git makes the next a delta. They keep in memory
 // what the cache may hold, or the last one.
-type latest []made
+type latest []builtTree
 
 // maxLatest is how many are kept: git looks at ten by default.
 const maxLatest = 16
 
-// made is a large tree. Its pieces keep the deltas that they are of in memory, which may be so many bytes.
-type made struct {
+// builtTree is a large tree. Its pieces keep the deltas that they are of in memory, which may be so many bytes.
+type builtTree struct {
 	place  place
-	pieces pieces
+	pieces rope
 	root   []byte // the tree in one piece that it goes back to
 	deltas int64
 }
 
-func (l *latest) put(m made) {
+func (l *latest) put(m builtTree) {
 	all := append(*l, m)
 	size, kept := 0, len(all)
 	roots := map[*byte]bool{}
@@ -141,13 +141,13 @@ func (l *latest) put(m made) {
 	*l = slices.Delete(all, 0, kept)
 }
 
-func (l *latest) get(at place) made {
+func (l *latest) get(at place) builtTree {
 	for _, t := range *l {
 		if t.place == at {
 			return t
 		}
 	}
-	return made{}
+	return builtTree{}
 }
 
 // unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
@@ -162,7 +162,7 @@ func (s *Store) unverified(id ID, limit int64, l *latest) pending {
 			return o
 		}
 		o.object.place, o.object.kind = place{p, at}, Tree
-		var m made
+		var m builtTree
 		if m, o.err = p.inPieces(at, limit, l); len(m.pieces) == 1 {
 			o.object.data = m.pieces.bytes()[0]
 		}
@@ -182,32 +182,32 @@ func (s *Store) unverified(id ID, limit int64, l *latest) pending {
 }
 
 // whole is a large tree in one piece.
-func whole(tree []byte) made {
-	return made{pieces: pieces{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
+func whole(tree []byte) builtTree {
+	return builtTree{pieces: rope{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
 }
 
 // inPieces makes a large tree that is a delta of one made before; without pieces where it is none. It is in one piece
 // where the many, or the deltas that they are of, would take more than they spare.
-func (p *pack) inPieces(at, limit int64, l *latest) (made, error) {
+func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 	r, e, err := p.start(at)
 	if err != nil {
-		return made{}, err
+		return builtTree{}, err
 	}
 	defer r.release()
 	if e.kind < offsetDelta || e.size > maxHeld || p.index.idSize != sha1.Size {
-		return made{}, nil
+		return builtTree{}, nil
 	}
 	base := l.get(place{p, e.base})
 	if base.pieces == nil {
-		return made{}, nil
+		return builtTree{}, nil
 	}
 	delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
 	if err != nil {
-		return made{}, err
+		return builtTree{}, err
 	}
 	_, size, _, err := deltaSizes(delta)
 	if err != nil || size < leastPieces || size > limit {
-		return made{}, err
+		return builtTree{}, err
 	}
 	tree, err := base.pieces.apply(delta)
 	deltas := base.deltas + e.size
@@ -217,7 +217,7 @@ func (p *pack) inPieces(at, limit int64, l *latest) (made, error) {
 			return whole(data), nil
 		}
 	}
-	return made{pieces: tree, root: base.root, deltas: deltas}, err
+	return builtTree{pieces: tree, root: base.root, deltas: deltas}, err
 }
 
 // finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as

@@ -23,7 +23,7 @@ func TestEach(t *testing.T) {
 	for _, order := range [][]ID{ids, newest, nil} {
 		next := 0
 		err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
-			if i != next || hashOf(o.Type, new(Room).Put(o)) != order[i] {
+			if i != next || hashOf(o.Type, new(PatchBuffer).Put(o)) != order[i] {
 				t.Errorf("object %d of %d: not the one asked for", i, next)
 			}
 			next++
@@ -84,8 +84,8 @@ func TestEachOfDamaged(t *testing.T) {
 	read := 0
 	err := s.Each(context.Background(), []ID{id, id, bad}, 1<<20, func(_ int, o Object) error {
 		read++
-		if string(new(Room).Put(o)) != "whole\n" {
-			t.Errorf("read %q", new(Room).Put(o))
+		if string(new(PatchBuffer).Put(o)) != "whole\n" {
+			t.Errorf("read %q", new(PatchBuffer).Put(o))
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func FuzzPack(f *testing.F) {
 			t.Fatal(err)
 		}
 		p := packOf(pack, x)
-		s := &Store{facts: facts{idSize: 20}}
+		s := &Store{cloneFormat: cloneFormat{idSize: 20}}
 		for _, id := range ids {
 			at, _ := x.find(id)
 			o, err := s.readPacked(p, at, id, 1<<16)
@@ -68,7 +68,7 @@ func FuzzDelta(f *testing.F) {
 		}
 		out, err := applyDelta(base, delta)
 		if len(base) > 0 {
-			one, _ := pieces(nil).add(base, 0, len(base))
+			one, _ := rope(nil).add(base, 0, len(base))
 			p, otherErr := one.apply(delta)
 			if otherErr != errManyPieces && ((err == nil) != (otherErr == nil) || err == nil &&
 				!bytes.Equal(out, bytes.Join(p.bytes(), nil))) {

@@ -45,7 +45,7 @@ func BytesID(raw []byte) ID {
 	return id
 }
 
-// IsZero tells whether id names no object.
+// IsZero reports whether id names no object.
 func (id ID) IsZero() bool { return id.size == 0 }
 
 // Bytes are the raw bytes: 20 or 32.

@@ -21,30 +21,30 @@ const (
 	maxNesting    = 5  // of alternates in alternates, as in git
 )
 
-// facts are what the configuration says about how to read the clone.
-type facts struct {
+// cloneFormat are what the configuration says about how to read the clone.
+type cloneFormat struct {
 	idSize   int
 	promisor bool
 	remotes  map[string]string // URL by name
 }
 
 // readConfig accepts the extensions that change nothing for a reader, or that it knows how to serve.
-func readConfig(common string) (facts, error) {
+func readConfig(common string) (cloneFormat, error) {
 	text, err := readCapped(filepath.Join(common, "config"), maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return facts{}, err
+		return cloneFormat{}, err
 	}
 	c, err := parseConfig(string(text))
 	if err != nil {
-		return facts{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+		return cloneFormat{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
 	}
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
-		return facts{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
+		return cloneFormat{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}
-	f := facts{idSize: 20, remotes: map[string]string{}}
+	f := cloneFormat{idSize: 20, remotes: map[string]string{}}
 	keys := make([]string, 0, len(c))
 	for key := range c {
 		keys = append(keys, key)
@@ -53,7 +53,7 @@ func readConfig(common string) (facts, error) {
 	for _, key := range keys {
 		if name, ok := strings.CutPrefix(key, "extensions."); ok {
 			if err := f.extension(name, c[key], version); err != nil {
-				return facts{}, err
+				return cloneFormat{}, err
 			}
 		}
 		if name, ok := strings.CutPrefix(key, "remote."); ok && strings.HasSuffix(name, ".url") {
@@ -62,7 +62,7 @@ func readConfig(common string) (facts, error) {
 		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") {
 			on, err := c.bool(key)
 			if err != nil {
-				return facts{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+				return cloneFormat{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
 			}
 			f.promisor = f.promisor || on
 		}
@@ -73,7 +73,7 @@ func readConfig(common string) (facts, error) {
 	return f, nil
 }
 
-func (f *facts) extension(name, value string, version int) error {
+func (f *cloneFormat) extension(name, value string, version int) error {
 	unsupported := func(remedy string) error {
 		return &Error{Op: "reading", Object: "config", Remedy: remedy,
 			Err: fmt.Errorf("extensions.%s = %q is %w", name, value, ErrUnsupported)}

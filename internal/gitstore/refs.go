@@ -18,7 +18,7 @@ const (
 	maxRefName    = 1024
 )
 
-// HasRef tells whether a full ref name such as refs/remotes/origin/HEAD, or HEAD, leads to an object id.
+// HasRef reports whether a full ref name such as refs/remotes/origin/HEAD, or HEAD, leads to an object id.
 func (s *Store) HasRef(name string) bool {
 	_, err := s.ref(name)
 	return err == nil
@@ -94,7 +94,7 @@ func readRooted(root *os.Root, name string, max int64) ([]byte, error) {
 	return readAllCapped(f, max)
 }
 
-// ofWorktree tells whether each linked work tree has its own ref of that name.
+// ofWorktree reports whether each linked work tree has its own ref of that name.
 func ofWorktree(name string) bool {
 	return !strings.HasPrefix(name, "refs/") || strings.HasPrefix(name, "refs/bisect/") ||
 		strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/rewritten/")

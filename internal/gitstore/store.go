@@ -18,7 +18,7 @@ import (
 // is what the ids say.
 type Store struct {
 	location
-	facts
+	cloneFormat
 	boundary map[ID]bool
 	dirs     []string // object directories, the clone's own first
 	missing  []string // alternates that are not there
@@ -51,7 +51,7 @@ func (s *Store) open(dir string) (err error) {
 	if s.location, err = find(dir); err != nil {
 		return err
 	}
-	if s.facts, err = readConfig(s.commonDir); err != nil {
+	if s.cloneFormat, err = readConfig(s.commonDir); err != nil {
 		return err
 	}
 	if s.boundary, err = readShallow(s.commonDir, s.idSize); err != nil {
@@ -116,10 +116,10 @@ func (s *Store) RemoteURL() string { return s.remotes["origin"] }
 // HasRemote reports whether the configuration gives a remote of that name a URL.
 func (s *Store) HasRemote(name string) bool { return s.remotes[name] != "" }
 
-// Shallow tells whether the clone has a shallow boundary.
+// Shallow reports whether the clone has a shallow boundary.
 func (s *Store) Shallow() bool { return len(s.boundary) > 0 }
 
-// IsShallow tells whether the parents of a commit were left out when the clone was made.
+// IsShallow reports whether the parents of a commit were left out when the clone was made.
 func (s *Store) IsShallow(id ID) bool { return s.boundary[id] }
 
 // IDSize is the number of bytes of an id, as tree entries hold it: 20, or 32 in a SHA-256 clone.

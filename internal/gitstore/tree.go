@@ -175,7 +175,7 @@ func checkName(name []byte) error {
 	return nil
 }
 
-// isDotGit tells whether some file system would open .git by the name, as git-fsck(1) does.
+// isDotGit reports whether some file system would open .git by the name, as git-fsck(1) does.
 func isDotGit(name string) bool {
 	for part := range strings.SplitSeq(name, `\`) { // a slash to NTFS
 		part, _, _ = strings.Cut(part, ":") // a stream of the file

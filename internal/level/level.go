@@ -21,7 +21,7 @@ func (l Level) Base() int {
 	return -1
 }
 
-// Exists tells whether a Receipt may claim the level: those of a listing, and W1 to W3 and C1 to C3, which no listing
+// Exists reports whether a Receipt may claim the level: those of a listing, and W1 to W3 and C1 to C3, which no listing
 // has.
 func (l Level) Exists() bool {
 	if l.Base() >= 0 {
@@ -30,5 +30,5 @@ func (l Level) Exists() bool {
 	return len(l) == 2 && (l[0] == 'W' || l[0] == 'C') && '1' <= l[1] && l[1] <= '3'
 }
 
-// NonCommercial tells whether the level is of the Non-Commercial Profile (RFC 0025).
+// NonCommercial reports whether the level is of the Non-Commercial Profile (RFC 0025).
 func (l Level) NonCommercial() bool { return strings.HasSuffix(string(l), "-NC") }

@@ -47,8 +47,8 @@ func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings 
 
 // Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
 // Errors are of reading the repository.
-func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time, refused []string) (*Rows,
-	error) {
+func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time,
+	refused []string) (*Rows, error) {
 	tree, err := repo.Tree(ctx, commit)
 	if err != nil {
 		return nil, err

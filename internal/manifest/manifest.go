@@ -113,7 +113,7 @@ func (m *Manifest) Unnamed() string {
 	return ""
 }
 
-// SamePublisher tells whether two Manifests name one publisher, and by what: its DID, its legal name, or its
+// SamePublisher reports whether two Manifests name one publisher, and by what: its DID, its legal name, or its
 // entry in a register, whose type and country are compared where both give them. DIDs are compared by did.Alike, other
 // texts after fold.Text and with runs of white space as one; what neither gives makes nothing equal.
 func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
@@ -134,7 +134,7 @@ func (r Registry) same(o Registry) bool {
 	return given(r.ID, o.ID) && folded(r.ID) == folded(o.ID) && !differ(r.Type, o.Type) && !differ(r.Country, o.Country)
 }
 
-// given tells whether both texts have something in them.
+// given reports whether both texts have something in them.
 func given(a, b string) bool { return folded(a) != "" && folded(b) != "" }
 
 // folded joins runs of white space and drops what has no shape: a second blank makes no second company, nor does a

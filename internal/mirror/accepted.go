@@ -118,7 +118,7 @@ func (v *Verified) lastTip() string {
 	return v.known
 }
 
-// takes tells whether a line takes this rewrite: its commit is one that came with it, and the file one that no
+// takes reports whether a line takes this rewrite: its commit is one that came with it, and the file one that no
 // verification has known. So a line takes one rewrite, and none that comes after, nor the way back to its commit.
 func (v *Verified) takes(ctx context.Context, repo *registry.Repository, head, commit, file string) (bool, error) {
 	if v.Last != nil && v.Last.Accepted == file {
@@ -135,7 +135,7 @@ func (v *Verified) takes(ctx context.Context, repo *registry.Repository, head, c
 	return !was, err
 }
 
-// reached tells whether a commit is on the first-parent chain of a tip; of none, it is not.
+// reached reports whether a commit is on the first-parent chain of a tip; of none, it is not.
 func reached(ctx context.Context, repo *registry.Repository, commit, tip string) (bool, error) {
 	if tip == "" {
 		return false, nil

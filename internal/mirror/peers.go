@@ -28,8 +28,8 @@ type Peers struct {
 
 // Compare compares the head with the other copies, which never touch the clone. The error is peer.ErrSHA256: of what is
 // not fetched from a URL.
-func (p Peers) Compare(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Peer,
-	[]verdict.Finding, error) {
+func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
+	head string) ([]verdict.Peer, []verdict.Finding, error) {
 	var peers []verdict.Peer
 	var findings []verdict.Finding
 	for _, name := range p.Names {

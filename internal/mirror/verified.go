@@ -189,7 +189,7 @@ func (c Checkpoint) open(v *Verified) error {
 	return nil
 }
 
-// onChain tells whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
+// onChain reports whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
 // on from it, only what is new is read, and its number is believed; else the chain is counted from its root.
 func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string,
 	goOn bool) (bool, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Placeholder tells whether s is a signature reserved for development (RFC 0019 section 7.3), in any letter
+// Placeholder reports whether s is a signature reserved for development (RFC 0019 section 7.3), in any letter
 // case and whatever blanks stand around it.
 func Placeholder(s string) bool {
 	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })

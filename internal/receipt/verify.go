@@ -45,7 +45,7 @@ type Verification struct {
 // Unverified is a signature that does not verify, and why.
 type Unverified struct{ By, Why string }
 
-// Verified tells whether a signature verifies.
+// Verified reports whether a signature verifies.
 func (v Verification) Verified() bool { return len(v.Keys) > 0 }
 
 // Form says for people which bytes the first signature that verifies covers.
@@ -66,7 +66,7 @@ func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verificat
 	})
 }
 
-// VerifyCosigner tells whether a signature of the DID, whose document is doc, verifies over the bytes that
+// VerifyCosigner reports whether a signature of the DID, whose document is doc, verifies over the bytes that
 // the implementation signs (RFC 0026 section 10). Its by must name the DID.
 func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
 	return verifyOnce(r, doc, "cosigner "+id, func(by string) bool {
@@ -75,7 +75,7 @@ func VerifyCosigner(r *Receipt, id string, doc *did.Document) bool {
 	}).Verified()
 }
 
-// WitnessedBy tells whether text is a peer witness's signature on r by one of keys.
+// WitnessedBy reports whether text is a peer witness's signature on r by one of keys.
 func (r *Receipt) WitnessedBy(keys []did.Key, text string) bool {
 	return remembered(r, "witnessed "+digest(keys)+" "+text, func(bool) int { return len(text) }, func() bool {
 		message, err := r.WitnessedBytes()
@@ -133,7 +133,7 @@ func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification
 	return v
 }
 
-// VerifyBy tells whether text is an Ed25519 signature of message by one of keys.
+// VerifyBy reports whether text is an Ed25519 signature of message by one of keys.
 func VerifyBy(keys []did.Key, message []byte, text string) bool {
 	raw, err := signature.Text(text)
 	left := maxHashed

@@ -26,21 +26,21 @@ var (
 const maxPage = 8 << 20
 
 const (
-	headRoom     room = 192 << 10 // flags, governance files, reasons
-	findingsRoom room = 1536 << 10
-	historyRoom  room = 256 << 10
-	listingsRoom room = 3840 << 10
-	endsRoom     room = 64 << 10
-	impactRoom   room = 512 << 10
-	resultsRoom  room = 512 << 10
-	evidenceRoom room = 256 << 10
+	headRoom     budget = 192 << 10 // flags, governance files, reasons
+	findingsRoom budget = 1536 << 10
+	historyRoom  budget = 256 << 10
+	listingsRoom budget = 3840 << 10
+	endsRoom     budget = 64 << 10
+	impactRoom   budget = 512 << 10
+	resultsRoom  budget = 512 << 10
+	evidenceRoom budget = 256 << 10
 )
 
-// room is what is left of the bytes of a part.
-type room int
+// budget is what is left of the bytes of a part.
+type budget int
 
-// take says whether markup of so many bytes and the texts still fit, and takes them if so.
-func (r *room) take(markup int, texts ...string) bool {
+// take reports whether markup of so many bytes and the texts still fit, and takes them if so.
+func (r *budget) take(markup int, texts ...string) bool {
 	for _, t := range texts {
 		t = line(t)
 		markup += len(t) + 4*strings.Count(t, "&") // an entity has at most five bytes
@@ -48,11 +48,11 @@ func (r *room) take(markup int, texts ...string) bool {
 			markup += 4 * strings.Count(t, string(c))
 		}
 	}
-	if room(markup) > *r {
+	if budget(markup) > *r {
 		*r = 0 // nothing later in the order may slip in
 		return false
 	}
-	*r -= room(markup)
+	*r -= budget(markup)
 	return true
 }
 
@@ -177,7 +177,7 @@ type capped struct {
 	More  int
 }
 
-func fit(left *room, items []string) capped {
+func fit(left *budget, items []string) capped {
 	for i, item := range items {
 		if !left.take(32, item) {
 			return capped{items[:i], len(items) - i}

@@ -31,7 +31,7 @@ func severityGroups(r *verdict.Report) []severityGroup {
 	return groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 }
 
-func groupFindings(r *verdict.Report, left room, wanted func(placed) bool) []severityGroup {
+func groupFindings(r *verdict.Report, left budget, wanted func(placed) bool) []severityGroup {
 	var bySeverity [len(groupTitles)][]findingRow
 	for _, f := range findings(r) {
 		if wanted(f) {

@@ -20,7 +20,7 @@ type checkCount struct {
 	Count   int
 }
 
-func checkRows(left *room, r *verdict.Report, rules []verdict.Rule) []checkRow {
+func checkRows(left *budget, r *verdict.Report, rules []verdict.Rule) []checkRow {
 	n := map[string]map[verdict.Verdict]int{}
 	for _, result := range r.Results {
 		if n[result.Check] == nil {
@@ -112,7 +112,7 @@ func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 	return nil, m
 }
 
-func lists(left *room, groups [][]verdict.Result, titles map[string]string) [][]titled {
+func lists(left *budget, groups [][]verdict.Result, titles map[string]string) [][]titled {
 	var all [][]titled
 	for _, group := range groups {
 		var rows []titled

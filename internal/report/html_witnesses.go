@@ -94,7 +94,7 @@ func vouchings(r *verdict.Report) *vouching {
 	return v
 }
 
-// last says whether slug has no witness to spare.
+// last reports whether slug has no witness to spare.
 func (v *vouching) last(slug string) bool {
 	n := needed(v.listing[slug].Level)
 	return n > 0 && len(v.by[slug]) == n

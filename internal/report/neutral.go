@@ -68,7 +68,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// visible says whether r shows as itself. unicode.IsPrint lets pass what only shapes its neighbours or
+// visible reports whether r shows as itself. unicode.IsPrint lets pass what only shapes its neighbours or
 // looks like nothing.
 func visible(r rune) bool {
 	const brailleBlank = '\u2800'

@@ -37,7 +37,7 @@ func Outputs(r *verdict.Report, reportPath string) []Output {
 	}
 }
 
-// isComplete says whether r is the verdict of a full live run.
+// isComplete reports whether r is the verdict of a full live run.
 func isComplete(r *verdict.Report) bool { return r.Verdict != verdict.Errored && len(r.Assumed) == 0 }
 
 // AppendOutputs appends outputs to the file that GITHUB_OUTPUT names, all or none. Each stands between two

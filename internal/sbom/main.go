@@ -123,8 +123,8 @@ func readLicences(path string) (map[string]string, error) {
 	return nil, fmt.Errorf("reading %s: no table of modules", path)
 }
 
-func describe(name, sha256 string, info *debug.BuildInfo, licences map[string]string, created string) (*document,
-	error) {
+func describe(name, sha256 string, info *debug.BuildInfo, licences map[string]string,
+	created string) (*document, error) {
 	const none = "NOASSERTION"
 	d := &document{Version: "SPDX-2.3", DataLicence: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name,
 		Namespace: "https://github.com/openagentprotocol-OAP/oap-gate/spdx/" + sha256,

@@ -57,7 +57,7 @@ func (m *meter) match(re library.Regexp, text string) bool {
 	return ok && m.spend(p.size*len(text)/256)
 }
 
-// affords tells whether root can be judged by s within the budget, in whatever order the steps are taken.
+// affords reports whether root can be judged by s within the budget, in whatever order the steps are taken.
 func (m *meter) affords(s *library.Schema, root any) bool { return m.apply(s, root) && m.left >= 0 }
 
 // apply spends the steps of s on v, as if each subschema applied; false: the budget is spent.

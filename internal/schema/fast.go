@@ -48,19 +48,19 @@ const (
 var typeNames = map[string]types{"null": typeNull, "boolean": typeBoolean, "number": typeNumber,
 	"integer": typeInteger, "string": typeString, "array": typeArray, "object": typeObject}
 
-// heeded are the fields of a library Schema that a node heeds, or that have no bearing on validity.
-var heeded = []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment",
+// supported are the fields of a library Schema that a node heeds, or that have no bearing on validity.
+var supported = []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment",
 	"ReadOnly",
 	"WriteOnly", "Examples", "Deprecated", "Bool", "Types", "Enum", "Const", "Not", "Properties", "Required",
 	"AdditionalProperties", "MinItems", "MaxItems", "Items2020", "MinLength", "MaxLength", "Pattern",
 	"Minimum", "Maximum", "Extensions"}
 
-// newNode makes the node of a schema, if its keywords and all below are heeded.
+// newNode makes the node of a schema, if its keywords and all below are supported.
 func newNode(s *library.Schema) (*node, bool) {
 	fields := reflect.ValueOf(s).Elem()
 	for i := range fields.NumField() {
 		f := fields.Type().Field(i)
-		if f.IsExported() && !fields.Field(i).IsZero() && !slices.Contains(heeded, f.Name) {
+		if f.IsExported() && !fields.Field(i).IsZero() && !slices.Contains(supported, f.Name) {
 			return nil, false
 		}
 	}
@@ -170,7 +170,7 @@ func (n *node) array(s *library.Schema) bool {
 	return sub(&n.items, s.Items2020)
 }
 
-// valid tells whether v satisfies the node; the nil node is satisfied by anything.
+// valid reports whether v satisfies the node; the nil node is satisfied by anything.
 func (n *node) valid(v any) bool {
 	if n == nil {
 		return true

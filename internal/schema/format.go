@@ -72,7 +72,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// isDigits tells whether s is one digit or more.
+// isDigits reports whether s is one digit or more.
 func isDigits(s string) bool { return s != "" && countDigits(s) == len(s) }
 
 func countDigits(s string) int {
@@ -83,7 +83,7 @@ func countDigits(s string) int {
 	return n
 }
 
-// labelled tells whether s is a DNS label: letters, digits and inner hyphens.
+// labelled reports whether s is a DNS label: letters, digits and inner hyphens.
 func labelled(s string) bool {
 	for i := range len(s) {
 		if !isLetter(s[i]) && !isDigit(s[i]) && s[i] != '-' {

@@ -55,7 +55,7 @@ func Pattern(text string) (matches func(string) bool, err error) {
 // String is the text of the pattern.
 func (p *pattern) String() string { return p.text }
 
-// MatchString tells whether the pattern matches anywhere in s.
+// MatchString reports whether the pattern matches anywhere in s.
 func (p *pattern) MatchString(s string) bool {
 	if p.simple == nil {
 		return p.re.MatchString(s)

@@ -17,7 +17,7 @@ func isDateTime(s string, zone bool) bool {
 	return (r == 'T' || r == 't' || isWhite(r)) && isTime(s[day+n:], zone)
 }
 
-// isWhite tells whether r matches \s in ECMA-262.
+// isWhite reports whether r matches \s in ECMA-262.
 func isWhite(r rune) bool {
 	for _, s := range white {
 		if s.lo <= r && r <= s.hi {

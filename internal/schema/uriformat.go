@@ -27,7 +27,7 @@ var (
 	queryQuoted   = newCharset(subDelims + ":@/?\"")
 )
 
-// all tells whether s is made of the set and of percent-encoded bytes.
+// all reports whether s is made of the set and of percent-encoded bytes.
 func (c *charset) all(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c[s[i]] {

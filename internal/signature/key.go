@@ -67,7 +67,7 @@ func Text(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// Verify tells whether sig is key's Ed25519 signature of message. The key must come from PublicKey.
+// Verify reports whether sig is key's Ed25519 signature of message. The key must come from PublicKey.
 func Verify(key ed25519.PublicKey, message, sig []byte) bool {
 	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, message, sig)
 }

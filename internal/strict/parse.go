@@ -278,7 +278,7 @@ func explain(data []byte, offset int, err error) (code, message string) {
 	return CodeSyntax, cmp.Or(mistake(data, offset, err.Error()), err.Error())
 }
 
-// surrogate tells whether text begins with the escape of a UTF-16 surrogate.
+// surrogate reports whether text begins with the escape of a UTF-16 surrogate.
 func surrogate(text []byte) bool {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return false

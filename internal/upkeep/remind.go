@@ -43,8 +43,8 @@ var remindMark = regexp.MustCompile(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,
 // Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
 // that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
 // The error is a *forge.Error.
-func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration, app int64) ([]Change,
-	error) {
+func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration,
+	app int64) ([]Change, error) {
 	writer, err := c.Writer(ctx, app)
 	if err != nil {
 		return nil, err

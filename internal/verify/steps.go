@@ -438,8 +438,8 @@ func judgeAudit(w *work) (verdict.Outcome, error) {
 }
 
 // eachLevel judges each claimed level from one on, and joins what was found.
-func (w *work) eachLevel(id string, from int, not string, judge func(level.Level, *checks.Subject) (verdict.Outcome,
-	error)) (verdict.Outcome, error) {
+func (w *work) eachLevel(id string, from int, not string,
+	judge func(level.Level, *checks.Subject) (verdict.Outcome, error)) (verdict.Outcome, error) {
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
 		return out, nil
 	}

@@ -37,8 +37,8 @@ type captures struct {
 
 // visited are the findings of a run, as "check code severity", its verdict, and what was captured. It takes no time:
 // the clock is the bubble's, and so is the wire.
-func visited(t *testing.T, o aaeptest.Options, scenarios string, change func(*Live)) (v verdict.Verdict, all []string,
-	got *captures) {
+func visited(t *testing.T, o aaeptest.Options, scenarios string,
+	change func(*Live)) (v verdict.Verdict, all []string, got *captures) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := aaeptest.NewPipe()
 		o.Listener = pipe

@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// pieces is a large tree as what it takes from others and what is its own. The versions of a tree in a history, each
+// rope is a large tree as what it takes from others and what is its own. The versions of a tree in a history, each
 // a delta of another, are almost the same bytes: so they are in memory, and in the processor's cache, once.
-type pieces []piece
+type rope []piece
 
 // piece is some bytes of a tree, or of a delta, which stay as they are.
 type piece struct {
@@ -25,7 +25,7 @@ const (
 
 var errManyPieces = fmt.Errorf("%w: more than %d pieces", ErrTooLarge, maxPieces)
 
-func (p pieces) size() int64 {
+func (p rope) size() int64 {
 	if len(p) == 0 {
 		return 0
 	}
@@ -33,7 +33,7 @@ func (p pieces) size() int64 {
 }
 
 // add puts bytes at the end, to the last piece where they follow it in what it is of.
-func (p pieces) add(of []byte, from, to int) (pieces, error) {
+func (p rope) add(of []byte, from, to int) (rope, error) {
 	end := p.size() + int64(to-from)
 	if last := len(p) - 1; last >= 0 && p[last].to == from && &p[last].of[0] == &of[0] {
 		p[last].to, p[last].end = to, end
@@ -46,12 +46,12 @@ func (p pieces) add(of []byte, from, to int) (pieces, error) {
 }
 
 // apply makes an object of its base. The delta becomes part of it. The caller caps the declared size of the result.
-func (p pieces) apply(delta []byte) (pieces, error) {
+func (p rope) apply(delta []byte) (rope, error) {
 	d, err := instructionsFor(p.size(), delta)
 	if err != nil {
 		return nil, err
 	}
-	out := make(pieces, 0, len(p)+4)
+	out := make(rope, 0, len(p)+4)
 	for {
 		inserted, from, n, err := d.next()
 		switch {
@@ -72,7 +72,7 @@ func (p pieces) apply(delta []byte) (pieces, error) {
 }
 
 // take adds n bytes of an object, which has them, at from.
-func (p pieces) take(of pieces, from, n int64) (pieces, error) {
+func (p rope) take(of rope, from, n int64) (rope, error) {
 	i := sort.Search(len(of), func(i int) bool { return of[i].end > from })
 	for n > 0 {
 		left := of[i].end - from
@@ -88,7 +88,7 @@ func (p pieces) take(of pieces, from, n int64) (pieces, error) {
 }
 
 // bytes is each piece.
-func (p pieces) bytes() [][]byte {
+func (p rope) bytes() [][]byte {
 	all := make([][]byte, len(p))
 	for i, one := range p {
 		all[i] = one.of[one.from:one.to]
@@ -96,12 +96,12 @@ func (p pieces) bytes() [][]byte {
 	return all
 }
 
-// same tells whether two pieces begin with the same memory.
+// same reports whether two pieces begin with the same memory.
 func same(a, b piece) bool { return &a.of[0] == &b.of[0] && a.from == b.from }
 
 // alike is how many bytes at the start, and how many at the end, two objects have in common since they are the same
 // memory.
-func alike(a, b pieces) (prefix, suffix int) {
+func alike(a, b rope) (prefix, suffix int) {
 	for i := 0; i < min(len(a), len(b)) && same(a[i], b[i]); i++ {
 		prefix += min(a[i].to, b[i].to) - a[i].from
 		if a[i].to != b[i].to {
@@ -123,22 +123,22 @@ func alike(a, b pieces) (prefix, suffix int) {
 type Object struct {
 	Type   Type
 	data   []byte // nil where it is in pieces of others
-	pieces pieces // of a large tree
+	pieces rope   // of a large tree
 }
 
 // Alike is how many bytes at the start, and how many at the end, are known to be those of another object. They may have
 // more in common. The two stretches do not overlap in either.
 func (o Object) Alike(other Object) (prefix, suffix int) { return alike(o.pieces, other.pieces) }
 
-// Room is where a large object is put over another one that is no longer needed. Of what both have at the same place,
-// nothing is copied.
-type Room struct {
+// PatchBuffer is where a large object is put over another one that is no longer needed. Of what both have at the same
+// place, nothing is copied.
+type PatchBuffer struct {
 	bytes  []byte
-	pieces pieces // what bytes are
+	pieces rope // what bytes are
 }
 
 // Put gives the bytes of an object. They must not be changed; the next Put does.
-func (r *Room) Put(o Object) []byte {
+func (r *PatchBuffer) Put(o Object) []byte {
 	if o.data != nil || len(o.pieces) == 0 {
 		return o.data
 	}

@@ -31,7 +31,7 @@ func TestRoom(t *testing.T) {
 		{"text", 1000, wide, maxText / len(wide)},
 		{"too many", maxRecords + 1, `{}`, 0},
 	} {
-		r := room{records: tt.records}
+		r := budget{records: tt.records}
 		fit := 0
 		for s := subject(tt.text); fit < tt.records; fit++ {
 			if err := r.take(s); err != nil {

@@ -16,11 +16,11 @@ const (
 	maxValues  = 1 << 19
 )
 
-// room counts what the records of a range take.
-type room struct{ records, text, values int }
+// budget counts what the records of a range take.
+type budget struct{ records, text, values int }
 
-// take makes room for a record's texts, or is the error that there is none.
-func (m *room) take(s *checks.Subject) error {
+// take counts a record's texts; the error says that the range has too many.
+func (m *budget) take(s *checks.Subject) error {
 	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
 		if r != nil && r.Document != nil {
 			m.text += len(r.Document.Data)
@@ -30,7 +30,7 @@ func (m *room) take(s *checks.Subject) error {
 	return m.full()
 }
 
-func (m *room) full() error {
+func (m *budget) full() error {
 	problem := ""
 	switch {
 	case m.records > maxRecords:

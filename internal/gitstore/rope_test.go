@@ -64,7 +64,7 @@ func TestPieces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := c.open()
 			inPieces, common := 0, 0
-			var rooms [2]Room
+			var rooms [2]PatchBuffer
 			var last Object
 			var before []byte
 			err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
@@ -72,7 +72,7 @@ func TestPieces(t *testing.T) {
 				if hashOf(o.Type, got) != order[i] {
 					t.Fatalf("object %d, over one read before: not the one asked for", i)
 				}
-				if !bytes.Equal(got, new(Room).Put(o)) {
+				if !bytes.Equal(got, new(PatchBuffer).Put(o)) {
 					t.Fatalf("object %d differs where it is put", i)
 				}
 				if len(o.pieces) > 1 {
@@ -159,7 +159,7 @@ func TestPiecesThatAddUp(t *testing.T) {
 				for _, n := range held {
 					sum += n
 				}
-				if sum > 2*maxHeld || hashOf(o.Type, new(Room).Put(o)) != ids[i] {
+				if sum > 2*maxHeld || hashOf(o.Type, new(PatchBuffer).Put(o)) != ids[i] {
 					t.Fatalf("object %d holds %d bytes, or is not the one asked for", i, sum)
 				}
 				if i > 0 && len(o.pieces) == 1 {
