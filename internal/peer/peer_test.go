@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -93,7 +94,8 @@ func TestFetch(t *testing.T) {
 	git(t, root, "verify-pack", got.Pack+".idx")
 	second := commit(t, theirs, "implementations/c.json", "c")
 	more := t.TempDir()
-	got, err = Fetch(t.Context(), Source{URL: at, Branch: "trunk", Transport: way(t, at), Haves: []string{first}}, more)
+	haves := func(context.Context) ([]string, error) { return []string{first}, nil }
+	got, err = Fetch(t.Context(), Source{URL: at, Branch: "trunk", Transport: way(t, at), Haves: haves}, more)
 	if err != nil || got.Tip != second {
 		t.Fatalf("%+v, %v, want %s", got, err, second)
 	}
