@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -12,46 +14,178 @@ import (
 )
 
 // writeJSON writes version 1 of the JSON report. What was never set is an empty array, and times are UTC.
-func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
-	full := *r
-	full.EvaluatedAt = r.EvaluatedAt.UTC()
-	full.Assumed = append([]string{}, r.Assumed...)
-	full.Results = verdict.Results{}
-	for result := range r.Results.All() {
-		result.Findings = append([]verdict.Finding{}, result.Findings...)
-		full.Results.Add(result)
+//
+// The arrays that grow with the registry are written one element after another, at the places where the rest, encoded
+// as a whole, has one element of each.
+func writeJSON(b *bufio.Writer, r *run, o Options) error {
+	rest := *r.Report
+	rest.EvaluatedAt = r.EvaluatedAt.UTC()
+	rest.Assumed = append([]string{}, r.Assumed...)
+	told := r.Results.Len()
+	if o.SummaryOnly {
+		told -= r.count(verdict.Passed) + r.count(verdict.Skipped)
+		rest.Omitted = []string{string(verdict.Passed), string(verdict.Skipped)}
 	}
-	full.Evidence = append([]verdict.Evidence{}, r.Evidence...)
-	return encode(b, full)
+	rest.Results = verdict.NewResults(make([]verdict.Result, min(told, 1))...)
+	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
+	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
+	var text bytes.Buffer
+	if err := encode(&text, rest); err != nil {
+		return err
+	}
+	left := text.Bytes()
+	a := arrays{b: b, texts: map[like][2][]byte{}}
+	for _, array := range []struct {
+		name  string
+		write func() error
+	}{
+		{"listings", func() error { return listed(&a, r.Listings) }},
+		{"results", func() error { return a.results(&r.Results, o.SummaryOnly) }},
+		{"evidence", func() error { return listed(&a, r.Evidence) }},
+	} {
+		// Inside of a text there is no line break, and further in more blanks begin the line.
+		before, after, found := bytes.Cut(left, []byte("\n  \""+array.name+"\": [\n"))
+		if !found {
+			continue
+		}
+		_, left, _ = bytes.Cut(after, []byte("\n  ]"))
+		b.Write(before)
+		fmt.Fprintf(b, "\n  %q: [", array.name)
+		a.begun = false
+		if err := array.write(); err != nil {
+			return err
+		}
+		b.WriteString("\n  ]")
+	}
+	_, err := b.Write(left)
+	return err
+}
+
+// arrays writes the elements of arrays that are members of the report.
+type arrays struct {
+	b     *bufio.Writer
+	begun bool // the array has an element
+	one   bytes.Buffer
+	texts map[like][2][]byte // before and behind the subject
+}
+
+// like are results that differ in their subject alone: they have no findings.
+type like struct {
+	check   string
+	verdict verdict.Verdict
+	reason  string
+}
+
+// maxTexts is how many texts of results are kept to be written again.
+const maxTexts = 1 << 12
+
+func (a *arrays) next(parts ...[]byte) {
+	if a.begun {
+		a.b.WriteByte(',')
+	}
+	a.begun = true
+	a.b.WriteString("\n    ")
+	for _, part := range parts {
+		a.b.Write(part)
+	}
+}
+
+// text is v as an element; it lasts until the next is asked for.
+func (a *arrays) text(v any) ([]byte, error) {
+	a.one.Reset()
+	err := encodeIndented(&a.one, v, "    ", "  ")
+	return bytes.TrimSuffix(a.one.Bytes(), []byte("\n")), err
+}
+
+func listed[T any](a *arrays, all []T) error {
+	for i := range all {
+		text, err := a.text(&all[i])
+		if err != nil {
+			return err
+		}
+		a.next(text)
+	}
+	return nil
+}
+
+func (a *arrays) results(all *verdict.Results, summary bool) error {
+	subject, name := "", []byte(`""`)
+	for result := range all.All() {
+		if summary && (result.Verdict == verdict.Passed || result.Verdict == verdict.Skipped) {
+			continue
+		}
+		if len(result.Findings) > 0 {
+			text, err := a.text(&result)
+			if err != nil {
+				return err
+			}
+			a.next(text)
+			continue
+		}
+		around, err := a.around(like{result.Check, result.Verdict, result.Reason})
+		if err != nil {
+			return err
+		}
+		if result.Subject != subject {
+			text, err := a.text(result.Subject)
+			if err != nil {
+				return err
+			}
+			subject, name = result.Subject, bytes.Clone(text)
+		}
+		a.next(around[0], name, around[1])
+	}
+	return nil
+}
+
+// around is what the text of a result has around its subject.
+func (a *arrays) around(of like) ([2][]byte, error) {
+	around, ok := a.texts[of]
+	if ok {
+		return around, nil
+	}
+	text, err := a.text(verdict.Result{Check: of.check, Verdict: of.verdict, Reason: of.reason,
+		Findings: []verdict.Finding{}})
+	if err != nil {
+		return around, err
+	}
+	member := []byte("\n      \"subject\": ")
+	before, after, _ := bytes.Cut(bytes.Clone(text), append(member, `""`...))
+	around = [2][]byte{slices.Concat(before, member), after}
+	if len(a.texts) == maxTexts {
+		clear(a.texts)
+	}
+	a.texts[of] = around
+	return around, nil
 }
 
 // JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts
 // all on one line.
 func JSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
-	err := encodeIndented(&b, v, indent)
+	err := encodeIndented(&b, v, "", indent)
 	return b.Bytes(), err
 }
 
 // encode writes v as indented JSON in which foreign text is as harmless in a log as after Line, and yet the
 // same text to whoever decodes it: what Line would spell out is a JSON escape.
-func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "  ") }
+func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "", "  ") }
 
-func encodeIndented(b *bytes.Buffer, v any, indent string) error {
+func encodeIndented(b *bytes.Buffer, v any, prefix, indent string) error {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	lay(b, bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), indent)
+	lay(b, bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), prefix, indent)
 	b.WriteByte('\n')
 	return nil
 }
 
 // lay writes JSON that has no white space between its tokens as json.Indent does, which takes several times as long,
 // and what Line would spell out as escapes.
-func lay(b *bytes.Buffer, text []byte, indent string) {
+func lay(b *bytes.Buffer, text []byte, prefix, indent string) {
 	b.Grow(2 * len(text))
 	depth, quoted, done := 0, false, 0
 	next := func(i int) { // a line of its own for what stands at i
@@ -61,6 +195,7 @@ func lay(b *bytes.Buffer, text []byte, indent string) {
 			return
 		}
 		b.WriteByte('\n')
+		b.WriteString(prefix)
 		for range depth {
 			b.WriteString(indent)
 		}
