@@ -63,6 +63,7 @@ func TestHostileWebInMemory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := begin(t)
 			w.Pull("pr")
 			receipt := string(c.receipt.Body)

@@ -76,6 +76,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 		}, step: "claims", code: "no-such-level", status: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := begin(t)
 			var list strings.Builder
 			for n := range 64 {
