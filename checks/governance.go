@@ -60,7 +60,7 @@ func portable(r *Run) verdict.Outcome {
 func device(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
 		stem, _, _ := strings.Cut(foldPath(part), ".")
-		if deviceName.MatchString(strings.TrimRightFunc(stem, isDropped)) {
+		if deviceName().MatchString(strings.TrimRightFunc(stem, isDropped)) {
 			return part
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -66,9 +66,9 @@ var layout = &Check{
 }
 
 // IsDevice reports whether a slug is the name of a device on some systems, where no clone could hold its file.
-func IsDevice(slug string) bool { return deviceName.MatchString(slug) }
+func IsDevice(slug string) bool { return deviceName().MatchString(slug) }
 
-var deviceName = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+var deviceName = plain.Pattern(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
@@ -193,7 +193,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		}
 	}
 	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
-		s.Added() && !s.Run.Audit && deviceName.MatchString(named) {
+		s.Added() && !s.Run.Audit && deviceName().MatchString(named) {
 		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could "+
 			"hold it", named).
 			WithFix("choose another slug")

@@ -34,7 +34,8 @@ type AuditConfig struct {
 	Peers         []verdict.Peer
 	Checkpoint    string // last verified tip, for the report
 	Accepted      *verdict.Accepted
-	SignedSince   string // from this first-parent commit on RequireSigned holds; empty: from the root
+	Spool         verdict.Spool // of the results; the zero value keeps all in memory
+	SignedSince   string        // from this first-parent commit on RequireSigned holds; empty: from the root
 }
 
 // CommitSignature is the verdict on one commit's signature: good, bad, unsigned, unknown key, expired key.
@@ -60,6 +61,9 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	}
 	rep := NewReport("audit", src, cfg.Config)
 	rep.Head, rep.Strict, rep.RequireSigned, rep.Accepted = head, cfg.Strict, cfg.RequireSigned, cfg.Accepted
+	if cfg.Spool.File != nil {
+		rep.Results.Spool(cfg.Spool, checks.Rules())
+	}
 	if cfg.Of > 0 {
 		rep.Shard = fmt.Sprintf("%d/%d", cfg.Shard, cfg.Of)
 	}
@@ -73,7 +77,12 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := a.records(); err != nil {
 		return nil, err
 	}
-	settle(rep, src)
+	if err := a.join.done(); err != nil {
+		return nil, err
+	}
+	if err := settle(rep, src); err != nil {
+		return nil, err
+	}
 	nameCommits(rep, repo)
 	noteInterrupted(ctx, rep)
 	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, Interrupted) { // of a replay, too
@@ -474,7 +483,7 @@ func (a *audit) records() error {
 		}
 		blame(judged[i])
 		for _, one := range judged[i] {
-			a.join.add(one.check, s.Path, one.Outcome)
+			a.join.alone(one.check, s.Path, one.Outcome)
 		}
 		if s.Kind == registry.KindListing && s.Listing != nil {
 			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))

@@ -21,7 +21,10 @@ func nameCommits(rep *verdict.Report, repo *registry.Repository) {
 	if rep.History != nil {
 		ids = append(ids, rep.History.Checkpoint)
 	}
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
+		if len(ids) >= maxCommits {
+			break
+		}
 		for _, f := range r.Findings {
 			if len(ids) < maxCommits {
 				ids = append(ids, f.Commit)

@@ -63,11 +63,11 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := hasRegistry(ranges[0].Base, ranges[len(ranges)-1].Head); err != nil {
 		return nil, err
 	}
-	known := memo.New(maxMemo)
+	known, joined := memo.New(maxMemo), newJoin(rep)
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
-		if err := checkRange(ctx, repo, r, src, cfg, known, rep); err != nil {
+		if err := checkRange(ctx, repo, r, src, cfg, known, joined); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +75,12 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head,
 			cfg.ChangedFiles)
 	}
-	settle(rep, src)
+	if err := joined.done(); err != nil {
+		return nil, err
+	}
+	if err := settle(rep, src); err != nil {
+		return nil, err
+	}
 	nameCommits(rep, repo)
 	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
 		noteInterrupted(ctx, rep)
@@ -87,7 +92,7 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
 		Chosen:  cfg.Chosen,
-		Assumed: slices.Clone(cfg.Assumed), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+		Assumed: slices.Clone(cfg.Assumed), Evidence: []verdict.Evidence{}}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
@@ -116,9 +121,9 @@ func hasRegistry(trees ...*registry.Tree) error {
 	return fmt.Errorf("%w: no commit to judge has the folder implementations/", ErrNoRegistry)
 }
 
-// checkRange judges one range and adds what it found to the report.
+// checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, rep *verdict.Report) error {
+	known *memo.Memo, joined *join) error {
 	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(),
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
@@ -145,7 +150,6 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		}
 		run.Subjects = append(run.Subjects, s)
 	}
-	joined := newJoin(rep)
 	if err := joined.registry(run); err != nil {
 		return err
 	}
@@ -158,9 +162,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	}
 	joined.notReached(run, judged)
 	joined.standing(run)
-	if joined.err != nil {
-		return joined.err
-	}
+	rep := joined.rep
 	rep.Governance = slices.Compact(
 		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
 			checks.TransientGovernance(rng)))))
@@ -347,9 +349,10 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 }
 
 // settle sets the verdict and adds the evidence.
-func settle(rep *verdict.Report, src evidence.Source) {
+func settle(rep *verdict.Report, src evidence.Source) error {
 	rep.Settle(checks.Rules())
 	Observed(rep, src)
+	return rep.Results.Err()
 }
 
 // Observed adds to a report what its source was asked.
@@ -363,7 +366,7 @@ func Observed(rep *verdict.Report, src evidence.Source) {
 
 // Rewritten is the report of a range whose base is no longer on the first-parent chain of its head: the
 // branch was force-pushed.
-func Rewritten(base, head string, src evidence.Source, cfg Config) *verdict.Report {
+func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base, rep.Head = base, head
 	c := checks.ByID("append-only")
@@ -372,7 +375,7 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) *verdict.Repo
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
 			base, head),
 		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}
-	newJoin(rep).add(c, checks.RegistrySubject, out)
-	settle(rep, src)
-	return rep
+	joined := newJoin(rep)
+	joined.add(c, checks.RegistrySubject, out)
+	return rep, errors.Join(joined.done(), settle(rep, src))
 }

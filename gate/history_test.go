@@ -85,7 +85,7 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 		t.Fatal(err)
 	}
 	var out []string
-	for _, res := range rep.Results {
+	for res := range rep.Results.All() {
 		for _, f := range res.Findings {
 			if f.Severity == verdict.Error && f.Code != "mixed" {
 				out = append(out, fmt.Sprintf("%s %s %s %s", f.Path, res.Check, f.Code, res.Subject))

@@ -9,19 +9,21 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// join adds the outcomes of one range to a report that may hold those of earlier ones.
+// join joins the outcomes of ranges that are of the same check and subject, for a report.
 type join struct {
 	rep *verdict.Report
-	at  map[[2]string]int // check and subject -> index in the results
+	all []verdict.Result
+	at  map[[2]string]int // check and subject -> index in all
 	err error             // the first outcome in which nothing was said
 }
 
-func newJoin(rep *verdict.Report) *join {
-	j := &join{rep: rep, at: map[[2]string]int{}}
-	for i, r := range rep.Results {
-		j.at[[2]string{r.Check, r.Subject}] = i
-	}
-	return j
+func newJoin(rep *verdict.Report) *join { return &join{rep: rep, at: map[[2]string]int{}} }
+
+// done gives the report what was joined.
+func (j *join) done() error {
+	j.rep.Results.Add(j.all...)
+	j.all = nil
+	return j.err
 }
 
 func (j *join) subject(s *checks.Subject, judged []judgement) {
@@ -127,13 +129,23 @@ func (j *join) add(c *checks.Check, subject string, o verdict.Outcome) {
 	j.merge(r)
 }
 
+// alone gives the report an outcome that no other is to be joined with.
+func (j *join) alone(c *checks.Check, subject string, o verdict.Outcome) {
+	r, err := o.Result(c.Rule(), subject)
+	if err != nil {
+		j.err = cmp.Or(j.err, err)
+		return
+	}
+	j.rep.Results.Add(r)
+}
+
 // merge adds a result, to the one of the same check and subject where there is one.
 func (j *join) merge(r verdict.Result) {
 	key := [2]string{r.Check, r.Subject}
 	if i, found := j.at[key]; found {
-		j.rep.Results[i].Join(r)
+		j.all[i].Join(r)
 		return
 	}
-	j.at[key] = len(j.rep.Results)
-	j.rep.Results = append(j.rep.Results, r)
+	j.at[key] = len(j.all)
+	j.all = append(j.all, r)
 }

@@ -73,13 +73,13 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("shard %d/%d is missing", i, of)
 		}
 	}
-	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", []verdict.Result{},
+	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
 	joined := newJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts),
 		func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
-		for _, r := range p.Results {
+		for r := range p.Results.All() {
 			joined.merge(r)
 		}
 		whole.Counts.Records += p.Counts.Records
@@ -89,6 +89,9 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 		if p.EvaluatedAt.After(whole.EvaluatedAt) {
 			whole.EvaluatedAt = p.EvaluatedAt
 		}
+	}
+	if err := joined.done(); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
@@ -108,7 +111,7 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	}
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
 	whole.Settle(checks.Rules())
-	return &whole, nil
+	return &whole, whole.Results.Err()
 }
 
 // sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -33,10 +34,11 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var spool verdict.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
 		rep, err := gate.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
-			gate.AuditConfig{Shard: part, Of: of,
+			gate.AuditConfig{Shard: part, Of: of, Spool: spool,
 				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
@@ -46,6 +48,11 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	whole := audit(0, 0)
 	if whole.Counts.Records != 60 {
 		t.Fatalf("%d records, want 60", whole.Counts.Records)
+	}
+	all := cmp.Transformer("all", func(rs verdict.Results) []verdict.Result { return slices.Collect(rs.All()) })
+	spool.File = func() (verdict.File, error) { return os.Create(filepath.Join(t.TempDir(), "results")) }
+	if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
+		t.Errorf("in a file:\n%s", diff)
 	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
 		var parts []*verdict.Report
@@ -68,7 +75,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(whole, joined); diff != "" {
+			if diff := cmp.Diff(whole, joined, all); diff != "" {
 				t.Errorf("%d shards:\n%s", n, diff)
 			}
 		}

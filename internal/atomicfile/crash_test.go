@@ -12,8 +12,24 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary be the process that is killed: ATOMICFILE_TEST_WRITE names the file that it writes.
+// TestMain lets the test binary be the process that is killed: ATOMICFILE_TEST_WRITE names the file that it writes,
+// ATOMICFILE_TEST_SCRATCH the folder of its Scratch.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("ATOMICFILE_TEST_SCRATCH"); dir != "" {
+		f, err := NewScratch(dir)
+		if err != nil {
+			os.Exit(4)
+		}
+		for n := 0; n < 1<<12; n++ { // killed long before
+			if _, err := f.Write(make([]byte, 1<<16)); err != nil {
+				os.Exit(4)
+			}
+			if n == 0 {
+				_, _ = os.Stdout.WriteString("begun\n")
+			}
+		}
+		os.Exit(5)
+	}
 	path := os.Getenv("ATOMICFILE_TEST_WRITE")
 	if path == "" {
 		os.Exit(m.Run())
@@ -28,6 +44,33 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// killed runs this binary as the environment says, and kills it once it has begun.
+func killed(t *testing.T, environment string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), environment)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	if killed := cmd.Process.Kill(); err != nil || killed != nil || cmd.Wait() == nil {
+		t.Fatalf("the writer was not killed: %v, %v", err, killed)
+	}
+}
+
+// TestKilledScratch holds that nothing is left of the scratch file of a process that was killed.
+func TestKilledScratch(t *testing.T) {
+	dir := t.TempDir()
+	killed(t, "ATOMICFILE_TEST_SCRATCH="+dir)
+	if got := list(t, dir); len(got) != 0 {
+		t.Errorf("%q are left", got)
+	}
+}
+
 // TestKilled holds that a file is whole whenever its writer is killed, that what is left beside it is known by its
 // name, and that the next writer removes it once it is stale, and not before.
 func TestKilled(t *testing.T) {
@@ -35,19 +78,7 @@ func TestKilled(t *testing.T) {
 	path := filepath.Join(dir, "state")
 	left := 0
 	for n := range 200 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "ATOMICFILE_TEST_WRITE="+path)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		_, err = bufio.NewReader(out).ReadString('\n')
-		if killed := cmd.Process.Kill(); err != nil || killed != nil || cmd.Wait() == nil {
-			t.Fatalf("the writer was not killed: %v, %v", err, killed)
-		}
+		killed(t, "ATOMICFILE_TEST_WRITE="+path)
 		data, err := os.ReadFile(path)
 		if err != nil || len(data) != 1<<20 || len(bytes.Trim(data, string(data[:1]))) != 0 {
 			t.Fatalf("the file has %d bytes of several texts, %v", len(data), err)

@@ -25,7 +25,7 @@ func TestReferenceProducer(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code == verdict.Errored.ExitStatus() {
 		t.Fatalf("exit status %d, %v\n%s", code, err, out.Bytes())
 	}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if result.Check == "aaep-envelope" && result.Verdict != verdict.Passed {
 			t.Errorf("its events are not read as events: %+v", result)
 		}

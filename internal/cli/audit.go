@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -35,7 +36,7 @@ type auditOptions struct {
 	past                    []byte // what the file of --accepted holds; nil where none is named
 	checkpoint, origin      string
 	signKey, verifyKey      string
-	temp                    string // folder for copies of peers; empty: the system's
+	temp                    string // folder for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
 	maxAge                  time.Duration
@@ -105,6 +106,15 @@ func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) (err error) {
 		return o.failed(sys, err)
 	}
 	return o.verdict(sys, rep)
+}
+
+// maxResults is how many results memory holds; one has some 200 bytes.
+const maxResults = 1 << 16
+
+// spool is where results go that are too many for memory: a file in the folder; empty: that of the system.
+func spool(folder string) verdict.Spool {
+	return verdict.Spool{Memory: maxResults,
+		File: func() (verdict.File, error) { return atomicfile.NewScratch(folder) }}
 }
 
 func (o *auditOptions) check() error {
@@ -207,7 +217,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
 		Strict: o.strict, Archive: o.archive != "", Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, src.Now()),
-		Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
+		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
 		Consistency: found, Accepted: taken, SignedSince: o.signedSince,
 	}
 	if state.Last != nil {

@@ -155,7 +155,7 @@ func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) 
 func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source,
 	cfg gate.Config) (*verdict.Report, error) {
 	if c.rewritten {
-		return gate.Rewritten(c.base, c.head, src, cfg), nil
+		return gate.Rewritten(c.base, c.head, src, cfg)
 	}
 	if !c.sequence {
 		var r *registry.Range
@@ -172,7 +172,7 @@ func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src e
 	}
 	chain, err := repo.FirstParents(ctx, c.base, c.head)
 	if errors.Is(err, registry.ErrNotAncestor) {
-		return gate.Rewritten(c.base, c.head, src, cfg), nil
+		return gate.Rewritten(c.base, c.head, src, cfg)
 	}
 	if err != nil {
 		return nil, err

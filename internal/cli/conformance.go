@@ -91,7 +91,7 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 	}
 	return &verdict.Report{Version: 1, Tool: version(), Mode: "conformance", Protocol: o.protocol.name,
 		EvaluatedAt: now.UTC(),
-		Declared:    o.protocol.declared, Assumed: o.assumed(), Results: []verdict.Result{},
+		Declared:    o.protocol.declared, Assumed: o.assumed(),
 		Evidence: []verdict.Evidence{}}
 }
 
@@ -132,7 +132,8 @@ func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) (err 
 // passes by default.
 func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 	rep := o.report(found.source)
-	rep.Level, rep.Chosen, rep.Results = found.level, found.chosen, slices.Clone(found.results)
+	rep.Level, rep.Chosen = found.level, found.chosen
+	rep.Results.Add(found.results...)
 	rep.Assumed = slices.Concat(rep.Assumed, found.assumed)
 	decided := map[string]bool{}
 	var subjects []string
@@ -145,10 +146,10 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 	for _, row := range found.rows {
 		switch {
 		case row.Method == verdict.Attested:
-			rep.Results = append(rep.Results, row.Manual(found.subject))
+			rep.Results.Add(row.Manual(found.subject))
 		case decided[row.ID]:
 		case row.Method == verdict.Live:
-			rep.Results = append(rep.Results, verdict.Result{Check: row.ID, Subject: found.subject,
+			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject,
 				Verdict: verdict.Skipped,
 				Reason:  notAsked})
 		default:

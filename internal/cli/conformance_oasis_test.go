@@ -61,7 +61,7 @@ func provider(t *testing.T, args ...string) (rep verdict.Report, code int, said 
 // codesOf are "check code severity" of the findings above a notice.
 func codesOf(rep verdict.Report) []string {
 	var all []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			if f.Severity != verdict.Notice {
 				all = append(all, strings.TrimPrefix(r.Check, "oasis-")+" "+f.Code+" "+f.Severity.String())

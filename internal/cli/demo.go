@@ -190,7 +190,7 @@ func (c demoCase) asItMust(rep *verdict.Report) bool {
 // tell says in one line what was proposed, what came out and why.
 func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose bool) error {
 	var why []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		switch {
 		case rep.Verdict == verdict.Passed && r.Check == c.shown && r.Verdict == verdict.Passed && r.Reason != "":
 			why = append(why, r.Check+": "+r.Reason)
@@ -241,7 +241,7 @@ func tellDemo(out io.Writer, reports []*verdict.Report) {
 // failedChecks are the ids of the checks that failed, sorted.
 func failedChecks(rep *verdict.Report) []string {
 	var ids []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		if r.Verdict == verdict.Failed {
 			ids = append(ids, r.Check)
 		}

@@ -77,7 +77,7 @@ func (o *checkOptions) fix(ctx context.Context, src evidence.Source,
 // records are those that a report judges, in its order.
 func records(rep *verdict.Report) []string {
 	var paths []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		if registry.KindOf(r.Subject) != registry.Governance && !slices.Contains(paths, r.Subject) {
 			paths = append(paths, r.Subject)
 		}
@@ -88,7 +88,7 @@ func records(rep *verdict.Report) []string {
 // findingsOf are the findings on a record, by the check that made each.
 func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 	all := map[string][]verdict.Finding{}
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		if r.Subject == path {
 			all[r.Check] = append(all[r.Check], r.Findings...)
 		}

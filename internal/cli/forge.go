@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,8 +47,9 @@ func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
 func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
-		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")), UserAgent: "oap-gate/" + version().
-				Version}
+		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
+		UserAgent:  "oap-gate/" + version().Version,
+		RetryWait:  time.Second}
 	if opts.Repository == "" {
 		repo, err := registry.Open(o.repo)
 		if err != nil {

@@ -138,7 +138,7 @@ func runGovernance(ctx context.Context, sys IO, o *governanceOptions) (err error
 func (o *governanceOptions) report(chosen string) *verdict.Report {
 	n := networkFlags{at: o.at, offline: o.offline, routeFlags: o.forge.routeFlags}
 	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: n.now(), Chosen: chosen,
-		Assumed: assumed(&o.selectionFlags, &n), Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+		Assumed: assumed(&o.selectionFlags, &n), Evidence: []verdict.Evidence{}}
 	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {
 		if f.value != "" {
 			rep.Assumed = append(rep.Assumed, f.name+" "+f.value)
@@ -236,7 +236,7 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		rep.Counts.Records++
 		if len(s.Commit.Parents) == 0 {
 			j, err := spec.Root(s.Commit.ID, o.selected)
-			rep.Results = append(rep.Results, j.Results...)
+			rep.Results.Add(j.Results...)
 			return err
 		}
 		p, err := spec.NewStep(s, texts)
@@ -310,7 +310,7 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *regist
 func (o *governanceOptions) add(rep *verdict.Report, p *spec.Proposal) error {
 	p.DenyException = o.exception == "deny"
 	j, err := spec.Judge(p, o.selected)
-	rep.Results = append(rep.Results, j.Results...)
+	rep.Results.Add(j.Results...)
 	rep.Exception = rep.Exception || j.Exception
 	rep.Charter = rep.Charter || j.Charter
 	return err

@@ -51,7 +51,7 @@ func TestSpecificationHistory(t *testing.T) {
 	rep, code := governed(t, noEnvironment, "--repo", specification(t), "--each", "--head", "HEAD")
 	verdicts, codes := map[string]int{}, map[string]int{}
 	byPath, bySentence, breaking := 0, 0, 0
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		verdicts[r.Check+" "+string(r.Verdict)]++
 		seen := map[string]bool{}
 		for _, f := range r.Findings {
@@ -73,7 +73,7 @@ func TestSpecificationHistory(t *testing.T) {
 	}
 	failed := func(check string) int { return verdicts[check+" fail"] }
 	triggered := 0 // of implementability, which passes with a reason
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		if r.Check == "implementability" && r.Verdict != verdict.Skipped &&
 			r.Reason != "no normative artifact is touched" {
 			triggered++
@@ -103,8 +103,8 @@ func TestSpecificationHistory(t *testing.T) {
 		t.Errorf("got\n%s, want\n%s", table, want)
 	}
 	if code != 1 || rep.Counts.Records != 91 || rep.Counts.Skip != 4 || rep.Mode != "governance" ||
-		len(rep.Results) != 4*91 {
-		t.Errorf("exit status %d, mode %s, %+v, %d results", code, rep.Mode, rep.Counts, len(rep.Results))
+		rep.Results.Len() != 4*91 {
+		t.Errorf("exit status %d, mode %s, %+v, %d results", code, rep.Mode, rep.Counts, rep.Results.Len())
 	}
 	follows(t, "docs/governance.md", func(text string) string {
 		return between(t, text, "-update -->\n", "<!-- end of history -->", "\n"+table+"\n")
@@ -127,7 +127,7 @@ func TestEachRange(t *testing.T) {
 	subjects := func(args ...string) []string {
 		rep, _ := governed(t, noEnvironment, append([]string{"--repo", dir, "--each"}, args...)...)
 		var out []string
-		for _, r := range rep.Results {
+		for r := range rep.Results.All() {
 			if !slices.Contains(out, r.Subject) {
 				out = append(out, r.Subject)
 			}

@@ -65,7 +65,8 @@ func (o *initOptions) run(sys IO) error {
 	}
 	defer root.Close()
 	var out strings.Builder
-	var paths []string
+	var paths, differ []string // to commit, to mend
+	written := false
 	for _, f := range install.Files(o.Release) {
 		if f.Left != "" {
 			fmt.Fprintf(&out, "left out  %s: %s (--image)\n", f.Path, f.Left)
@@ -79,7 +80,10 @@ func (o *initOptions) run(sys IO) error {
 		for line := range strings.Lines(string(difference)) {
 			fmt.Fprintf(&out, "    %s\n", report.Line(strings.TrimRight(line, "\r\n")))
 		}
-		if state == install.Written {
+		written = written || state == install.Written
+		if state == install.Differs {
+			differ = append(differ, f.Path)
+		} else {
 			paths = append(paths, f.Path)
 		}
 	}
@@ -93,8 +97,8 @@ func (o *initOptions) run(sys IO) error {
 	for _, other := range others {
 		fmt.Fprintf(&out, "  %s reports %s\n", report.Line(other.Path), report.Line(strings.Join(other.Contexts, ", ")))
 	}
-	if len(paths) > 0 && !o.dry {
-		next(&out, paths, len(others) > 0, o.Owner == "")
+	if written && !o.dry {
+		next(&out, paths, differ, len(others) > 0, o.Owner == "")
 	}
 	return o.told(sys, &out)
 }
@@ -113,12 +117,15 @@ func (o *initOptions) word(s install.State) string {
 }
 
 // next are the steps from the files to a required check, in their order.
-func next(out *strings.Builder, paths []string, others, owners bool) {
+func next(out *strings.Builder, paths, differ []string, others, owners bool) {
 	out.WriteString("\nnext:\n")
 	n := 0
 	step := func(text string) {
 		n++
 		fmt.Fprintf(out, "  %d. %s\n", n, text)
+	}
+	if len(differ) > 0 {
+		step("mend what differs, or move it away and run oap-gate init again: " + strings.Join(differ, " "))
 	}
 	if owners {
 		step("in .github/CODEOWNERS replace @example/registry-maintainers by your team")

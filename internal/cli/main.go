@@ -169,9 +169,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 		newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
-	for _, c := range root.Commands() {
-		completeOutput(c)
-	}
+	complete(root)
 	return root
 }
 

@@ -134,7 +134,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 			line = report.Line(message)
 		} else {
 			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
-			err = o.write(sys, rep)
+			err = errors.Join(o.write(sys, rep), rep.Results.Close())
 		}
 		fault := ""
 		if rep == nil {
@@ -255,7 +255,7 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, who
 // refused are the records of which a check of their own failed.
 func refused(rep *verdict.Report) []string {
 	var paths []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		own := !slices.ContainsFunc(checks.Audit, func(c *checks.Check) bool { return c.ID == r.Check })
 		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" && !slices.Contains(paths, r.Subject) {
 			paths = append(paths, r.Subject)

@@ -35,32 +35,6 @@ func (o *outputFlags) bind(f *pflag.FlagSet) {
 	o.maxAnnotations = report.AnnotationLimit
 }
 
-// completeOutput offers the words that the flags of output take, where a command has them.
-func completeOutput(c *cobra.Command) {
-	for _, sub := range c.Commands() {
-		completeOutput(sub)
-	}
-	if c.Flags().Lookup("report") == nil {
-		return
-	}
-	for flag, values := range map[string][]string{"format": {"text", "json", "github"},
-		"color": {"auto", "always", "never"}} {
-		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-	_ = c.RegisterFlagCompletionFunc("report", completeReport)
-}
-
-func completeReport(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if strings.Contains(begun, "=") {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var all []string
-	for _, format := range report.Formats {
-		all = append(all, format+"=")
-	}
-	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-}
-
 // bindWorkflow defines the flags of what runs in workflows.
 func (o *outputFlags) bindWorkflow(f *pflag.FlagSet) {
 	f.IntVar(&o.maxAnnotations, "max-annotations", report.AnnotationLimit,
@@ -101,9 +75,9 @@ func (o *outputFlags) crash(sys IO, err *error) {
 	}
 }
 
-// verdict tells a report and gives its exit status.
+// verdict tells a report, which is of no use afterwards, and gives its exit status.
 func (o *outputFlags) verdict(sys IO, rep *verdict.Report) error {
-	if err := o.tell(sys, rep); err != nil {
+	if err := errors.Join(o.tell(sys, rep), rep.Results.Close()); err != nil {
 		return err
 	}
 	return ended(rep.Verdict.ExitStatus())

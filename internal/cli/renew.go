@@ -235,7 +235,7 @@ var decisive = []string{"did-resolution", "receipt-fetch", "receipt-signature", 
 // DID's; nil where nothing is.
 func refusal(rep *verdict.Report, path, what string) error {
 	var unsure error
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			if r.Subject != path || !slices.Contains(decisive, r.Check) && f.Code != "receipt-did-differs" {
 				continue
@@ -254,7 +254,7 @@ func refusal(rep *verdict.Report, path, what string) error {
 
 // findingOf is the first finding on a subject that has one of the codes, nil where none has.
 func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Finding {
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			if r.Subject == path && slices.Contains(codes, f.Code) {
 				return &f

@@ -55,7 +55,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		RequireSigned: b.Flags.RequireSigned, Keys: keys != nil, Signatures: commitSignature(repo, keys, b.Now),
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
 		Consistency: b.Compared.Findings, Peers: b.Compared.Peers,
-		Accepted: taken, SignedSince: b.Flags.SignedSince})
+		Accepted: taken, SignedSince: b.Flags.SignedSince, Spool: spool("")})
 	if err == nil {
 		rep.History.CheckpointFile = b.Compared.File
 	}

@@ -20,10 +20,7 @@ func (s *selectionFlags) bind(c *cobra.Command, known []string) {
 	c.Flags().StringSliceVar(&s.only, "only", nil, "run these checks only")
 	c.Flags().StringSliceVar(&s.skip, "skip", nil, "leave these checks out")
 	for _, name := range []string{"only", "skip"} {
-		_ = c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string,
-			cobra.ShellCompDirective) {
-			return s.known, cobra.ShellCompDirectiveNoFileComp
-		})
+		_ = c.RegisterFlagCompletionFunc(name, oneOrMore(known))
 	}
 }
 

@@ -51,20 +51,24 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	if err != nil {
 		return forgeFailure(err)
 	}
-	n := 0
-	tell := func(c upkeep.Change) {
-		n++
-		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
-	}
 	if !o.apply {
-		for _, c := range changes[:min(len(changes), upkeep.MaxChanges)] {
-			tell(c)
+		shown := changes[:min(len(changes), upkeep.MaxChanges)]
+		for _, c := range shown {
+			fmt.Fprintln(sys.Stdout, report.Line(c.Text))
 		}
-		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", n, len(changes))
+		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", len(shown), len(changes))
 		return nil
 	}
-	err = upkeep.Apply(ctx, client, changes, betweenChanges, tell)
-	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", n, len(changes))
+	made := 0
+	err = upkeep.Apply(ctx, client, changes, betweenChanges, func(c upkeep.Change, refusal error) {
+		if refusal != nil {
+			fmt.Fprintf(sys.Stdout, "not made: %s\n", report.Line(refusal.Error()))
+			return
+		}
+		made++
+		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
+	})
+	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", made, len(changes))
 	return forgeFailure(err)
 }
 

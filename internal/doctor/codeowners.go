@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -150,7 +151,7 @@ func parseOwners(text string) []ownerRule {
 	return rules
 }
 
-var ownerTokens = regexp.MustCompile(`\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/`)
+var ownerTokens = plain.Pattern(`\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/`)
 
 // ownerPattern spells a CODEOWNERS pattern, which follows .gitignore's rules, as a regular expression.
 func ownerPattern(p string) *regexp.Regexp {
@@ -173,7 +174,7 @@ func ownerPattern(p string) *regexp.Regexp {
 	case strings.HasSuffix(p, "/*"): // docs/* holds the files of docs and nothing deeper
 		end = "$"
 	}
-	return regexp.MustCompile(start + ownerTokens.ReplaceAllStringFunc(body, func(t string) string {
+	return regexp.MustCompile(start + ownerTokens().ReplaceAllStringFunc(body, func(t string) string {
 		switch t {
 		case "**/":
 			return "(?:.*/)?"

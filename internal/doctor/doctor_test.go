@@ -84,7 +84,7 @@ func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
 // found are the findings of all rules, by their places.
 func found(r *verdict.Report) []verdict.Finding {
 	var all []verdict.Finding
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		all = append(all, result.Findings...)
 	}
 	slices.SortStableFunc(all, func(a, b verdict.Finding) int {
@@ -344,8 +344,8 @@ func TestFaults(t *testing.T) {
 				"\nerror unknown-check check.yml <checks: scheme>"},
 		{"command in a script", check, gate, "      - run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check " +
 			"--offline --repo /r\n" + gate,
-			"error incomplete check.yml <run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check --offline " +
-				"--repo /r>"},
+			"inconclusive exit-status check.yml <run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check " +
+				"--offline --repo /r>"},
 		{"base in a script", check, gate, "      - run: oap-gate check --base HEAD\n" + gate,
 			"error incomplete check.yml <run: oap-gate check --base HEAD>"},
 		{"script", check, gate, "      - run: echo ${{ github.event.pull_request.title }}\n" + gate,
@@ -358,26 +358,31 @@ func TestFaults(t *testing.T) {
 			"inconclusive exit-status check.yml <run: oap-gate check || true>"},
 		{"status of another command", check, action, "      - run: oap-gate check | tee log\n",
 			"inconclusive exit-status check.yml <run: oap-gate check | tee log>"},
-		{"status thrown away behind another command", check, action,
-			"      - run: |\n          oap-gate doctor\n          oap-gate check || true\n",
+		{"another command before it", check, action, "      - run: |\n          set +e\n          oap-gate check\n",
 			"inconclusive exit-status check.yml <run: |>"},
-		{"many calls", check, action, "      - run: |\n" + strings.Repeat("          oap-gate check\n", 4000), ""},
-		{"many calls on a line", check, action, "      - run: " + strings.Repeat("oap-gate check; ", 4000) + "true\n",
-			""},
-		{"status thrown away later on the line", check, action, "      - run: oap-gate check; oap-gate check || true\n",
-			"inconclusive exit-status check.yml <run: oap-gate check; oap-gate check || true>"},
-		{"pipe that keeps it", check, action, "      - run: oap-gate check | tee log\n        shell: bash\n", ""},
-		{"status lost behind a list", check, action, "      - run: |\n          oap-gate check && echo well\n  " +
-			"        echo done\n", "inconclusive exit-status check.yml <run: |>"},
-		{"goes on after a failure", check, action, "      - run: |\n          set +e\n          oap-gate " +
-			"check\n          echo done\n", "inconclusive exit-status check.yml <run: |>"},
+		{"another command behind it", check, action, "      - run: |\n          oap-gate check\n          true\n",
+			"inconclusive exit-status check.yml <run: |>"},
+		{"in the background", check, action, "      - run: oap-gate check &\n",
+			"inconclusive exit-status check.yml <run: oap-gate check &>"},
 		{"under a condition", check, action, "      - run: if oap-gate check; then echo ok; fi\n",
 			"inconclusive exit-status check.yml <run: if oap-gate check; then echo ok; fi>"},
 		{"printed, not run", check, action, "      - run: echo oap-gate check\n",
 			"inconclusive exit-status check.yml <run: echo oap-gate check>"},
+		{"a program of the pull request", check, action, "      - run: ./oap-gate check\n",
+			"inconclusive exit-status check.yml <run: ./oap-gate check>"},
+		{"what the shell replaces", check, action, "      - run: oap-gate check $FLAGS\n",
+			"inconclusive exit-status check.yml <run: oap-gate check $FLAGS>"},
+		{"what the forge replaces", check, action, "      - run: oap-gate check ${{ vars.FLAGS }}\n",
+			"inconclusive exit-status check.yml <run: oap-gate check ${{ vars.FLAGS }}>"},
+		{"many calls", check, action, "      - run: |\n" + strings.Repeat("          oap-gate check\n", 4000),
+			"inconclusive exit-status check.yml <run: |>"},
+		{"plain", check, action, "      - run: oap-gate check --report json=oap-gate-report.json\n", ""},
+		{"plain, on two lines", check, action, "      - run: |\n          oap-gate check \\\n            " +
+			"--report json=oap-gate-report.json\n        shell: sh\n", ""},
+		{"some checks by a plain command", check, action, "      - run: oap-gate check --only schema\n",
+			strings.Repeat("error section-6 "+required+"\n", 9) + "error section-6 " + required},
 		{"shell that goes on", check, action, "      - run: oap-gate check\n        shell: bash -c '{0}; true'\n",
 			"inconclusive exit-status check.yml <run: oap-gate check>"},
-		{"shell that stops", check, action, "      - run: oap-gate check\n        shell: bash -eo pipefail {0}\n", ""},
 		{"shell of the whole job", check, steps, "    defaults: {run: {shell: 'bash {0}'}}\n" +
 			strings.Replace(steps, action, "      - run: oap-gate check\n", 1),
 			"inconclusive exit-status check.yml <run: oap-gate check>"},
@@ -645,7 +650,7 @@ func TestRules(t *testing.T) {
 			"inconclusive skip skip skip skip skip skip skip fail fail skip"},
 	} {
 		var got []string
-		for _, result := range look(t, c.files, nil).Results {
+		for result := range look(t, c.files, nil).Results.All() {
 			got = append(got, string(result.Verdict))
 		}
 		if strings.Join(got, " ") != c.want {

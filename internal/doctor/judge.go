@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -187,11 +188,11 @@ func matchesBranch(patterns []string, branch string) bool {
 	return matched
 }
 
-var branchTokens = regexp.MustCompile(`\*\*|\*|\[[^\]]*\]|[?+]|.`)
+var branchTokens = plain.Pattern(`\*\*|\*|\[[^\]]*\]|[?+]|.`)
 
 // branchPattern spells a filter pattern as a regular expression; ?, + and [] mean the same in both.
 func branchPattern(p string) string {
-	return "^" + branchTokens.ReplaceAllStringFunc(p, func(t string) string {
+	return "^" + branchTokens().ReplaceAllStringFunc(p, func(t string) string {
 		switch {
 		case t == "**":
 			return ".*"
@@ -205,11 +206,11 @@ func branchPattern(p string) string {
 }
 
 var (
-	expression = regexp.MustCompile(`\$\{\{`)
-	harmless   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
-	whatever   = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
-	secret     = regexp.MustCompile(`(?i)\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
-	jobToken   = regexp.MustCompile(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
+	expression = plain.Pattern(`\$\{\{`)
+	harmless   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	whatever   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	secret     = plain.Pattern(`(?i)\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
+	jobToken   = plain.Pattern(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
 )
 
 // judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must
@@ -219,7 +220,7 @@ func (v *inspection) judgeCheckJob(j *job) {
 		v.add(verdict.Error, "matrix", m.pos(), "one job without a matrix",
 			"job %q has a matrix: its checks have other names than the one that is required", j.id)
 	}
-	if n := j.member("name"); n.holds(expression) {
+	if n := j.member("name"); n.holds(expression()) {
 		v.add(verdict.Error, "name-expression", n.pos(), "a name without expressions",
 			"the name of job %q is computed (%q): the required check needs one name", j.id, n.text())
 	}
@@ -230,7 +231,7 @@ func (v *inspection) judgeCheckJob(j *job) {
 		}
 	}
 	for i, f := range steps {
-		if c := f.member("if"); c.there() && !harmless.MatchString(c.text()) {
+		if c := f.member("if"); c.there() && !harmless().MatchString(c.text()) {
 			v.add(verdict.Error, "condition", c.pos(), "drop the condition",
 				"%s runs only if %q: a gate that is skipped counts as passed", unit(j, i), c.text())
 		}
@@ -239,7 +240,7 @@ func (v *inspection) judgeCheckJob(j *job) {
 				"%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
 		}
 	}
-	if n := j.member("needs"); n.there() && !whatever.MatchString(j.member("if").text()) {
+	if n := j.member("needs"); n.there() && !whatever().MatchString(j.member("if").text()) {
 		v.add(verdict.Error, "needs", n.pos(), "drop needs",
 			"job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id,
 			n.list())
@@ -261,43 +262,21 @@ func (v *inspection) judgeCheckJob(j *job) {
 	}
 }
 
-var (
-	branching = regexp.MustCompile(`(?m)^\s*(?:if|case|for|while|until|trap|exit|return)\b|\bset\s+\+`)
-	swallows  = regexp.MustCompile(`^\s*(?:if|elif|while|until|echo|printf|test|\[+|!)\s|\|\|`)
-	outlives  = regexp.MustCompile(`\|\||&&|(?:^|[^&>])&\s*$`)
-	pipefail  = regexp.MustCompile(`\bpipefail\b`)
-	shells    = regexp.MustCompile(
-		`^(?:|bash|sh|(?:\S*/)?(?:ba|da|z|k)?sh(?:\s+-[a-bd-z-]*e[a-bd-z-]*|\s+-o|\s+pipefail)+\s+\{0\})$`)
-)
-
-// judgeScript looks at whether a script that checks fails where the gate does, and calls it in every case.
+// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
+// More than that is the shell's to read, and is not judged.
 func (v *inspection) judgeScript(j *job, s *step) {
-	run, text := s.member("run"), script(s.field)
-	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
-		j.w.member("defaults").member("run").member("shell").text())
-	before := func(at []int, start int) bool { return at != nil && at[1] <= start }
-	branches, fails := branching.FindStringIndex(text),
-		pipefail.FindStringIndex(text) // once: a script may call the gate many times
-	start, end := 0, 0
-	for _, at := range gateRun.FindAllStringSubmatchIndex(text, -1) {
-		if r := commandRole(text[at[2]:at[3]]); at[0] < end || r != checkRole && r != governsRole {
-			continue // what follows the first call of a line was judged with it
-		}
-		start, end = strings.LastIndexByte(text[:at[0]], '\n')+1, len(text)
-		if n := strings.IndexByte(text[at[1]:], '\n'); n >= 0 {
-			end = at[1] + n
-		}
-		if before(branches, start) || swallows.MatchString(text[start:at[0]]) ||
-			outlives.MatchString(text[at[1]:end]) ||
-			strings.Contains(text[at[1]:end], "|") && shell != "bash" && !pipefail.MatchString(shell) &&
-				!before(fails, start) ||
-			!shells.MatchString(shell) {
-			v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
-				"the script may end well although the gate failed or did not run: %q",
-				strings.TrimSpace(text[start:end]))
-			return
-		}
+	run := s.member("run")
+	if !run.there() {
+		return
 	}
+	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
+		j.w.member("defaults").member("run").member("shell").text(), "bash")
+	if s.plain() && (shell == "bash" || shell == "sh") {
+		return
+	}
+	v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
+		"the step was not judged: its script is more than one plain command of the gate, and may end well although "+
+			"the gate failed or did not run")
 }
 
 func unit(j *job, i int) string {
@@ -311,10 +290,10 @@ func (v *inspection) judgeSecrets(j *job) {
 	for _, f := range []field{j.field, j.w.member("env")} {
 		f.each(func(leaf field) {
 			text := leaf.text()
-			if !secret.MatchString(text) {
+			if !secret().MatchString(text) {
 				return
 			}
-			if len(jobToken.FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
+			if len(jobToken().FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
 				if j.role() == governsRole {
 					return // reads the reviews by it
 				}
@@ -342,7 +321,7 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = regexp.MustCompile(
+var leavesOut = plain.Pattern(
 	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
@@ -353,7 +332,7 @@ func (v *inspection) judgeSelection(s *step) {
 				"the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
 		}
 	}
-	if in := s.input("checks"); in.holds(expression) {
+	if in := s.input("checks"); in.holds(expression()) {
 		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
 			"the checks are computed (%q): nobody can see which ones run", in.text())
 	}
@@ -365,9 +344,9 @@ func (v *inspection) judgeSelection(s *step) {
 				id)
 		}
 	}
-	if run := s.command(); leavesOut.MatchString(run.text()) {
+	if run := s.arguments(); leavesOut().MatchString(run.text()) {
 		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
-			"the gate runs with %q, so its check is not the whole gate", leavesOut.FindString(run.text()))
+			"the gate runs with %q, so its check is not the whole gate", leavesOut().FindString(run.text()))
 	}
 }
 
@@ -382,15 +361,15 @@ func (v *inspection) known() map[string]bool {
 	return ids
 }
 
-var onlyFlag = regexp.MustCompile(`--only[= ]+(\S+)`)
+var onlyFlag = plain.Pattern(`--only[= ]+(\S+)`)
 
 // only are the checks to which a step confines the gate; nil: all.
 func (s *step) only() map[string]bool {
 	text := s.input("checks").text()
-	if expression.MatchString(text) {
+	if expression().MatchString(text) {
 		return nil // reported by judgeSelection
 	}
-	if m := onlyFlag.FindStringSubmatch(s.command().text()); m != nil {
+	if m := onlyFlag().FindStringSubmatch(s.arguments().text()); m != nil {
 		text = m[1]
 	}
 	ids := map[string]bool{}
@@ -521,9 +500,9 @@ func (v *inspection) judgeReusable(j *job) {
 }
 
 var (
-	pinned      = regexp.MustCompile(`@[0-9a-f]{40}$`)
-	digest      = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
-	placeholder = regexp.MustCompile(`@(?:sha256:)?0{40}(?:0{24})?$`)
+	pinned      = plain.Pattern(`@[0-9a-f]{40}$`)
+	digest      = plain.Pattern(`@sha256:[0-9a-f]{64}$`)
+	placeholder = plain.Pattern(`@(?:sha256:)?0{40}(?:0{24})?$`)
 )
 
 // judgePins looks at whether each action of the job is the one that somebody once read.
@@ -534,7 +513,7 @@ func (v *inspection) judgePins(j *job) {
 		image := strings.HasPrefix(text, "docker://")
 		switch {
 		case text == "":
-		case placeholder.MatchString(text):
+		case placeholder().MatchString(text):
 			v.add(verdict.Error, "placeholder", uses.pos(),
 				"replace the zeros by the commit SHA, or the image digest, of a release",
 				"%q stands for a release that was not filled in", text)
@@ -543,10 +522,10 @@ func (v *inspection) judgePins(j *job) {
 				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",
 					"%q runs the gate as the pull request has it", text)
 			}
-		case image && !digest.MatchString(text):
+		case image && !digest().MatchString(text):
 			v.add(verdict.Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…",
 				"%q is not pinned: a tag can be moved", text)
-		case !image && !pinned.MatchString(text):
+		case !image && !pinned().MatchString(text):
 			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in "+
 				"a comment",
 				"%q is not pinned: a tag or branch can be moved", text)
@@ -555,15 +534,15 @@ func (v *inspection) judgePins(j *job) {
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = regexp.MustCompile(
+var hostile = plain.Pattern(
 	`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			if hostile.MatchString(run.text()) {
+			if hostile().MatchString(run.text()) {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
-					"a script of job %q holds %q, which a stranger words", j.id, hostile.FindString(run.text())+" }}")
+					"a script of job %q holds %q, which a stranger words", j.id, hostile().FindString(run.text())+" }}")
 			}
 		}
 	}

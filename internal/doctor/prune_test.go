@@ -49,7 +49,7 @@ func TestPrune(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, result := range r.Results {
+		for result := range r.Results.All() {
 			for _, f := range result.Findings {
 				if f.Code == "stale-context" {
 					stale = append(stale, strings.Split(f.Message, `"`)[1])

@@ -98,7 +98,7 @@ func (v *inspection) reports(context string) bool {
 	for _, w := range v.workflows {
 		for _, j := range w.jobs {
 			var parts []string
-			for _, part := range computed.Split(j.context(), -1) {
+			for _, part := range computed().Split(j.context(), -1) {
 				parts = append(parts, regexp.QuoteMeta(part))
 			}
 			if regexp.MustCompile(`^` + strings.Join(parts, `.*`) + `(?: \(.*\)| / .*)?$`).MatchString(context) {
@@ -144,7 +144,7 @@ func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error)
 		if err != nil {
 			return nil, err
 		}
-		r.Results = append(r.Results, result)
+		r.Results.Add(result)
 	}
 	if said != len(v.findings) { // rather than a finding that nobody hears of
 		return nil, fmt.Errorf("%d findings, of which %d have a code of one of the rules", len(v.findings), said)

@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -250,16 +251,16 @@ func newWorkflow(root field, local bool) *workflow {
 }
 
 var (
-	gateAction = regexp.MustCompile(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
-	gateImage  = regexp.MustCompile(`(?i)^docker://\S*oap-gate`)
-	gateRun    = regexp.MustCompile(
+	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
+	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
+	gateRun    = plain.Pattern(
 		`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
 )
 
 func (w *workflow) roleOf(s field, local bool) role {
 	uses := s.member("uses").text()
 	switch {
-	case gateAction.MatchString(uses), gateImage.MatchString(uses), local && (uses == "./" || uses == "."):
+	case gateAction().MatchString(uses), gateImage().MatchString(uses), local && (uses == "./" || uses == "."):
 		args := strings.Fields(s.input("args").text())
 		if len(args) == 0 {
 			return w.actionRole(s.input("mode").text())
@@ -267,7 +268,7 @@ func (w *workflow) roleOf(s field, local bool) role {
 		return commandRole(args[0])
 	}
 	r := noRole
-	for _, m := range gateRun.FindAllStringSubmatch(script(s), -1) {
+	for _, m := range gateRun().FindAllStringSubmatch(script(s), -1) {
 		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) || m[1] == string(governsRole) {
 			return commandRole(m[1])
 		}
@@ -286,23 +287,31 @@ func (f field) input(name string) field {
 }
 
 var (
-	continued = regexp.MustCompile(`\\\r?\n`)
-	computed  = regexp.MustCompile(`\$\{\{[^}]*\}\}`)
-	remark    = regexp.MustCompile(`(?m)(^|\s)#.*$`)
+	continued = plain.Pattern(`\\\r?\n`)
+	computed  = plain.Pattern(`\$\{\{[^}]*\}\}`)
+	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
 )
 
 // script is what a step runs, a command on a line, without comments and expressions.
 func script(s field) string {
-	text := continued.ReplaceAllString(s.member("run").text(), " ")
-	return remark.ReplaceAllString(computed.ReplaceAllString(text, "x"), "$1")
+	text := continued().ReplaceAllString(s.member("run").text(), " ")
+	return remark().ReplaceAllString(computed().ReplaceAllString(text, "x"), "$1")
 }
 
-// command is what the gate is told to do by a script or by arguments.
-func (f field) command() field {
-	if run := f.member("run"); run.there() {
-		return run
+// plainCall is a script that is one command of the gate, with nothing in it that a shell would replace.
+var plainCall = plain.Pattern(`^\s*oap-gate(?:[ \t]+[\w./:=@,+-]+)+\s*$`)
+
+// plain reports whether what the step's script runs can be read without knowing the shell.
+func (s *step) plain() bool {
+	return plainCall().MatchString(continued().ReplaceAllString(s.member("run").text(), " "))
+}
+
+// arguments are what the gate is told by the action's args or by a script, where that can be read.
+func (s *step) arguments() field {
+	if s.plain() {
+		return s.member("run")
 	}
-	return f.input("args")
+	return s.input("args")
 }
 
 // modeRoles are the roles of the action's modes.

@@ -3,6 +3,8 @@
 package forge
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ const (
 	maxPages     = 50
 	requestTime  = 30 * time.Second
 	maxRedirects = 3
+	maxTries     = 3
+	maxWait      = time.Minute // that the forge may ask for before it is asked again
 )
 
 // Options say where the forge is.
@@ -40,6 +43,7 @@ type Options struct {
 	Proxy      *url.URL
 	Roots      *x509.CertPool // nil: the system's
 	UserAgent  string
+	RetryWait  time.Duration // before what failed for now is asked once more, doubled each time; 0: it is not
 }
 
 // Client is one repository at one forge. It is safe for concurrent use.
@@ -51,13 +55,14 @@ type Client struct {
 	name   string
 
 	anonymous bool // there is no token
+	retryWait time.Duration
 }
 
-var repositoryName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
+var repositoryName = plain.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za-z0-9._-]{1,100})$`)
 
 // New makes a client. Nothing is asked yet.
 func New(o Options) (*Client, error) {
-	m := repositoryName.FindStringSubmatch(o.Repository)
+	m := repositoryName().FindStringSubmatch(o.Repository)
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
 	}
@@ -95,7 +100,8 @@ func New(o Options) (*Client, error) {
 	if o.UserAgent != "" {
 		gh.UserAgent = o.UserAgent
 	}
-	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], anonymous: o.Token == ""}, nil
+	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], anonymous: o.Token == "",
+		retryWait: o.RetryWait}, nil
 }
 
 func loopback(host string) bool {
@@ -156,7 +162,25 @@ func (c *capped) Read(p []byte) (int, error) {
 }
 
 // Call makes one request below repos/OWNER/NAME, or at the root where path starts with a slash. Its error is an *Error.
+// A read whose answer was lost is made again, a write never; either is where the forge refused it by a limit that ends
+// soon.
 func (c *Client) Call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
+	for wait, try := c.retryWait, 1; ; wait, try = 2*wait, try+1 {
+		resp, err := c.call(ctx, op, method, path, body, into)
+		e, failed := errors.AsType[*Error](err)
+		again := failed && (e.brief || e.lost && method == http.MethodGet)
+		if !again || c.retryWait == 0 || try == maxTries {
+			return resp, err
+		}
+		select {
+		case <-ctx.Done():
+			return resp, err
+		case <-time.After(max(wait, e.pause)):
+		}
+	}
+}
+
+func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
 	full := "repos/" + c.owner + "/" + c.name
 	if strings.HasPrefix(path, "/") {
 		full = path[1:]
@@ -194,20 +218,20 @@ func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (
 		// A forge that never ends is an error, not a list that was cut short.
 		if resp.NextPage <= n || resp.NextPage > maxPages {
 			return &Error{Op: op, Kind: ErrUnavailable,
-				Err: fmt.Errorf("page %d names page %d as the next, at most %d are read", n, resp.NextPage, maxPages)}
+				Err: fmt.Errorf("page %d names page %d as the next, %w", n, resp.NextPage, ErrEndless)}
 		}
 		n = resp.NextPage
 	}
 }
 
-var remotes = regexp.MustCompile(
+var remotes = plain.Pattern(
 	`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
 
 // ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a
 // forge.
 func ParseRemote(remote string) (host, repository string) {
-	m := remotes.FindStringSubmatch(remote)
-	if m == nil || !repositoryName.MatchString(m[3]) {
+	m := remotes().FindStringSubmatch(remote)
+	if m == nil || !repositoryName().MatchString(m[3]) {
 		return "", ""
 	}
 	return strings.ToLower(m[1] + m[2]), m[3]

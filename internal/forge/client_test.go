@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -138,5 +141,49 @@ func TestParseRemote(t *testing.T) {
 		if got := host + " " + repository; got != want {
 			t.Errorf("%q: got %q, want %q", remote, got, want)
 		}
+	}
+}
+
+// A read whose answer was lost is made again, a write never; either is where the forge names a short wait.
+func TestRetries(t *testing.T) {
+	const path = "/repos/acme/registry"
+	limit := func(seconds string) ghtest.Failure {
+		return ghtest.Failure{Status: 429, Header: map[string]string{"Retry-After": seconds}, Message: "slow down"}
+	}
+	broken, empty := ghtest.Failure{Status: 502}, ghtest.Failure{Status: 200, Body: "<html>"}
+	for _, c := range []struct {
+		name, method string
+		failure      ghtest.Failure
+		times, sent  int
+		want         error
+	}{
+		{"read, broken once", "GET", broken, 1, 2, nil},
+		{"read, broken", "GET", broken, 0, maxTries, ErrUnavailable},
+		{"read that makes no sense", "GET", empty, 0, 1, ErrUnavailable},
+		{"write, broken once", "PATCH", broken, 1, 1, ErrUnavailable},
+		{"read, limited", "GET", limit("0"), 2, 3, nil},
+		{"write, limited", "PATCH", limit("0"), 1, 2, nil},
+		{"limited for long", "GET", limit("61"), 0, 1, ErrLimited},
+		{"limited for nobody knows how long", "GET", limit("soon"), 0, 1, ErrLimited},
+		{"refused", "GET", ghtest.Failure{Status: 422}, 0, 1, ErrRefused},
+	} {
+		s := ghtest.Start("acme", "registry")
+		s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+		c.failure.Path, c.failure.Times = path, c.times
+		s.Fail(c.failure)
+		client, err := New(Options{BaseURL: s.URL, Repository: "acme/registry", Token: "admin",
+			RetryWait: time.Nanosecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body any
+		if c.method == "PATCH" {
+			body = map[string]bool{"allow_rebase_merge": false}
+		}
+		_, err = client.Call(t.Context(), "asking", c.method, "", body, &map[string]any{})
+		if sent := len(s.Requests()); !errors.Is(err, c.want) || sent != c.sent {
+			t.Errorf("%s: %d requests, %v", c.name, sent, err)
+		}
+		s.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ var (
 	ErrUnavailable  = errors.New("the forge cannot be reached or does not " +
 		"make sense") // network, 5xx, an unreadable answer
 	ErrUnresolved = errors.New("the host name is not resolved") // DNS
+	// ErrEndless is the cause of an ErrUnavailable whose list has more pages than are read.
+	ErrEndless = fmt.Errorf("at most %d are read", maxPages)
 )
 
 // Error is what went wrong between here and the forge.
@@ -33,8 +36,11 @@ type Error struct {
 	Until time.Time
 	Err   error // the forge's own words, foreign text; nil where there are none
 
-	message   string // the answer's message alone
-	anonymous bool   // no token was sent
+	message   string        // the answer's message alone
+	anonymous bool          // no token was sent
+	lost      bool          // the request was sent, and no answer came of it
+	brief     bool          // refused by a limit that ends after pause
+	pause     time.Duration // at most maxWait
 }
 
 func (e *Error) Error() string {
@@ -93,17 +99,40 @@ func classify(op string, err error) *Error {
 		e.Kind, e.Until, e.Err = ErrLimited, limit.Rate.Reset.Time, nil
 	case errors.As(err, &abuse):
 		e.Kind, e.Err = ErrLimited, nil
-		e.Until = retryTime(abuse.Response)
+		e.limited(abuse.Response)
 	case errors.As(err, &dns):
 		e.Kind = ErrUnresolved
 	case errors.As(err, &response) && response.Response != nil:
 		e.Err, e.message = errors.New(words(response)), response.Message
 		e.Kind = kindOf(response)
+		e.lost = e.Kind == ErrUnavailable
 		if e.Kind == ErrLimited {
-			e.Until = retryTime(response.Response)
+			e.limited(response.Response)
 		}
+	default:
+		op, _ := errors.AsType[*net.OpError](err)
+		_, sent := errors.AsType[*url.Error](err)
+		e.lost = sent && (op == nil || op.Op != "dial")
 	}
 	return e
+}
+
+// limited takes from an answer how long the limit lasts.
+func (e *Error) limited(r *http.Response) {
+	e.Until = retryTime(r)
+	if seconds, ok := retryAfter(r); ok {
+		e.pause = time.Duration(seconds) * time.Second
+		e.brief = e.pause <= maxWait
+	}
+}
+
+// retryAfter is for how many seconds the forge asks not to be asked again; false where it does not say.
+func retryAfter(r *http.Response) (int64, bool) {
+	if r == nil {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(r.Header.Get("Retry-After"), 10, 32)
+	return seconds, err == nil && seconds >= 0
 }
 
 func kindOf(r *github.ErrorResponse) error {
@@ -130,7 +159,7 @@ func retryTime(r *http.Response) time.Time {
 	if r == nil {
 		return time.Time{}
 	}
-	if seconds, err := strconv.ParseInt(r.Header.Get("Retry-After"), 10, 32); err == nil && seconds >= 0 {
+	if seconds, ok := retryAfter(r); ok {
 		if now, err := http.ParseTime(r.Header.Get("Date")); err == nil {
 			return now.Add(time.Duration(seconds) * time.Second)
 		}

@@ -3,8 +3,11 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // ActionsApp is the id of the app by whose token a workflow writes.
@@ -42,7 +45,21 @@ func (c *Client) Writer(ctx context.Context, app int64) (Writer, error) {
 // Wrote reports whether a is w.
 func (w Writer) Wrote(a Author) bool {
 	if w.login != "" {
-		return a.App == nil && strings.EqualFold(a.User.Login, w.login)
+		return strings.EqualFold(a.User.Login, w.login)
 	}
 	return a.App != nil && a.App.ID == w.app
+}
+
+// Knows holds that a, who is named as the author of what w has just written, is w: what is not known again would be
+// written anew each time.
+func (w Writer) Knows(a Author) error {
+	if w.Wrote(a) {
+		return nil
+	}
+	if w.login != "" || a.App == nil {
+		return remedy.Errorf("give the token of a user or of an app",
+			"what was written with this token has the author %q, who is not known again", a.User.Login)
+	}
+	return remedy.Errorf(fmt.Sprintf("give --app-id %d", a.App.ID),
+		"what was written with this token has the app %d for its author, %d was looked for", a.App.ID, w.app)
 }

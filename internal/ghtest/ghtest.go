@@ -47,14 +47,17 @@ type Server struct {
 	runs    []Run
 	tip     time.Time // committer date of the default branch's tip
 	lost    int       // the request whose answer is lost, counted from 0; -1: none
+	dropped bool      // it is lost before it took effect
+	now     time.Time // of the forge: when what is asked for happens
 }
 
 // Access is what a token may do.
 type Access struct {
 	Login   string
-	App     bool // an installation token: GET /user is refused
-	Comment bool // pull-requests: write
-	Admin   bool // administration: write
+	App     bool  // an installation token: GET /user is refused
+	AppID   int64 // of that app; 0: ActionsApp
+	Comment bool  // pull-requests: write
+	Admin   bool  // administration: write
 }
 
 // Pull is a pull request to the repository.
@@ -72,7 +75,8 @@ type Comment struct {
 	ID    int64
 	Pull  int
 	Login string
-	Bot   bool
+	Bot   bool  // by an app's token
+	App   int64 // of that app; 0: ActionsApp
 	Body  string
 }
 
@@ -84,6 +88,7 @@ type Issue struct {
 	Labels      []string
 	Login       string
 	App         int64 // of the app whose token made it; 0: none
+	Updated     time.Time
 }
 
 // Run is a run of a workflow.
@@ -96,7 +101,13 @@ type Run struct {
 }
 
 // LoseReply carries out the n-th request, counted from 0, and loses its answer.
-func (s *Server) LoseReply(n int) { s.with(func() { s.lost = n }) }
+func (s *Server) LoseReply(n int) { s.with(func() { s.lost, s.dropped = n, false }) }
+
+// LoseRequest loses the n-th request, counted from 0, before anything came of it.
+func (s *Server) LoseRequest(n int) { s.with(func() { s.lost, s.dropped = n, true }) }
+
+// SetNow sets the forge's clock.
+func (s *Server) SetNow(at time.Time) { s.with(func() { s.now = at }) }
 
 // Failure answers matching requests in place of the forge.
 type Failure struct {
@@ -106,6 +117,8 @@ type Failure struct {
 	Body         string // sent as it is; empty: {"message": Message}
 	Message      string
 	Times        int // requests that fail; 0: all
+
+	at int // the one request that fails, counted from 1; 0: all that match
 }
 
 // Start serves an empty repository with the default branch main until Close.
@@ -161,6 +174,12 @@ func (s *Server) SetClassic(branch, text string) {
 
 // Fail makes requests fail from now on; the first failure that matches answers.
 func (s *Server) Fail(f Failure) { s.with(func() { s.failures = append(s.failures, &f) }) }
+
+// FailAt makes the n-th request fail, counted from 0.
+func (s *Server) FailAt(n int, f Failure) {
+	f.at = n + 1
+	s.Fail(f)
+}
 
 // Mend forgets all failures.
 func (s *Server) Mend() { s.with(func() { s.failures = nil }) }
@@ -219,12 +238,15 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 	h.Set("X-RateLimit-Remaining", "4999")
 	h.Set("X-RateLimit-Reset", "4102444800")
 	for _, f := range s.failures {
-		if f.matches(hr) {
+		if (f.at == 0 || f.at == len(s.requests)) && f.matches(hr) {
 			f.answer(w)
 			return
 		}
 	}
 	if len(s.requests)-1 == s.lost { // what is asked for is done, and nobody learns of it
+		if s.dropped {
+			panic(http.ErrAbortHandler)
+		}
 		w = httptest.NewRecorder()
 		defer panic(http.ErrAbortHandler)
 	}

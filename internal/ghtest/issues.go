@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -66,7 +67,9 @@ func (s *Server) issueList(r *request) {
 				"performed_via_github_app": map[string]int64{"id": ActionsApp}, "pull_request": map[string]string{}})
 		}
 		for _, i := range s.issues {
-			if state := r.URL.Query().Get("state"); state == "all" || state == i.State {
+			since, err := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
+			state := r.URL.Query().Get("state")
+			if (state == "all" || state == i.State) && (err != nil || !i.Updated.Before(since)) {
 				list = append(list, s.issueJSON(i))
 			}
 		}
@@ -81,9 +84,9 @@ func (s *Server) issueList(r *request) {
 		return
 	}
 	i := Issue{Number: 100 + len(s.issues), State: "open", Title: sent.Title, Body: sent.Body, Labels: sent.Labels,
-		Login: r.access.Login}
+		Login: r.access.Login, Updated: s.now}
 	if r.access.App {
-		i.App = ActionsApp
+		i.App = cmp.Or(r.access.AppID, ActionsApp)
 	}
 	s.issues = append(s.issues, i)
 	r.send(http.StatusCreated, s.issueJSON(i))
@@ -100,6 +103,7 @@ func (s *Server) editIssue(r *request) {
 		return
 	}
 	i := &s.issues[at]
+	i.Updated = s.now
 	for to, from := range map[*string]*string{&i.Title: sent.Title, &i.Body: sent.Body, &i.State: sent.State} {
 		if from != nil {
 			*to = *from
@@ -134,7 +138,7 @@ func (s *Server) runList(r *request) {
 	r.send(http.StatusOK, map[string]any{"total_count": len(list), "workflow_runs": list})
 }
 
-// rerun starts the failed jobs again, and ends them at once as they ended before, an hour after the tip.
+// rerun starts the failed jobs again, and ends them at once as they ended before.
 func (s *Server) rerun(r *request) {
 	at := slices.IndexFunc(s.runs, func(one Run) bool { return one.ID == r.number(2) })
 	switch {
@@ -145,7 +149,7 @@ func (s *Server) rerun(r *request) {
 		r.fail(http.StatusForbidden, "The workflow run is not completed")
 	default:
 		s.runs[at].Attempt++
-		s.runs[at].RunStartedAt = s.tip.Add(time.Hour)
+		s.runs[at].RunStartedAt = s.now
 		r.send(http.StatusCreated, map[string]any{})
 	}
 }

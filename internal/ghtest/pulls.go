@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -120,7 +121,7 @@ func (s *Server) commentJSON(c Comment) map[string]any {
 	}
 	var app any
 	if c.Bot {
-		app = map[string]int64{"id": ActionsApp}
+		app = map[string]int64{"id": cmp.Or(c.App, ActionsApp)}
 	}
 	return map[string]any{
 		"id": c.ID, "body": c.Body, "performed_via_github_app": app, "user": map[string]string{"login": c.Login,
@@ -150,7 +151,8 @@ func (s *Server) issueComments(r *request) {
 	if !ok {
 		return
 	}
-	c := Comment{ID: s.newID(), Pull: p.Number, Login: r.access.Login, Bot: r.access.App, Body: body}
+	c := Comment{ID: s.newID(), Pull: p.Number, Login: r.access.Login, Bot: r.access.App, App: r.access.AppID,
+		Body: body}
 	s.comments = append(s.comments, c)
 	r.send(http.StatusCreated, s.commentJSON(c))
 }

@@ -1,9 +1,10 @@
 package ghtest
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Command is a workflow command that the runner would execute.
@@ -59,11 +60,11 @@ func parseV1(line string) (Command, bool) {
 	return parseInfo(info, text, ";", ok)
 }
 
-var commandName = regexp.MustCompile(`^[A-Za-z_-]+$`)
+var commandName = plain.Pattern(`^[A-Za-z_-]+$`)
 
 func parseInfo(info, text, separator string, ok bool) (Command, bool) {
 	name, rest, _ := strings.Cut(info, " ")
-	if !ok || !commandName.MatchString(name) {
+	if !ok || !commandName().MatchString(name) {
 		return Command{}, false
 	}
 	c := Command{name, map[string]string{}, unescape.Replace(text)}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -17,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Release is what the files name of the gate.
@@ -36,22 +36,22 @@ var (
 )
 
 var (
-	commitForm  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	imageForm   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	ownerForm   = regexp.MustCompile(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
-	versionForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,64}$`)
+	commitForm  = plain.Pattern(`^[0-9a-f]{40}$`)
+	imageForm   = plain.Pattern(`^sha256:[0-9a-f]{64}$`)
+	ownerForm   = plain.Pattern(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
+	versionForm = plain.Pattern(`^[A-Za-z0-9.-]{1,64}$`)
 )
 
 // Check holds that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner or ErrName.
 func (r Release) Check() error {
 	switch {
-	case !commitForm.MatchString(r.Commit) || r.Commit == noCommit:
+	case !commitForm().MatchString(r.Commit) || r.Commit == noCommit:
 		return fmt.Errorf("%q is %w", r.Commit, ErrCommit)
-	case r.Image != "" && !imageForm.MatchString(r.Image):
+	case r.Image != "" && !imageForm().MatchString(r.Image):
 		return fmt.Errorf("%q is %w", r.Image, ErrImage)
-	case r.Owner != "" && !ownerForm.MatchString(r.Owner):
+	case r.Owner != "" && !ownerForm().MatchString(r.Owner):
 		return fmt.Errorf("%q is %w", r.Owner, ErrOwner)
-	case r.Version != "" && !versionForm.MatchString(r.Version):
+	case r.Version != "" && !versionForm().MatchString(r.Version):
 		return fmt.Errorf("%q is %w", r.Version, ErrName)
 	}
 	return nil
@@ -80,19 +80,24 @@ type File struct {
 	Path string // in the registry
 	Text []byte
 	Left string // why it is not written; empty where it is
+
+	elsewhere []string // other places in which the forge looks for it, once there is none at Path
 }
 
 // sources are the files of the documentation, by what becomes of them in a registry.
-var sources = []struct{ from, to string }{
-	{"workflows/check.yml", ".github/workflows/check.yml"},
-	{"workflows/comment.yml", ".github/workflows/comment.yml"},
-	{"workflows/audit.yml", ".github/workflows/audit.yml"},
-	{"workflows/protect.yml", ".github/workflows/protect.yml"},
-	{"workflows/remind.yml", ".github/workflows/remind.yml"},
-	{"workflows/rerun.yml", ".github/workflows/rerun.yml"},
-	{"workflows/CODEOWNERS", ".github/CODEOWNERS"},
-	{"repo-config.example.yml", ".github/repo-config.yml"},
-	{"gate-policy.example.yml", ".github/gate-policy.yml"},
+var sources = []struct {
+	from, to  string
+	elsewhere []string
+}{
+	{from: "workflows/check.yml", to: ".github/workflows/check.yml"},
+	{from: "workflows/comment.yml", to: ".github/workflows/comment.yml"},
+	{from: "workflows/audit.yml", to: ".github/workflows/audit.yml"},
+	{from: "workflows/protect.yml", to: ".github/workflows/protect.yml"},
+	{from: "workflows/remind.yml", to: ".github/workflows/remind.yml"},
+	{from: "workflows/rerun.yml", to: ".github/workflows/rerun.yml"},
+	{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: []string{"CODEOWNERS", "docs/CODEOWNERS"}},
+	{from: "repo-config.example.yml", to: ".github/repo-config.yml"},
+	{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
 }
 
 // Files are the files of the installation of r, which Check took.
@@ -103,7 +108,7 @@ func Files(r Release) []File {
 		if err != nil {
 			panic(err) // the program's own file
 		}
-		f := File{Path: s.to, Text: text}
+		f := File{Path: s.to, Text: text, elsewhere: s.elsewhere}
 		if bytes.Contains(text, []byte("@"+noImage)) && r.Image == "" {
 			f.Left = "it runs the release's image, and no digest of it was given"
 		}
@@ -133,19 +138,21 @@ const (
 // maxFile is how large a file may be that is compared, in bytes.
 const maxFile = 1 << 20
 
-// Write writes f below root, unless something stands at its path: nothing is ever overwritten. With dry nothing is
-// written. Where another text stands there the second result is the difference, as a unified diff. The error is that
-// of the disk.
+// Write writes f below root, unless something stands at its path: nothing is ever overwritten. Nor is a file put out of
+// force that stands where the forge looks next. With dry nothing is written. Where another text stands there the second
+// result is the difference, as a unified diff. The error is that of the disk.
 func Write(root *os.Root, f File, dry bool) (State, []byte, error) {
-	old, err := read(root, f.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", nil, fmt.Errorf("reading %s: %w", f.Path, err)
-	case bytes.Equal(old, f.Text):
-		return Same, nil, nil
-	default:
-		return Differs, diff.Diff(f.Path+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
+	for _, name := range append([]string{f.Path}, f.elsewhere...) {
+		old, err := read(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return "", nil, fmt.Errorf("reading %s: %w", name, err)
+		case bytes.Equal(old, f.Text):
+			return Same, nil, nil
+		}
+		return Differs, diff.Diff(name+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
 	}
 	if dry {
 		return Written, nil, nil

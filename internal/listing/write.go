@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -27,8 +27,8 @@ var (
 )
 
 var (
-	slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,63}$`)
-	hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	slugForm = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
+	hashForm = plain.Pattern(`^[0-9a-f]{64}$`)
 )
 
 // ListingPath is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
@@ -37,14 +37,14 @@ func ListingPath(slug string) (string, error) { return recordPath(registry.KindL
 // RevocationPath is where the revocation of a Receipt stands: revocations/SLUG-SHA256.json. The error is ErrSlug, or
 // ErrPlace where the hash is not 64 lower-case hexadecimal digits.
 func RevocationPath(slug, sha256 string) (string, error) {
-	if !hashForm.MatchString(sha256) {
+	if !hashForm().MatchString(sha256) {
 		return "", fmt.Errorf("%w: the hash %q is not 64 lower-case hexadecimal digits", ErrPlace, sha256)
 	}
 	return recordPath(registry.KindRevocation, slug, "-"+sha256)
 }
 
 func recordPath(kind registry.Kind, slug, rest string) (string, error) {
-	if !slugForm.MatchString(slug) {
+	if !slugForm().MatchString(slug) {
 		return "", fmt.Errorf("%q is %w", slug, ErrSlug)
 	}
 	return kind.Folder() + "/" + slug + rest + ".json", nil
@@ -55,12 +55,12 @@ func isRecordPath(path string) bool {
 	kind := registry.KindOf(path)
 	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Folder()+"/"), ".json")
 	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
-		hashForm.MatchString(name[len(name)-64:]) {
+		hashForm().MatchString(name[len(name)-64:]) {
 		name = name[:len(name)-65]
 	} else if kind == registry.Governance || kind == registry.KindRevocation {
 		return false
 	}
-	return isJSON && slugForm.MatchString(name)
+	return isJSON && slugForm().MatchString(name)
 }
 
 // Tree is the work tree of a clone, in whose four data folders records are written, and nowhere else. Paths are those

@@ -3,6 +3,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,15 +226,24 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 		return not("--only, --skip, --shard or --replay was given")
 	}
 	judged := []string{checks.History.ID, checks.Consistency.ID, checks.CommitSignatures.ID}
-	for _, r := range rep.Results {
-		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Failed {
-			return not(r.Check + " failed")
+	failed, unsure := "", ""
+	for r := range rep.Results.All() {
+		if slices.Contains(judged, r.Check) {
+			switch r.Verdict {
+			case verdict.Failed:
+				failed = cmp.Or(failed, r.Check)
+			case verdict.Inconclusive:
+				unsure = cmp.Or(unsure, r.Check)
+			}
 		}
 	}
-	for _, r := range rep.Results {
-		if slices.Contains(judged, r.Check) && r.Verdict == verdict.Inconclusive {
-			return not(r.Check + " is inconclusive")
-		}
+	switch err := rep.Results.Err(); {
+	case err != nil:
+		return nil, nil, err
+	case failed != "":
+		return not(failed + " failed")
+	case unsure != "":
+		return not(unsure + " is inconclusive")
 	}
 	trees, err := treesOf(ctx, repo, rep.Head)
 	if err != nil {

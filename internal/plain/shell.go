@@ -2,15 +2,14 @@
 package plain
 
 import (
-	"regexp"
 	"strings"
 )
 
-var shellWord = regexp.MustCompile(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
+var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
 
 // ShellWord is a text as one word of a shell's command. The result may hold control characters.
 func ShellWord(text string) string {
-	if shellWord.MatchString(text) {
+	if shellWord().MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

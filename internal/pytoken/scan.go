@@ -9,9 +9,10 @@
 package pytoken
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -138,7 +139,7 @@ func Scan(text []byte) (*Source, error) {
 	return s.Source, nil
 }
 
-var coding = regexp.MustCompile(`^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
+var coding = plain.Pattern(`^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
 
 // decode makes UTF-8 of the text, and finds its lines. PEP 263 lets a comment in one of the first two lines name an
 // encoding; but for Latin-1 those that are in use today are UTF-8 or ASCII.
@@ -154,7 +155,7 @@ func (s *scanner) decode(text []byte) error {
 		} else {
 			rest = nil
 		}
-		if m := coding.FindSubmatch(line); m != nil {
+		if m := coding().FindSubmatch(line); m != nil {
 			switch name := strings.ReplaceAll(strings.ToLower(string(m[1])), "_", "-"); {
 			case name == "utf-8" || name == "utf8" || strings.HasPrefix(name, "utf-8-"), name == "ascii",
 				name == "us-ascii":

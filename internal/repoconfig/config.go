@@ -5,11 +5,11 @@ package repoconfig
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 )
@@ -100,11 +100,11 @@ var ErrProse = errors.New("the file is prose: it has neither version nor protect
 // ProseFix is what mends ErrProse.
 const ProseFix = "keep the prose in another file, and let oap-gate init write this one"
 
-var member = regexp.MustCompile(`\b(?:version|protection)["']?[ \t]*:`)
+var member = plain.Pattern(`\b(?:version|protection)["']?[ \t]*:`)
 
 // Parse reads the text of a repo-config.yml. Its error is a *strictyaml.Error, or ErrProse.
 func Parse(data []byte) (*File, error) {
-	if !member.Match(data) {
+	if !member().Match(data) {
 		return nil, ErrProse
 	}
 	root, err := strictyaml.Parse(Path, data, MaxBytes)
@@ -212,7 +212,7 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 		case len([]rune(c.Context)) > MaxContext:
 			return nil, fault(posOf(item), "the context has %d characters, at most %d are allowed",
 				len([]rune(c.Context)), MaxContext)
-		case !printable.MatchString(c.Context):
+		case !printable().MatchString(c.Context):
 			return nil, fault(posOf(item), "the context %q holds control characters", c.Context)
 		case seen[c.Context]:
 			return nil, fault(posOf(item), "the context %q stands here twice", c.Context)
@@ -227,8 +227,8 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 }
 
 var (
-	printable = regexp.MustCompile(`^[^\p{C}\p{Zl}\p{Zp}]+$`)
-	decimal   = regexp.MustCompile(`^(?:0|-?[1-9][0-9]{0,14})$`)
+	printable = plain.Pattern(`^[^\p{C}\p{Zl}\p{Zp}]+$`)
+	decimal   = plain.Pattern(`^(?:0|-?[1-9][0-9]{0,14})$`)
 )
 
 // boolean takes true and false alone: YAML 1.1 readers also take yes, on and y, and do not agree about them.
@@ -241,7 +241,7 @@ func boolean(n *yaml.Node) (bool, error) {
 
 // integer takes decimal numbers alone: 010 is eight to some readers and ten to others.
 func integer(n *yaml.Node) (int64, error) {
-	if n.Kind != yaml.ScalarNode || n.Style != 0 || !decimal.MatchString(n.Value) {
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || !decimal().MatchString(n.Value) {
 		return 0, fault(posOf(n), "%s is found where a whole number is expected", shown(n))
 	}
 	v, err := strconv.ParseInt(n.Value, 10, 64)

@@ -60,7 +60,7 @@ func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	for _, rule := range o.Rules {
 		rules[rule.ID] = rule
 	}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		test := suiteResult(result, rules[result.Check])
 		run.Results = append(run.Results, test)
 		switch {
@@ -92,7 +92,7 @@ func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
 // endpoint is what was judged: the subjects without their sessions.
 func endpoint(r *verdict.Report) string {
 	var all []string
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		name, _, _ := strings.Cut(result.Subject, "#")
 		if !slices.Contains(all, name) && len(all) < maxPlaces {
 			all = append(all, name)

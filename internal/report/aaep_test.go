@@ -24,7 +24,7 @@ func TestAAEPVerdicts(t *testing.T) {
 	} {
 		r := &verdict.Report{Verdict: c.of, EvaluatedAt: noon}
 		for _, v := range c.results {
-			r.Results = append(r.Results, verdict.Result{Check: "shape", Subject: "x#1", Verdict: v})
+			r.Results.Add(verdict.Result{Check: "shape", Subject: "x#1", Verdict: v})
 		}
 		var got struct {
 			Verdict  string

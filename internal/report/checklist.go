@@ -41,7 +41,7 @@ func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	writeDecided(b, r, rules)
 	b.WriteString("\n## For people to attest\n\n")
 	open := 0
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if !isOpen(result, rules) {
 			continue
 		}
@@ -78,7 +78,7 @@ func isOpen(r verdict.Result, rules map[string]verdict.Rule) bool {
 
 func writeDecided(b *bytes.Buffer, r *verdict.Report, rules map[string]verdict.Rule) {
 	head := "\n## Decided\n\n| verdict | subject | requirement | |\n|---|---|---|---|\n"
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if isOpen(result, rules) {
 			continue
 		}

@@ -20,7 +20,11 @@ func TestChecklistNamesTheReport(t *testing.T) {
 // What was decided has no box, whoever made the report; a live row that ran was decided.
 func TestChecklistHasABoxForWhatIsOpen(t *testing.T) {
 	r := declared()
-	r.Results[1].Verdict = verdict.Passed
+	edit(r, func(i int, result *verdict.Result) {
+		if i == 1 {
+			result.Verdict = verdict.Passed
+		}
+	})
 	for _, rules := range [][]verdict.Rule{companion, nil} {
 		if got := strings.Count(written(t, "checklist", r, Options{Rules: rules}), "- [ ] "); got != 2 {
 			t.Errorf("%d boxes, want 2: one for each manual row", got)

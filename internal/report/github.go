@@ -29,7 +29,7 @@ func writeGitHub(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	writeChosen(b, r)
 	writeAnnotations(step, r, o.MaxAnnotations)
 	writeFindings(b, r, ink)
-	if len(r.Results) > 0 {
+	if r.Results.Len() > 0 {
 		step.Group("verdict of each check")
 		writeTable(b, r, o.Rules, ink)
 		step.EndGroup()

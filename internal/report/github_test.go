@@ -23,7 +23,7 @@ func faulty(n int) *verdict.Report {
 				Pos: strict.Pos{Path: "implementations/acme.json", Line: i + 1, Column: 3},
 			})
 		}
-		r.Results = append(r.Results, result)
+		r.Results.Add(result)
 	}
 	return r
 }
@@ -79,7 +79,7 @@ func TestNoAnnotations(t *testing.T) {
 
 func TestAnnotationIsCut(t *testing.T) {
 	r := faulty(1)
-	r.Results[3].Findings[0].Message = strings.Repeat("ä", 5000)
+	edit(r, func(_ int, result *verdict.Result) { result.Findings[0].Message = strings.Repeat("ä", 5000) })
 	texts := annotationTexts(written(t, "github", r, Options{MaxAnnotations: 9}))
 	if got := texts["error"][0]; len([]rune(got)) != 4000 || !strings.HasSuffix(got, "ä…") {
 		t.Errorf("a text of %d characters", len([]rune(got)))
@@ -88,7 +88,7 @@ func TestAnnotationIsCut(t *testing.T) {
 
 func TestAnnotationPlace(t *testing.T) {
 	r := faulty(1)
-	r.Results[3].Findings[0].Path = "implementations/a,b:c.json"
+	edit(r, func(_ int, result *verdict.Result) { result.Findings[0].Path = "implementations/a,b:c.json" })
 	log := written(t, "github", r, Options{MaxAnnotations: 9})
 	want := "::error col=3,file=implementations/a%2Cb%3Ac.json,line=1,title=schema::error 0\n"
 	if !strings.Contains(log, want) {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,30 @@ func TestGolden(t *testing.T) {
 	t.Run("color", func(t *testing.T) {
 		checkGolden(t, "mixed-color.text", []byte(written(t, "text", mixed(), Options{Color: true})))
 	})
+}
+
+// TestSpooledReport holds that each format has the same bytes of results in a file as of results in memory.
+func TestSpooledReport(t *testing.T) {
+	for _, sample := range samples {
+		rules := rulesOf(sample.report)
+		memory, spooled := *sample.report, *sample.report
+		sorted := verdict.Report{Results: verdict.NewResults(slices.Collect(sample.report.Results.All())...)}
+		sorted.Settle(rules)
+		memory.Results, spooled.Results = sorted.Results, verdict.Results{}
+		spooled.Results.Spool(verdict.Spool{Memory: 1, File: func() (verdict.File, error) {
+			return os.Create(filepath.Join(t.TempDir(), "results"))
+		}}, rules)
+		spooled.Results.Add(slices.Collect(sorted.Results.All())...)
+		for _, format := range Formats {
+			o := Options{MaxAnnotations: AnnotationLimit, Rules: rules}
+			if diff := cmp.Diff(written(t, format, &memory, o), written(t, format, &spooled, o)); diff != "" {
+				t.Errorf("%s as %s: %s", sample.name, format, diff)
+			}
+		}
+		if err := spooled.Results.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func checkGolden(t *testing.T, name string, got []byte) {

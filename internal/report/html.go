@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -62,22 +63,25 @@ const maxRows = 500
 // maxOpen is up to how many rows parts of a table are open when the page is opened.
 const maxOpen = 60
 
-var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
-	"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": count, "short": abbreviated,
-}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
+var htmlPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": count,
+		"short": abbreviated,
+	}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
+})
 
 // style is the whole style element. The width of each bar is a class, since the policy forbids style attributes.
-var style = func() template.CSS {
+var style = sync.OnceValue(func() template.CSS {
 	var b strings.Builder
 	b.WriteString(pageStyle)
 	for d := range validity + 1 {
 		fmt.Fprintf(&b, ".d%d{--n:%[1]d}", d)
 	}
 	return template.CSS(b.String())
-}()
+})
 
 func styleHash() string {
-	sum := sha256.Sum256([]byte(style))
+	sum := sha256.Sum256([]byte(style()))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
@@ -111,7 +115,7 @@ type view struct {
 // writeHTML writes one page that needs nothing beside it: no script, no request.
 func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	head := headRoom
-	v := &view{Report: r, Style: style, Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head),
+	v := &view{Report: r, Style: style(), Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head),
 		Examined: examined(r, line), Outcomes: outcomes(r),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
@@ -129,7 +133,7 @@ func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	}
 	v.Subjects, v.Matrix = results(r, o.Rules)
 	v.Documents, v.DocumentCut = documents(r)
-	if err := htmlPage.Execute(b, v); err != nil {
+	if err := htmlPage().Execute(b, v); err != nil {
 		return fmt.Errorf("writing page: %w", err)
 	}
 	return nil
@@ -221,7 +225,7 @@ func symbol(word string) string {
 
 // linked is a URL that may become a link, or empty.
 func linked(url string) string {
-	if len(url) > 2000 || !linkable.MatchString(url) {
+	if len(url) > 2000 || !linkable().MatchString(url) {
 		return ""
 	}
 	return url

@@ -85,7 +85,7 @@ func newHistory(r *verdict.Report) *historyView {
 		v.Peers = append(v.Peers, peer)
 	}
 	v.PeersCut = len(r.History.Peers) - len(v.Peers)
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if slices.Contains(ofHistory, result.Check) && result.Subject == wholeRegistry &&
 			left.take(160, result.Check, result.Reason) {
 			v.Results = append(v.Results, result)

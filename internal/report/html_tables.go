@@ -22,7 +22,7 @@ type checkCount struct {
 
 func checkRows(left *budget, r *verdict.Report, rules []verdict.Rule) []checkRow {
 	n := map[string]map[verdict.Verdict]int{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if n[result.Check] == nil {
 			n[result.Check] = map[verdict.Verdict]int{}
 		}

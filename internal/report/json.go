@@ -15,9 +15,10 @@ func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
 	full := *r
 	full.EvaluatedAt = r.EvaluatedAt.UTC()
 	full.Assumed = append([]string{}, r.Assumed...)
-	full.Results = append([]verdict.Result{}, r.Results...)
-	for i := range full.Results {
-		full.Results[i].Findings = append([]verdict.Finding{}, full.Results[i].Findings...)
+	full.Results = verdict.Results{}
+	for result := range r.Results.All() {
+		result.Findings = append([]verdict.Finding{}, result.Findings...)
+		full.Results.Add(result)
 	}
 	full.Evidence = append([]verdict.Evidence{}, r.Evidence...)
 	return encode(b, full)

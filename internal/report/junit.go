@@ -119,7 +119,7 @@ func junitBlock(result verdict.Result, told string) *junitOutcome {
 // junitText is the findings as lines, as in the text format.
 func junitText(result verdict.Result) string {
 	var b bytes.Buffer
-	writeFindings(&b, &verdict.Report{Results: []verdict.Result{result}}, newInk(false))
+	writeFindings(&b, &verdict.Report{Results: verdict.NewResults(result)}, newInk(false))
 	if b.Len() == 0 {
 		return line(result.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,12 @@ func fill(v reflect.Value, s string) {
 			fill(v.Index(i), s)
 		}
 	case reflect.Struct:
+		if results, ok := v.Addr().Interface().(*verdict.Results); ok {
+			var all []verdict.Result
+			fill(reflect.ValueOf(&all).Elem(), s)
+			results.Add(all...)
+			return
+		}
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			v.Set(reflect.ValueOf(noon))
 			return
@@ -59,21 +66,22 @@ func poisoned(s string) []*verdict.Report {
 			for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice,
 				verdict.Error} {
 				result := verdict.Result{Check: s, Subject: s, Verdict: results[i], Reason: s}
-				f := r.Results[0].Findings[0]
+				f := slices.Collect(r.Results.All())[0].Findings[0]
 				f.Severity = severity
 				bare := f
 				bare.Path = ""
 				result.Findings = []verdict.Finding{f, bare}
-				r.Results = append(r.Results, result)
+				r.Results.Add(result)
 			}
-			r.Results = append(r.Results, verdict.Result{Check: s, Subject: s + "2", Verdict: verdict.Failed,
+			r.Results.Add(verdict.Result{Check: s, Subject: s + "2", Verdict: verdict.Failed,
 				Reason: s})
 		}
 		all = append(all, r)
 	}
 	many := *all[1]
+	many.Results = verdict.NewResults(slices.Collect(many.Results.All())...)
 	for _, suffix := range []string{"a", "b", "c", "d"} { // enough subjects for a matrix
-		many.Results = append(many.Results, verdict.Result{Check: s + suffix, Subject: s + suffix,
+		many.Results.Add(verdict.Result{Check: s + suffix, Subject: s + suffix,
 			Verdict: verdict.Failed})
 	}
 	return append(all, &many)
@@ -182,7 +190,7 @@ var (
 func skeleton(t *testing.T, page string) string {
 	page = quoted.ReplaceAllString(page, "`x`")
 	return href.ReplaceAllStringFunc(page, func(s string) string {
-		if url := href.FindStringSubmatch(s)[1]; !linkable.MatchString(url) {
+		if url := href.FindStringSubmatch(s)[1]; !linkable().MatchString(url) {
 			t.Errorf("a link to %q", url)
 		}
 		return "`x`"

@@ -3,9 +3,10 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -174,9 +175,10 @@ func (p *page) findings(r *verdict.Report) {
 func (p *page) results(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		count(len(r.Results), "result"))
-	p.table(head, len(r.Results), func(i int) string {
-		result := r.Results[i]
+		count(r.Results.Len(), "result"))
+	all := slices.Collect(r.Results.All())
+	p.table(head, len(all), func(i int) string {
+		result := all[i]
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
 	}, "\n</details>\n")
@@ -228,14 +230,14 @@ func sign(v verdict.Verdict) string {
 
 // linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
 // No user information: "https://known.example@evil.example" reads as another host than it is.
-var linkable = regexp.MustCompile(
+var linkable = plain.Pattern(
 	`^https://[a-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/%+=,;:@-]*)?(\?[A-Za-z0-9._~/%+=,;:@-]*)?$`)
 
 // link shows a URL, and makes it a link where it is plainly an https one.
 func link(url string) string {
 	const longest = 2000
 	text := Markdown(url)
-	if len(url) > longest || !linkable.MatchString(url) {
+	if len(url) > longest || !linkable().MatchString(url) {
 		return text
 	}
 	return "[" + text + "](<" + url + ">)"

@@ -19,7 +19,7 @@ type Output struct{ Name, Value string }
 // scripts. reportPath is the value of report, and may be empty.
 func Outputs(r *verdict.Report, reportPath string) []Output {
 	var failed []string
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if result.Verdict == verdict.Failed && !slices.Contains(failed, result.Check) {
 			failed = append(failed, result.Check)
 		}

@@ -76,7 +76,7 @@ func (m metrics) results(r *verdict.Report, rules []verdict.Rule) {
 		verdict verdict.Verdict
 	}
 	n := map[cell]int{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		n[cell{result.Check, result.Verdict}]++
 	}
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")

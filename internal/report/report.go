@@ -6,6 +6,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +71,7 @@ func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 func render(b *bytes.Buffer, format string, r *verdict.Report, o Options) error {
 	for _, w := range writers {
 		if w.format == format {
-			return w.write(b, r, o)
+			return cmp.Or(w.write(b, r, o), r.Results.Err())
 		}
 	}
 	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
@@ -80,7 +81,7 @@ func render(b *bytes.Buffer, format string, r *verdict.Report, o Options) error 
 func columns(r *verdict.Report, rules []verdict.Rule) []string {
 	var ids, known []string
 	seen := map[string]bool{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if !seen[result.Check] {
 			seen[result.Check] = true
 			ids = append(ids, result.Check)
@@ -103,7 +104,7 @@ func columns(r *verdict.Report, rules []verdict.Rule) []string {
 func bySubject(r *verdict.Report) [][]verdict.Result {
 	at := map[string]int{}
 	var groups [][]verdict.Result
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		i, ok := at[result.Subject]
 		if !ok {
 			i = len(groups)
@@ -135,7 +136,7 @@ var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evid
 // evidence it needed was not to be had, stands for itself by its reason.
 func findings(r *verdict.Report) []placed {
 	var all []placed
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		for _, f := range result.Findings {
 			path := f.Path
 			if path == "" {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -42,7 +43,7 @@ func frame() *verdict.Report {
 // honest is a pull request of one listing at L3 that passes.
 func honest() *verdict.Report {
 	r := frame()
-	r.Results = onListing("implementations/acme.json")
+	r.Results = verdict.NewResults(onListing("implementations/acme.json")...)
 	r.Evidence = []verdict.Evidence{
 		{URL: "https://acme.example/.well-known/did.json", Status: 200, SHA256: "aa", Bytes: 812, Attempts: 1,
 			Milliseconds: 41, Address: "203.0.113.7", State: "obtained"},
@@ -53,6 +54,15 @@ func honest() *verdict.Report {
 			Address: "203.0.113.9", State: "obtained"},
 	}
 	return counted(r)
+}
+
+// edit changes the results of a report.
+func edit(r *verdict.Report, change func(i int, result *verdict.Result)) {
+	all := slices.Collect(r.Results.All())
+	for i := range all {
+		change(i, &all[i])
+	}
+	r.Results = verdict.NewResults(all...)
 }
 
 func onListing(path string) []verdict.Result {
@@ -79,11 +89,11 @@ func mixed() *verdict.Report {
 	r := honest()
 	r.Verdict = verdict.Failed
 	set := func(check string, v verdict.Verdict, reason string, f ...verdict.Finding) {
-		for i := range r.Results {
-			if r.Results[i].Check == check {
-				r.Results[i].Verdict, r.Results[i].Reason, r.Results[i].Findings = v, reason, f
+		edit(r, func(_ int, result *verdict.Result) {
+			if result.Check == check {
+				result.Verdict, result.Reason, result.Findings = v, reason, f
 			}
-		}
+		})
 	}
 	set("receipt-validity", verdict.Failed, "", verdict.Finding{
 		Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
@@ -111,7 +121,7 @@ func mixed() *verdict.Report {
 	set("receipt-signature", verdict.Inconclusive, "needs the DID Document, which did-resolution could not get")
 	r.Evidence[0] = verdict.Evidence{URL: "https://acme.example/.well-known/did.json", Attempts: 3, Milliseconds: 30000,
 		State: "unavailable", Code: "timeout", Message: "no full answer within 10s"}
-	r.Results = append(r.Results, verdict.Result{
+	r.Results.Add(verdict.Result{
 		Check: "append-only", Subject: "registry", Verdict: verdict.Warned,
 		Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "squash",
 			Message: "2 commits of the range touch data paths", Fix: "squash them, or merge with a squash"}},
@@ -125,8 +135,7 @@ func offline() *verdict.Report {
 	r := honest()
 	r.Evidence = nil
 	r.Assumed = []string{"--offline", "--skip name-similarity"}
-	for i := range r.Results {
-		result := &r.Results[i]
+	edit(r, func(_ int, result *verdict.Result) {
 		switch result.Check {
 		case "name-similarity":
 			result.Reason = "left out by --skip"
@@ -134,11 +143,11 @@ func offline() *verdict.Report {
 			"receipt-signature", "domain-age":
 			result.Reason = "left out by --offline"
 		default:
-			continue
+			return
 		}
 		result.Verdict = verdict.Skipped
 		r.NotRun = append(r.NotRun, result.Check)
-	}
+	})
 	return counted(r)
 }
 
@@ -157,10 +166,9 @@ func many(n int) *verdict.Report {
 		if i%5 == 2 {
 			results[14].Verdict, results[14].Reason = verdict.Inconclusive, "RDAP answers 503"
 		}
-		r.Results = append(r.Results, results...)
+		r.Results.Add(results...)
 	}
-	r.Results = append(r.Results,
-		verdict.Result{Check: "layout", Subject: "revocations/acme-00.json", Verdict: verdict.Passed},
+	r.Results.Add(verdict.Result{Check: "layout", Subject: "revocations/acme-00.json", Verdict: verdict.Passed},
 		verdict.Result{Check: "revocations", Subject: "revocations/acme-00.json", Verdict: verdict.Warned,
 			Reason: "revoked_at is before issued_at"})
 	return counted(r)
@@ -182,7 +190,7 @@ func counted(r *verdict.Report) *verdict.Report {
 			r.Counts.Records++
 		}
 	}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		switch result.Verdict {
 		case verdict.Passed:
 			r.Counts.Pass++
@@ -208,12 +216,12 @@ func installed() *verdict.Report {
 		Installation: &verdict.Installation{Repository: "acme/registry", Branch: "main",
 			Files: []string{".github/repo-config.yml"}, Applied: []string{`ruleset "oap-gate": updated`},
 			Unread: []string{"rulesets: x\n::error::y ##[error]"}}}
-	r.Results = []verdict.Result{{Check: "protections", Subject: "registry", Verdict: verdict.Failed,
+	r.Results = verdict.NewResults(verdict.Result{Check: "protections", Subject: "registry", Verdict: verdict.Failed,
 		Reason: "acme/registry, branch main: 1 missing, 0 unknown, 0 stricter and kept",
 		Findings: []verdict.Finding{{Severity: verdict.Error, Code: "protection-missing",
 			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply",
 			Cite: "RFC 0026 section 7",
-			Pos:  strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}}}
+			Pos:  strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}})
 	return counted(r)
 }
 
@@ -229,11 +237,11 @@ var companion = []verdict.Rule{
 func declared() *verdict.Report {
 	r := &verdict.Report{Version: 1, Tool: verdict.Tool{Version: "v0.1.0", Commit: "unknown"}, Mode: "conformance",
 		Protocol: "x", Declared: true, EvaluatedAt: noon, Verdict: verdict.Passed}
-	r.Results = []verdict.Result{
-		{Check: "shape", Subject: "a|b`*.json", Verdict: verdict.Passed, Reason: "4 members"},
-		{Check: "late", Subject: "a|b`*.json", Verdict: verdict.Skipped, Reason: "not run"},
+	r.Results = verdict.NewResults(
+		verdict.Result{Check: "shape", Subject: "a|b`*.json", Verdict: verdict.Passed, Reason: "4 members"},
+		verdict.Result{Check: "late", Subject: "a|b`*.json", Verdict: verdict.Skipped, Reason: "not run"},
 		companion[2].Manual("a|b`*.json"), companion[3].Manual("a|b`*.json"),
-	}
+	)
 	return counted(r)
 }
 
@@ -241,7 +249,7 @@ func declared() *verdict.Report {
 func sessions(n int) *verdict.Report {
 	r := declared()
 	r.Declared, r.Level, r.Verdict, r.Assumed = false, 2, verdict.Failed, []string{"--lenient"}
-	r.Results = r.Results[1:]
+	r.Results = verdict.NewResults(slices.Collect(r.Results.All())[1:]...)
 	for i := range n {
 		result := verdict.Result{Check: "shape", Subject: fmt.Sprintf("a|b`*.json#%d", i), Verdict: verdict.Passed}
 		if i == 1 {
@@ -249,7 +257,7 @@ func sessions(n int) *verdict.Report {
 				[]verdict.Finding{{Severity: verdict.Error, Code: "no-shape",
 					Message: "no member |x`", Pos: strict.Pos{Path: "a|b`*.json", Line: 2, Column: 1}, Pointer: "/x"}}
 		}
-		r.Results = append(r.Results, result)
+		r.Results.Add(result)
 	}
 	counted(r)
 	r.Counts.Records = n

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -203,12 +204,12 @@ func fingerprint(f placed, seen map[string]int) string {
 	return fmt.Sprintf("%s:%d", id, seen[id])
 }
 
-var sarifMarkup = regexp.MustCompile(`\]\(|\{[0-9]`)
+var sarifMarkup = plain.Pattern(`\]\(|\{[0-9]`)
 
 // sarifMessage makes foreign text a SARIF message: neutral, and without what a viewer takes for a link,
 // "[text](target)", or a placeholder, "{0}" (SARIF 2.1.0 sections 3.11.5 and 3.11.6).
 func sarifMessage(s string) string {
-	return sarifMarkup.ReplaceAllStringFunc(line(s), func(m string) string {
+	return sarifMarkup().ReplaceAllStringFunc(line(s), func(m string) string {
 		if m == "](" {
 			return `]\x28`
 		}

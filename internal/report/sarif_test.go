@@ -74,12 +74,12 @@ func TestFingerprints(t *testing.T) {
 		return all
 	}
 	before, r := of(faulty(2)), faulty(2)
-	for i := range r.Results {
-		for j := range r.Results[i].Findings {
-			r.Results[i].Findings[j].Line += 5
-			r.Results[i].Findings[j].Message += " now"
+	edit(r, func(_ int, result *verdict.Result) {
+		for j := range result.Findings {
+			result.Findings[j].Line += 5
+			result.Findings[j].Message += " now"
 		}
-	}
+	})
 	after := of(r)
 	seen := map[string]bool{}
 	for i := range before {

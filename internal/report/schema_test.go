@@ -31,12 +31,12 @@ func TestReportsAreValid(t *testing.T) {
 	full := new(verdict.Report)
 	fill(reflect.ValueOf(full).Elem(), "x")
 	full.Version, full.Mode, full.Verdict = 1, "audit", verdict.Failed
-	for i := range full.Results {
-		full.Results[i].Verdict = verdict.Warned
-		for j := range full.Results[i].Findings {
-			full.Results[i].Findings[j].Severity = verdict.Notice
+	edit(full, func(_ int, result *verdict.Result) {
+		result.Verdict = verdict.Warned
+		for j := range result.Findings {
+			result.Findings[j].Severity = verdict.Notice
 		}
-	}
+	})
 	for i := range full.History.Peers {
 		full.History.Peers[i].State = "split"
 	}

@@ -70,7 +70,7 @@ func attested(n int) string {
 // examined says what was examined; tell makes foreign text safe where that stands.
 func examined(r *verdict.Report, tell func(string) string) string {
 	ran := map[string]bool{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if isDecided(result) {
 			ran[result.Check] = true
 		}
@@ -159,7 +159,7 @@ func unanswered(r *verdict.Report) string {
 
 // judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
 func judgedNothing(r *verdict.Report) bool {
-	if len(r.Results) == 0 {
+	if r.Results.Len() == 0 {
 		return true
 	}
 	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 &&

@@ -30,7 +30,7 @@ func writeTable(b *bytes.Buffer, r *verdict.Report, rules []verdict.Rule, ink in
 // decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
 func decidedColumns(r *verdict.Report, rules []verdict.Rule) []string {
 	decided := map[string]bool{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		decided[result.Check] = decided[result.Check] || !isManual(result)
 	}
 	return slices.DeleteFunc(columns(r, rules), func(check string) bool { return !decided[check] })

@@ -16,7 +16,7 @@ func writeText(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
 	writeFindings(b, r, ink)
-	if len(r.Results) > 0 {
+	if r.Results.Len() > 0 {
 		writeTable(b, r, o.Rules, ink)
 		b.WriteByte('\n')
 	}

@@ -27,7 +27,7 @@ func compile(root any) (*Schema, *Error) {
 	c := library.NewCompiler()
 	c.UseLoader(outside{})
 	c.UseRegexpEngine(s.pattern)
-	err := c.AddResource(location, plain(root))
+	err := c.AddResource(location, withFloats(root))
 	var compiled *library.Schema
 	if err == nil {
 		compiled, err = c.Compile(location)

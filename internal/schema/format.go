@@ -4,7 +4,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // format is what a `format` asserts: of strings by text, of numbers by number. The verdicts are those of
@@ -50,11 +51,6 @@ var formats = map[string]format{
 
 func matches(pattern func() *regexp.Regexp) func(string) bool {
 	return func(s string) bool { return pattern().MatchString(s) }
-}
-
-// atFirstUse compiles a pattern when a schema first asks for it: all of them at start cost more than a small registry.
-func atFirstUse(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 func isPattern(s string) bool {
@@ -176,11 +172,11 @@ func isRelativePointer(s string) bool {
 
 // These are rare enough to be left to package regexp. No (?i), which takes U+017F for an s and U+212A for a k.
 var (
-	pointerFragment = atFirstUse(`\A#(?:/(?:[A-Za-z0-9_\-.!$&'()*+,;:=@]|%[0-9A-Fa-f]{2}|~[01])*)*\z`)
-	uriTemplate     = atFirstUse("\\A(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|%[0-9A-Fa-f]{2}|" +
+	pointerFragment = plain.Pattern(`\A#(?:/(?:[A-Za-z0-9_\-.!$&'()*+,;:=@]|%[0-9A-Fa-f]{2}|~[01])*)*\z`)
+	uriTemplate     = plain.Pattern("\\A(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|%[0-9A-Fa-f]{2}|" +
 		`\{[+#./;?&=,!@|]?` + templateVariable + `(?:,` + templateVariable + `)*\})*\z`)
 	// ajv-formats matches with the m flag: one line of padded base64 is enough.
-	base64Line = atFirstUse(`(?:\A|[\n\r\x{2028}\x{2029}])(?:[A-Za-z0-9+/]{4})*` +
+	base64Line = plain.Pattern(`(?:\A|[\n\r\x{2028}\x{2029}])(?:[A-Za-z0-9+/]{4})*` +
 		`(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?(?:[\n\r\x{2028}\x{2029}]|\z)`)
 )
 

@@ -85,7 +85,7 @@ func (s *Schema) Validate(root any) []Violation {
 	if !m.affords(s.library, root) {
 		return []Violation{{Message: m.message()}}
 	}
-	err := s.library.Validate(plain(root))
+	err := s.library.Validate(withFloats(root))
 	if err == nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"net/netip"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // charset tells which ASCII characters may stand unescaped in a part of a URI.
@@ -208,10 +210,10 @@ const (
 )
 
 var (
-	urlScheme  = atFirstUse(`\A(?i:https?|ftp)://`)
-	urlName    = atFirstUse(`\A(?i:` + urlLabel + `(?:\.` + urlLabel + `)*\.[` + urlLetters + `]{2,})` + urlEnd)
-	urlAddress = atFirstUse(
+	urlScheme  = plain.Pattern(`\A(?i:https?|ftp)://`)
+	urlName    = plain.Pattern(`\A(?i:` + urlLabel + `(?:\.` + urlLabel + `)*\.[` + urlLetters + `]{2,})` + urlEnd)
+	urlAddress = plain.Pattern(
 		`\A(?:[1-9][0-9]?|1[0-9]{2}|2[01][0-9]|22[0-3])(?:\.(?:1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])){2}\.(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-4])` + urlEnd)
-	privateAddress = atFirstUse(
+	privateAddress = plain.Pattern(
 		`\A(?:(?:10|127)(?:\.[0-9]{1,3}){3}|(?:169\.254|192\.168)(?:\.[0-9]{1,3}){2}|172\.(?:1[6-9]|2[0-9]|3[01])(?:\.[0-9]{1,3}){2})`)
 )

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -46,8 +47,8 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 }
 
 var (
-	statusLine = regexp.MustCompile(`(?i)^\W*status\W*\s*accepted\b`)
-	rfcNumber  = regexp.MustCompile(`^rfcs/RFC-0*([0-9]+)`)
+	statusLine = plain.Pattern(`(?i)^\W*status\W*\s*accepted\b`)
+	rfcNumber  = plain.Pattern(`^rfcs/RFC-0*([0-9]+)`)
 )
 
 // accepted tells of accepted RFCs whose sentences change.
@@ -99,7 +100,7 @@ func (v *View) accepted(out *verdict.Outcome) error {
 func isAccepted(text string) bool {
 	n := 0
 	for line := range strings.Lines(text) {
-		if statusLine.MatchString(line) {
+		if statusLine().MatchString(line) {
 			return true
 		}
 		if n++; n == 20 {
@@ -111,7 +112,7 @@ func isAccepted(text string) bool {
 
 // superseded reports whether an RFC that the view adds names the one at path in a line with Supersedes.
 func (v *View) superseded(path string, budget *int) (bool, error) {
-	number := rfcNumber.FindStringSubmatch(path)
+	number := rfcNumber().FindStringSubmatch(path)
 	if number == nil {
 		return false, nil
 	}

@@ -2,12 +2,12 @@ package spec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // right is a word of a user's right, by RFC 0019 section 5.
-var right = regexp.MustCompile(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?|projections?|personas?|` +
+var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?|projections?|personas?|` +
 	`cooling[ -]off|cool[ -]off|escalat\w*|delet\w*|replaceab\w*|pluralism|plurality)\b`)
 
 func isCharterPath(path string) bool {
@@ -98,7 +98,7 @@ func (p *Proposal) touchesRights(out *verdict.Outcome) (at file, why string, err
 			return "", "", err
 		}
 		for _, s := range d.all() {
-			if right.MatchString(s) && !slices.Contains(sentences, s) {
+			if right().MatchString(s) && !slices.Contains(sentences, s) {
 				sentences = append(sentences, s)
 			}
 		}
@@ -152,7 +152,7 @@ func (w *Words) closes(repository string) []int {
 		return nil
 	}
 	var out []int
-	for _, m := range closing.FindAllStringSubmatch(w.text, -1) {
+	for _, m := range closing().FindAllStringSubmatch(w.text, -1) {
 		if named := m[1] + m[2]; named != "" && !strings.EqualFold(named, repository) {
 			continue
 		}

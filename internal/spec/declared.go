@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +16,7 @@ const minJustification = 15
 var (
 	exceptionPhrase = phrase("Implementability Gate exception")
 	clearedPhrase   = phrase("Charter Review Gate cleared")
-	additivePhrase  = regexp.MustCompile(`(?i)additive[ -]only`)
+	additivePhrase  = plain.Pattern(`(?i)additive[ -]only`)
 )
 
 func phrase(words string) *regexp.Regexp {
@@ -75,7 +77,7 @@ func (w *Words) declaration() string {
 			if strings.HasSuffix(strings.TrimRight(sentence, ` *_~"')]`), "?") {
 				continue
 			}
-			for _, at := range additivePhrase.FindAllStringIndex(sentence, -1) {
+			for _, at := range additivePhrase().FindAllStringIndex(sentence, -1) {
 				after := []rune(sentence[at[1]:])
 				if len(after) > 0 && isWord(after[0]) || negated(sentence[:at[0]]) {
 					continue
@@ -124,5 +126,5 @@ func inClause(r rune) bool {
 }
 
 // closing are the issues that the words close, as forges read them.
-var closing = regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+` +
+var closing = plain.Pattern(`(?i)(?:^|[^\pL\pN_])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+` +
 	`(?:https://[\w.-]+/([\w.-]+/[\w.-]+)/issues/|([\w.-]+/[\w.-]+)?#)(\d{1,9})`)

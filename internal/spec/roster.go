@@ -2,10 +2,10 @@ package spec
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -27,9 +27,9 @@ func readOptional(t *registry.Tree, path string) ([]byte, error) {
 }
 
 var (
-	handle    = regexp.MustCompile(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
-	delimiter = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
-	linkText  = regexp.MustCompile(`\[([^\[\]]*)\]\([^()]*\)`)
+	handle    = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
+	delimiter = plain.Pattern(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+	linkText  = plain.Pattern(`\[([^\[\]]*)\]\([^()]*\)`)
 )
 
 var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
@@ -47,7 +47,7 @@ func readRoster(text string) []maintainer {
 	}
 	lines = lines[start+1:]
 	for i := 1; i < len(lines) && kindOf(lines[i-1]) != heading; i++ {
-		if strings.Contains(lines[i-1], "|") && delimiter.MatchString(lines[i]) {
+		if strings.Contains(lines[i-1], "|") && delimiter().MatchString(lines[i]) {
 			return rows(cells(lines[i-1]), lines[i+1:])
 		}
 	}
@@ -65,7 +65,7 @@ func rows(header []string, lines []string) []maintainer {
 			break
 		}
 		columns := cells(line)
-		m := handle.FindStringSubmatch(columns[0])
+		m := handle().FindStringSubmatch(columns[0])
 		if m == nil || seen[strings.ToLower(m[1])] {
 			continue
 		}
@@ -92,7 +92,7 @@ func cells(line string) []string {
 	var out []string
 	var cell strings.Builder
 	end := func() {
-		text := linkText.ReplaceAllString(cell.String(), "$1")
+		text := linkText().ReplaceAllString(cell.String(), "$1")
 		out = append(out, strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_`")))
 		cell.Reset()
 	}

@@ -3,11 +3,11 @@ package spec
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -143,8 +143,8 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 }
 
 var (
-	reference  = regexp.MustCompile(`"\$(?:dynamicR|r)ef"\s*:\s*"([^"#\\]+)`)
-	identifier = regexp.MustCompile(`"\$id"\s*:\s*"([^"\\]+)"`)
+	reference  = plain.Pattern(`"\$(?:dynamicR|r)ef"\s*:\s*"([^"#\\]+)`)
+	identifier = plain.Pattern(`"\$id"\s*:\s*"([^"\\]+)"`)
 )
 
 // unresolved are the base names of the files that the texts refer to and that none of them is, by place or by $id.
@@ -152,13 +152,13 @@ func (s *schemaSet) unresolved() map[string]bool {
 	there := map[string]bool{}
 	for p, text := range s.texts {
 		there[path.Base(p)] = true
-		for _, m := range identifier.FindAllSubmatch(text, -1) {
+		for _, m := range identifier().FindAllSubmatch(text, -1) {
 			there[path.Base(strings.TrimSuffix(string(m[1]), "#"))] = true
 		}
 	}
 	out := map[string]bool{}
 	for _, text := range s.texts {
-		for _, m := range reference.FindAllSubmatch(text, -1) {
+		for _, m := range reference().FindAllSubmatch(text, -1) {
 			if name := path.Base(string(m[1])); !there[name] {
 				out[name] = true
 			}

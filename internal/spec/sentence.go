@@ -1,7 +1,8 @@
 package spec
 
 import (
-	"regexp"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,8 +23,8 @@ const (
 )
 
 var (
-	headingLine = regexp.MustCompile(`^ {0,3}#{1,6}(?:\s|$)`)
-	ruleLine    = regexp.MustCompile(`^ {0,3}(?:=+|-{3,}|_{3,}|\*{3,})\s*$`)
+	headingLine = plain.Pattern(`^ {0,3}#{1,6}(?:\s|$)`)
+	ruleLine    = plain.Pattern(`^ {0,3}(?:=+|-{3,}|_{3,}|\*{3,})\s*$`)
 )
 
 func kindOf(line string) kind {
@@ -38,11 +39,11 @@ func kindOf(line string) kind {
 		return row
 	case strings.HasPrefix(rest, "```"), strings.HasPrefix(rest, "~~~"):
 		return fence
-	case ruleLine.MatchString(line):
+	case ruleLine().MatchString(line):
 		return rule
 	case marker(rest) > 0:
 		return item
-	case headingLine.MatchString(line):
+	case headingLine().MatchString(line):
 		return heading
 	}
 	return paragraph

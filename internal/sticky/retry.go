@@ -2,11 +2,11 @@ package sticky
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,14 +21,14 @@ type Retry struct {
 // maxDoubts is after how many verdicts on one head an inconclusive one without a time of its own waits for people.
 const maxDoubts = 3
 
-var retryMark = regexp.MustCompile(`^<!-- oap-gate:retry (\S{1,40}) (\d{1,6}) ([0-9a-f]{40}) -->`)
+var retryMark = plain.Pattern(`^<!-- oap-gate:retry (\S{1,40}) (\d{1,6}) ([0-9a-f]{40}) -->`)
 
 // ParseRetry reads the retry of a comment's body, which is on the line after the Marker; false where there is none.
 func ParseRetry(body string) (Retry, bool) {
 	if len(body) <= len(Marker) || body[:len(Marker)] != Marker {
 		return Retry{}, false
 	}
-	m := retryMark.FindStringSubmatch(trimLine(body[len(Marker):]))
+	m := retryMark().FindStringSubmatch(trimLine(body[len(Marker):]))
 	if m == nil {
 		return Retry{}, false
 	}
@@ -74,7 +74,7 @@ func Outdated(body string) string {
 		return body
 	}
 	rest := trimLine(body[len(Marker):])
-	rest = strings.Replace(trimLine(rest[len(retryMark.FindString(rest)):]), retry.sentence(), "", 1)
+	rest = strings.Replace(trimLine(rest[len(retryMark().FindString(rest)):]), retry.sentence(), "", 1)
 	return Marker + "\n*Update the branch: it may pass since " + retry.At.UTC().Format(time.DateOnly) +
 		", and the base has moved on or the run is too old to be run again.*\n\n" + trimLine(rest)
 }

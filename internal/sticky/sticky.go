@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -133,9 +133,9 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	return &r, nil
 }
 
-var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var sha = plain.Pattern(`^[0-9a-f]{40}$`)
 
-func isSHA(s string) bool { return sha.MatchString(s) }
+func isSHA(s string) bool { return sha().MatchString(s) }
 
 // pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
 // pull_request judges the forge's merge commit, whose second parent is the pull request's head.

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -69,11 +69,11 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	return root, nil
 }
 
-var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var lineOf = plain.Pattern(`^yaml: (?:line (\d+): )?`)
 
 func syntax(err error) (line int, message string) {
 	text := err.Error()
-	m := lineOf.FindStringSubmatch(text)
+	m := lineOf().FindStringSubmatch(text)
 	if m == nil {
 		return 0, text
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -38,7 +38,7 @@ type issue struct {
 	Pull   any    `json:"pull_request"` // an issue has none
 }
 
-var remindMark = regexp.MustCompile(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
+var remindMark = plain.Pattern(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
 
 // Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
 // that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
@@ -70,7 +70,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	var first, edits []Change
 	open, told := map[string]bool{}, map[string]bool{}
 	for _, one := range all {
-		slug := remindMark.FindStringSubmatch(one.Body)[1]
+		slug := remindMark().FindStringSubmatch(one.Body)[1]
 		row, isDue := due[slug]
 		switch {
 		case one.State != "open":
@@ -81,7 +81,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 			first = append(first, closing(one, slug, "another issue reminds of it"))
 		default:
 			open[slug] = true
-			if one.Title != title(row) || strings.ReplaceAll(one.Body, "\r\n", "\n") != body(row) {
+			if one.Title != title(row) || !same(one.Body, body(row)) {
 				edits = append(edits, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title(row)),
 					Method: http.MethodPatch,
 					Path:   issuePath(one.Number), Body: map[string]any{"title": title(row), "body": body(row)}})
@@ -102,24 +102,30 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 			sent["labels"] = []string{label}
 		}
 		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues",
-			Body: sent})
+			Body: sent, holds: writer.Knows})
 	}
 	return append(first, edits...), nil
 }
 
-// ownIssues are those that the writer made to remind, touched since a time, the oldest first.
+// ownIssues are those that the writer made to remind: all that are open, and of the closed ones those touched since a
+// time; each the oldest first.
 func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
 	var all []issue
-	path := "issues?state=all&sort=created&direction=asc&since=" + since.UTC().Format(time.RFC3339)
-	err := forge.Pages(ctx, c, "listing the issues", path, func(list []issue) bool {
-		for _, one := range list {
-			if one.Pull == nil && writer.Wrote(one.Author) && remindMark.MatchString(one.Body) {
-				all = append(all, one)
-			}
+	for _, state := range []string{"open", "closed&since=" + since.UTC().Format(time.RFC3339)} {
+		err := forge.Pages(ctx, c, "listing the issues", "issues?sort=created&direction=asc&state="+state,
+			func(list []issue) bool {
+				for _, one := range list {
+					if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
+						all = append(all, one)
+					}
+				}
+				return false
+			})
+		if err != nil {
+			return nil, err
 		}
-		return false
-	})
-	return all, err
+	}
+	return all, nil
 }
 
 // hasLabel reports whether the repository has the label; one that it does not have is not made.
@@ -158,6 +164,11 @@ func settled(listed map[string]listing.Row, slug string, at time.Time) string {
 		return "it was renewed, until " + date(*row.Until)
 	}
 	return "it ended, and was not renewed"
+}
+
+// same reports whether a forge shows a text that was sent to it: it may write line ends anew.
+func same(shown, sent string) bool {
+	return strings.TrimSpace(strings.ReplaceAll(shown, "\r\n", "\n")) == strings.TrimSpace(sent)
 }
 
 // closing says why in the body, which the forge changes together with the state: a comment of its own could be lost, or

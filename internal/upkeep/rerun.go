@@ -2,9 +2,11 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,7 +87,10 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 			continue
 		}
 		change, err := rerunOf(ctx, c, o, writer, moved, p)
-		if err != nil {
+		switch {
+		case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrRefused), errors.Is(err, forge.ErrEndless):
+			continue // what is wrong with one pull request keeps no other from being run again
+		case err != nil:
 			return nil, err
 		}
 		if change != nil {
@@ -121,14 +126,24 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > maxAway {
 		return nil, nil
 	}
-	last, err := failedRun(ctx, c, o.Workflow, p.Head.SHA)
-	if err != nil || last == nil {
+	all, err := runs(ctx, c, o.Workflow, p.Head.SHA)
+	if err != nil || len(all) == 0 {
 		return nil, err
+	}
+	last := slices.MaxFunc(all, func(a, b run) int { return a.Created.Compare(b.Created) })
+	if last.Status != "completed" || last.Conclusion != "failure" {
+		return nil, nil // it passed, or still runs, or waits for somebody's approval
 	}
 	if moved.After(last.Created) || o.Now.Sub(last.Created) > maxRunAge {
 		return outdated(p, own), nil
 	}
-	if last.Attempt > maxReruns || last.Attempt > 1 && o.Now.Sub(last.Started) < betweenRuns {
+	again := 0
+	for _, r := range all {
+		if again += max(r.Attempt-1, 0); r.Attempt > 1 && o.Now.Sub(r.Started) < betweenRuns {
+			return nil, nil
+		}
+	}
+	if again >= maxReruns {
 		return nil, nil
 	}
 	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number,
@@ -151,9 +166,8 @@ func newestOwn(ctx context.Context, c *forge.Client, writer forge.Writer, number
 	return own, err
 }
 
-// failedRun is the newest run of the gate on a pull request's head, where it failed; nil where it did not, where it
-// still runs, and where it waits for somebody's approval.
-func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*run, error) {
+// runs are those of the gate's workflow on a pull request's head.
+func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
 	var list struct {
 		Runs []run `json:"workflow_runs"`
 	}
@@ -161,17 +175,10 @@ func failedRun(ctx context.Context, c *forge.Client, workflow, head string) (*ru
 	if _, err := c.Call(ctx, "listing the runs on "+head, http.MethodGet, path, nil, &list); err != nil {
 		return nil, err
 	}
-	var last *run
-	for _, r := range list.Runs {
-		if r.Path == workflow && r.Event == "pull_request" && r.Head == head &&
-			(last == nil || r.Created.After(last.Created)) {
-			last = &r
-		}
-	}
-	if last == nil || last.Status != "completed" || last.Conclusion != "failure" {
-		return nil, nil
-	}
-	return last, nil
+	return slices.DeleteFunc(list.Runs, func(r run) bool {
+		path, _, _ := strings.Cut(r.Path, "@") // behind it the forge may name the ref
+		return path != workflow || r.Event != "pull_request" || r.Head != head
+	}), nil
 }
 
 // outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry

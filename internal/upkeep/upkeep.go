@@ -5,6 +5,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,12 +21,21 @@ type Change struct {
 	Method string
 	Path   string // below the repository
 	Body   any
+
+	holds func(forge.Author) error // whether the next run will know for its own what was made; nil: nothing was
 }
 
-// Apply makes the first MaxChanges of a plan, in order, and tells each that was made. After each it waits, since the
-// forge limits how fast content is made. The error is a *forge.Error; what was told was made.
-func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, made func(Change)) error {
-	for i, change := range plan[:min(len(plan), MaxChanges)] {
+// Apply makes a plan's changes in their order until MaxChanges were made, and tells each. After each it waits, since
+// the forge limits how fast content is made. One that the forge refuses is told with the reason and does not keep the
+// others from being made: it may be refused for ever. After MaxChanges of those it ends. The error is the first
+// refusal, or what ended it: a *forge.Error, or that a change is not known for one of ours.
+func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, told func(Change, error)) error {
+	var first error
+	made, refused := 0, 0
+	for i, change := range plan {
+		if made == MaxChanges || refused == MaxChanges {
+			break
+		}
 		if i > 0 {
 			select {
 			case <-ctx.Done():
@@ -33,12 +43,28 @@ func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Durati
 			case <-time.After(wait):
 			}
 		}
-		if _, err := c.Call(ctx, change.Text, change.Method, change.Path, change.Body, nil); err != nil {
+		var author forge.Author
+		_, err := c.Call(ctx, change.Text, change.Method, change.Path, change.Body, &author)
+		switch {
+		case err == nil:
+			made++
+			told(change, nil)
+		case forge.Temporary(err) || errors.Is(err, forge.ErrUnauthorized):
 			return err
+		default:
+			if refused++; first == nil {
+				first = err
+			}
+			told(change, err)
+			continue
 		}
-		made(change)
+		if change.holds != nil {
+			if err := change.holds(author); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return first
 }
 
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }

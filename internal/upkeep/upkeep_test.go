@@ -28,6 +28,7 @@ func start(t *testing.T) (*ghtest.Server, *forge.Client) {
 	s := ghtest.Start("acme", "registry")
 	t.Cleanup(s.Close)
 	s.PageCap = 2
+	s.SetNow(now)
 	s.Grant(robot, ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
 	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: robot, Repository: "acme/registry"})
 	if err != nil {
@@ -55,7 +56,8 @@ func settle(t *testing.T, c *forge.Client, rows *listing.Rows) []string {
 		t.Fatal(err)
 	}
 	done := []string{}
-	if err := Apply(t.Context(), c, plan, 0, func(made Change) { done = append(done, made.Text) }); err != nil {
+	err = Apply(t.Context(), c, plan, 0, func(made Change, _ error) { done = append(done, made.Text) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	return done
@@ -153,40 +155,6 @@ func TestRemindIsBounded(t *testing.T) {
 	}
 }
 
-// Whichever reply is lost, the next runs end where one without a loss does.
-func TestRemindAfterLostReplies(t *testing.T) {
-	ends := func(lose int) []ghtest.Issue {
-		s, c := start(t)
-		rows := listed(now, "nova", 10*day, "aurora", 3*day, "solis", 5*day)
-		settle(t, c, rows)
-		rows = listed(now.Add(day), "nova", 9*day, "aurora", 80*day, "solis", 5*day, "luna", 2*day)
-		for n := range 20 {
-			if n == 0 && lose >= 0 {
-				requests := len(s.Requests())
-				s.LoseReply(requests + lose)
-			}
-			plan, err := Remind(t.Context(), c, rows, 14*day, forge.ActionsApp)
-			if err == nil {
-				err = Apply(t.Context(), c, plan, 0, func(Change) {})
-			}
-			if err == nil {
-				return s.Issues()
-			}
-			if !errors.Is(err, forge.ErrUnavailable) {
-				t.Fatalf("losing reply %d: %v", lose, err)
-			}
-		}
-		t.Fatalf("losing reply %d: no run ends", lose)
-		return nil
-	}
-	want := ends(-1)
-	for lose := range 9 {
-		if got := ends(lose); !reflect.DeepEqual(got, want) {
-			t.Errorf("losing reply %d:\n%+v\nwant\n%+v", lose, got, want)
-		}
-	}
-}
-
 const head = "1111111111111111111111111111111111111111"
 
 func waiting(s *ghtest.Server, at time.Time, login string, bot bool) {
@@ -208,7 +176,6 @@ func failed(change func(*ghtest.Run)) ghtest.Run {
 }
 
 func TestRerun(t *testing.T) {
-	options := RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
 	const again = "run the gate again for pull request 7: it may pass since 2026-05-31"
 	for _, c := range []struct {
 		name  string
@@ -249,14 +216,7 @@ func TestRerun(t *testing.T) {
 			s.SetTip(c.tip)
 			s.AddRun(failed(c.run))
 			s.AddRun(failed(func(r *ghtest.Run) { r.ID, r.CreatedAt, r.Event = 6, now, "push" }))
-			plan, err := Rerun(t.Context(), client, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			for _, change := range plan {
-				got += change.Text
-			}
+			got := strings.Join(planned(t, client), ", ")
 			if got != c.want {
 				t.Errorf("planned %q, want %q", got, c.want)
 			}
@@ -264,44 +224,169 @@ func TestRerun(t *testing.T) {
 	}
 }
 
-// A second run right after the first one does nothing, and a comment that asks for an update says so once.
-func TestRerunTwice(t *testing.T) {
-	options := RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
-	for name, tip := range map[string]time.Time{"again": now.Add(-time.Hour).Add(-20 * day),
-		"outdated": now.Add(-2 * time.Hour)} {
-		t.Run(name, func(t *testing.T) {
-			s, client := start(t)
-			waiting(s, now.Add(-day), "github-actions[bot]", true)
-			s.SetTip(tip)
-			s.AddRun(failed(func(r *ghtest.Run) {
-				if name == "again" {
-					r.CreatedAt = now.Add(-time.Hour)
-				}
-			}))
-			if name == "again" {
-				s.SetTip(now.Add(-2 * time.Hour)) // a rerun starts an hour later
-			}
-			for n := range 2 {
-				plan, err := Rerun(t.Context(), client, options)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(plan) != 1-n {
-					t.Fatalf("run %d plans %v", n, plan)
-				}
-				if err := Apply(t.Context(), client, plan, 0, func(Change) {}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			body := s.Comments()[0].Body
-			asks := strings.Contains(body, "*Update the branch: it may pass since 2026-05-31")
-			if asks != (name == "outdated") {
-				t.Errorf("the comment says\n%s", body)
-			}
-			if !strings.HasPrefix(body, sticky.Marker+"\n") || !strings.Contains(body, "the report") ||
-				name == "outdated" && strings.Contains(body, "by itself") {
-				t.Errorf("the comment is\n%s", body)
-			}
-		})
+var options = RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main", App: forge.ActionsApp}
+
+// planned is what Rerun plans for what stands at a forge.
+func planned(t *testing.T, c *forge.Client) []string {
+	t.Helper()
+	plan, err := Rerun(t.Context(), c, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{}
+	for _, change := range plan {
+		texts = append(texts, change.Text)
+	}
+	return texts
+}
+
+// A comment that asks for an update says so, and keeps the report.
+func TestOutdatedComment(t *testing.T) {
+	s, c := start(t)
+	waiting(s, now.Add(-day), "github-actions[bot]", true)
+	s.SetTip(now.Add(-2 * time.Hour))
+	s.AddRun(failed(nil))
+	plan, err := Rerun(t.Context(), c, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Apply(t.Context(), c, plan, 0, func(Change, error) {}); err != nil {
+		t.Fatal(err)
+	}
+	body := s.Comments()[0].Body
+	if !strings.HasPrefix(body, sticky.Marker+"\n*Update the branch: it may pass since 2026-05-31") ||
+		!strings.Contains(body, "the report") || strings.Contains(body, "by itself") {
+		t.Errorf("the comment is\n%s", body)
+	}
+}
+
+// The bounds of one head are those of all its runs: who closes a pull request and opens it again starts another one.
+func TestRerunsOfOneHead(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		earlier ghtest.Run
+		want    int
+	}{
+		{"none", ghtest.Run{Attempt: 1}, 1},
+		{"four times", ghtest.Run{Attempt: 5, RunStartedAt: now.Add(-day)}, 1},
+		{"five times", ghtest.Run{Attempt: 6, RunStartedAt: now.Add(-day)}, 0},
+		{"an hour ago", ghtest.Run{Attempt: 2, RunStartedAt: now.Add(-time.Hour)}, 0},
+	} {
+		s, client := start(t)
+		waiting(s, now.Add(-day), "github-actions[bot]", true)
+		s.SetTip(now.Add(-40 * day))
+		s.AddRun(failed(func(r *ghtest.Run) { r.Path += "@refs/heads/main" }))
+		s.AddRun(failed(func(r *ghtest.Run) {
+			r.ID, r.CreatedAt = 4, r.CreatedAt.Add(-day)
+			r.Attempt, r.RunStartedAt = c.earlier.Attempt, c.earlier.RunStartedAt
+		}))
+		if got := planned(t, client); len(got) != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// A time that a fork made up is no reason to do anything.
+func TestHostileRetry(t *testing.T) {
+	for _, mark := range []string{
+		"2026-05-31T00:00:00Z 1 " + strings.Repeat("2", 40), "2026-05-31T00:00:00Z 1 " + strings.ToUpper("a"+head[1:]),
+		"0001-01-01T00:00:00Z 1 " + head, "9999-12-31T23:59:59Z 1 " + head, "2026-05-31 1 " + head,
+		"2026-05-31T00:00:00Z 99999999999999999999 " + head, "2026-05-31T00:00:00Z -1 " + head,
+		"2026-02-31T00:00:00Z 1 " + head, "2026-05-31T00:00:00Z 1 " + head + "0", "1780185600 1 " + head,
+	} {
+		s, c := start(t)
+		s.AddPull(ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "fork/registry", Base: "main"})
+		s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true,
+			Body: sticky.Marker + "\n<!-- oap-gate:retry " + mark + " -->\n"})
+		s.AddRun(failed(nil))
+		if got := planned(t, c); len(got) != 0 {
+			t.Errorf("%s: %q", mark, got)
+		}
+	}
+}
+
+// What is wrong with one pull request, or refused for one, keeps nothing else from being done.
+func TestOneOfManyFails(t *testing.T) {
+	s, c := start(t)
+	s.SetTip(now.Add(-40 * day))
+	for n := 1; n <= 4; n++ {
+		head := strings.Repeat(fmt.Sprint(n), 40)
+		s.AddPull(ghtest.Pull{Number: n, State: "open", Head: head, Base: "main"})
+		s.AddComment(ghtest.Comment{Pull: n, Login: "github-actions[bot]", Bot: true,
+			Body: sticky.Marker + "\n<!-- oap-gate:retry 2026-05-31T00:00:00Z 1 " + head + " -->\n"})
+		s.AddRun(failed(func(r *ghtest.Run) { r.ID, r.Head = int64(n), head }))
+	}
+	const repo = "/repos/acme/registry/"
+	s.Fail(ghtest.Failure{Path: repo + "issues/1/comments", Status: 404, Message: "Not Found"})
+	s.Fail(ghtest.Failure{Path: repo + "issues/2/comments", Status: 200, Body: "[]",
+		Header: map[string]string{"Link": fmt.Sprintf("<%s%sissues/2/comments?page=51>; rel=\"next\"", s.URL, repo)}})
+	s.Fail(ghtest.Failure{Path: repo + "actions/runs/3/", Status: 403, Message: "Unable to retry this workflow run"})
+	plan, err := Rerun(t.Context(), c, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	err = Apply(t.Context(), c, plan, 0, func(change Change, refusal error) {
+		told = append(told, fmt.Sprint(change.Path, " ", refusal != nil))
+	})
+	want := []string{"actions/runs/3/rerun-failed-jobs true", "actions/runs/4/rerun-failed-jobs false"}
+	if !slices.Equal(told, want) || !errors.Is(err, forge.ErrForbidden) {
+		t.Errorf("%q, %v", told, err)
+	}
+}
+
+// A forge that refuses everything is not asked without end.
+func TestRefusalsAreBounded(t *testing.T) {
+	s, c := start(t)
+	s.Fail(ghtest.Failure{Method: "PATCH", Status: 422, Message: "Validation Failed"})
+	plan := slices.Repeat([]Change{{Text: "edit", Method: "PATCH", Path: "issues/1"}}, 3*MaxChanges)
+	told := 0
+	err := Apply(t.Context(), c, plan, 0, func(Change, error) { told++ })
+	if told != MaxChanges || !errors.Is(err, forge.ErrRefused) {
+		t.Errorf("%d told, %v", told, err)
+	}
+}
+
+// An author who is not known again would be reminded of the same listing every day: the first one ends the run.
+func TestAuthorIsKnownAgain(t *testing.T) {
+	rows := listed(now, "nova", 3*day, "aurora", 4*day)
+	for _, c := range []struct {
+		name   string
+		access ghtest.Access
+		want   string
+		made   int
+	}{
+		{"another app", ghtest.Access{Login: "x[bot]", App: true, AppID: 7, Comment: true},
+			"the app 7 for its author, 15368 was looked for", 1},
+		{"a user", ghtest.Access{Login: "Maintainer", Comment: true}, "", 2},
+	} {
+		s, client := start(t)
+		s.Grant(robot, c.access)
+		plan, err := Remind(t.Context(), client, rows, 14*day, forge.ActionsApp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Apply(t.Context(), client, plan, 0, func(Change, error) {})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if made := len(s.Issues()); made != c.made {
+			t.Errorf("%s: %d issues", c.name, made)
+		}
+	}
+}
+
+// An issue that nobody touched for years is still closed, and a forge that writes line ends anew is no reason to edit.
+func TestOldIssue(t *testing.T) {
+	s, c := start(t)
+	row := listed(now, "nova", 10*day).Listings[0]
+	for _, slug := range []string{"nova", "gone"} {
+		row.Slug = slug
+		s.AddIssue(ghtest.Issue{State: "open", Title: title(row), Login: "github-actions[bot]", App: forge.ActionsApp,
+			Body: strings.ReplaceAll(strings.TrimSpace(body(row)), "\n", "\r\n"), Updated: now.Add(-1000 * day)})
+	}
+	got := settle(t, c, listed(now, "nova", 10*day))
+	if !slices.Equal(got, []string{"close issue 101 of gone: it is no longer listed"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -69,7 +69,7 @@ type Report struct {
 	Accepted       *Accepted  `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
 	Refused        []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
 	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
-	Results        []Result   `json:"results"`
+	Results        Results    `json:"results"`
 	Evidence       []Evidence `json:"evidence"`
 
 	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
@@ -271,18 +271,13 @@ func sortFindings(all []Finding) {
 	})
 }
 
-// Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict.
+// Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict: Errored
+// where not all of them could be read.
 func (r *Report) Settle(catalogue []Rule) {
-	order := make(map[string]int, len(catalogue))
-	for i, rule := range catalogue {
-		order[rule.ID] = i + 1 // a check that the catalogue does not know comes first
-	}
-	slices.SortStableFunc(r.Results, func(a, b Result) int {
-		return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(order[a.Check], order[b.Check]))
-	})
+	r.Results.sort(newOrder(catalogue))
 	r.Counts = Counts{Records: r.Counts.Records}
 	r.Verdict, r.RetryAt = Passed, time.Time{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		r.retry(result.Findings)
 		switch result.Verdict {
 		case Passed:
@@ -302,6 +297,9 @@ func (r *Report) Settle(catalogue []Rule) {
 		case Manual:
 			r.Counts.Manual++
 		}
+	}
+	if err := r.Results.Err(); err != nil {
+		r.Verdict, r.Error = Errored, err.Error()
 	}
 }
 

@@ -1,8 +1,9 @@
 package verify
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,9 +18,9 @@ type Suites []string
 var TrustedSuites = Suites{"1.x"}
 
 var (
-	suiteVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?$`)
-	suiteMajor   = regexp.MustCompile(`^[0-9]+\.x$`)
-	numbers      = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
+	suiteVersion = plain.Pattern(`^[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?$`)
+	suiteMajor   = plain.Pattern(`^[0-9]+\.x$`)
+	numbers      = plain.Pattern(`^[0-9]+(\.[0-9]+)+$`)
 )
 
 // ParseSuites reads versions and N.x, joined by commas.
@@ -27,7 +28,7 @@ func ParseSuites(text string) (Suites, error) {
 	var out Suites
 	for s := range strings.SplitSeq(text, ",") {
 		s = strings.TrimSpace(s)
-		if !suiteVersion.MatchString(s) && !suiteMajor.MatchString(s) {
+		if !suiteVersion().MatchString(s) && !suiteMajor().MatchString(s) {
 			return nil, fmt.Errorf("%.60q is neither a version nor N.x", s)
 		}
 		out = append(out, s)
@@ -40,7 +41,7 @@ func (s Suites) trust(version string) bool {
 	return slices.ContainsFunc(s, func(trusted string) bool {
 		major, all := strings.CutSuffix(trusted, "x")
 		if all {
-			return strings.HasPrefix(version, major) && numbers.MatchString(version)
+			return strings.HasPrefix(version, major) && numbers().MatchString(version)
 		}
 		return trusted == version
 	})

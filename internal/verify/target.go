@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // MaxTargets is how many targets one run has.
@@ -39,7 +39,7 @@ const Forms = "a target is https://host[/path], https://host/….json (a Manifes
 // wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).
 const wellKnown = "/.well-known/oap-tool.json"
 
-var slugs = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,63}$`)
+var slugs = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
 
 // ParseTarget reads a target. A slug is one only where there is a clone to look it up in. The error wraps ErrForm.
 func ParseTarget(text string, clone bool) (Target, error) {
@@ -70,10 +70,10 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		}
 		t.ManifestURI = strings.TrimSuffix(text, "/") + wellKnown
 		return t, nil
-	case slugs.MatchString(text) && clone:
+	case slugs().MatchString(text) && clone:
 		t.Slug = text
 		return t, nil
-	case slugs.MatchString(text):
+	case slugs().MatchString(text):
 		return t, fmt.Errorf("%w: %q may be a slug, and there is no clone to look it up in", ErrForm, text)
 	}
 	return t, fmt.Errorf("%w: %.200q", ErrForm, text)

@@ -138,7 +138,7 @@ func Common(all []*Report) *verdict.Report {
 	first := all[0]
 	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
 		Assumed: first.Assumed,
-		Verdict: verdict.Passed, Results: []verdict.Result{}, Evidence: []verdict.Evidence{}}
+		Verdict: verdict.Passed, Evidence: []verdict.Evidence{}}
 	rep.Counts.Records = len(all)
 	var rows []evidence.Row
 	seen := map[verdict.Evidence]bool{}
@@ -156,7 +156,7 @@ func Common(all []*Report) *verdict.Report {
 			rep.Head, rep.Chosen = r.Registry.Commit, r.Registry.Chosen
 		}
 		for _, s := range r.Steps {
-			rep.Results = append(rep.Results, s.result(subject))
+			rep.Results.Add(s.result(subject))
 		}
 		for _, e := range r.Evidence {
 			key := e
@@ -168,7 +168,7 @@ func Common(all []*Report) *verdict.Report {
 			}
 		}
 	}
-	results := slices.Clone(rep.Results)
+	results := verdict.NewResults(slices.Collect(rep.Results.All())...)
 	rep.Settle(Rules())
 	rep.Results, rep.Verdict = results, worst // in the order of the targets, and by the levels that were asked for
 	rep.EvidenceSHA256 = evidence.DigestRows(rows)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -60,7 +61,7 @@ func audit(n int) *verdict.Report {
 	r := frame("audit")
 	r.History = &verdict.History{Commits: 2*n + 7, Walked: 2*n + 7, HeadTime: noon.Add(-31 * time.Hour)}
 	for _, id := range []string{"history", "commit-signatures", "consistency"} {
-		r.Results = append(r.Results, verdict.Result{Check: id, Subject: "registry", Verdict: verdict.Passed,
+		r.Results.Add(verdict.Result{Check: id, Subject: "registry", Verdict: verdict.Passed,
 			Reason: "nothing to say against it"})
 	}
 	if n > 1 {
@@ -74,19 +75,21 @@ func audit(n int) *verdict.Report {
 			{Name: "/srv/mirror/registry.git", Tip: "00ff" + base[4:], Time: noon.Add(-40 * time.Hour), State: "split"},
 		}
 		r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
-		r.Results[0] = verdict.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json",
+		all := slices.Collect(r.Results.All())
+		all[0] = verdict.Result{Check: "history", Subject: "implementations/" + slug(17) + ".json",
 			Verdict: verdict.Failed, Findings: []verdict.Finding{{
 				Severity: verdict.Error, Code: "path-deleted",
 				Message: "append-only: commit 1f0c5a6d2b9e deletes the path, which its first parent holds; merged " +
 					"records stay",
 				Fix: "git checkout 1f0c5a6d2b9e^ -- implementations/" + slug(17) + ".json", Cite: "RFC 0026 section 7",
 				Pos: strict.Pos{Path: "implementations/" + slug(17) + ".json"}, Commit: base}}}
-		r.Results[2] = verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Failed,
+		all[2] = verdict.Result{Check: "consistency", Subject: "registry", Verdict: verdict.Failed,
 			Findings: []verdict.Finding{{
 				Severity: verdict.Error, Code: "split-view",
 				Message: "the copy /srv/mirror/registry.git has the tip 00ff5a6d2b9e, this one 8d3e2f1a0b4c, and " +
 					"neither lies on the other's first-parent history; the last common commit is 1f0c5a6d2b9e",
 				Fix: "tell both mirrors' operators and the maintainers, and keep both clones", Commit: head}}}
+		r.Results = verdict.NewResults(all...)
 		r.Verdict = verdict.Failed
 	}
 	for i := range n {
@@ -148,7 +151,7 @@ func add(r *verdict.Report, i, n int) {
 		l.Archived = true
 	}
 	r.Listings = append(r.Listings, l)
-	r.Results = append(r.Results, results...)
+	r.Results.Add(results...)
 	host := "https://" + l.Slug + ".example.org/"
 	for _, url := range []string{host + ".well-known/did.json", host + "manifest.json", host + "receipts/current.json",
 		"rdap:" + l.Slug + ".example.org"} {
@@ -188,8 +191,9 @@ func worst(n int) *verdict.Report {
 			l.Witnesses = append(l.Witnesses, slug((i*7+k*k*13)%n))
 		}
 	}
-	for i := range r.Results {
-		result := &r.Results[i]
+	all := slices.Collect(r.Results.All())
+	for i := range all {
+		result := &all[i]
 		if result.Subject != "registry" && (result.Check == "receipt-fetch" || result.Check == "schema") {
 			result.Verdict = verdict.Failed
 			result.Findings = []verdict.Finding{{Severity: verdict.Error, Code: "receipt-hash-mismatch",
@@ -198,6 +202,7 @@ func worst(n int) *verdict.Report {
 				Pos: strict.Pos{Path: result.Subject, Line: 9, Column: 3}, Pointer: "/x"}}
 		}
 	}
+	r.Results = verdict.NewResults(all...)
 	return counted(r)
 }
 
@@ -209,8 +214,9 @@ func check() *verdict.Report {
 	add(r, 4, 0)
 	r.Listings = nil
 	path := "implementations/listing-00004.json"
-	for i := range r.Results {
-		result := &r.Results[i]
+	all := slices.Collect(r.Results.All())
+	for i := range all {
+		result := &all[i]
 		switch result.Check {
 		case "receipt-validity":
 			result.Verdict, result.Findings = verdict.Failed,
@@ -231,6 +237,7 @@ func check() *verdict.Report {
 					Pos:     strict.Pos{Path: path, Line: 8, Column: 3}}}
 		}
 	}
+	r.Results = verdict.NewResults(all...)
 	r.Governance, r.Squash = []string{".github/gate-policy.yml"}, true
 	return counted(r)
 }
@@ -259,11 +266,11 @@ func hostile() *verdict.Report {
 		r.Listings = append(r.Listings, l)
 	}
 	for i, severity := range []verdict.Severity{verdict.Error, verdict.Doubt, verdict.Warning, verdict.Notice} {
-		result := r.Results[0]
+		result := slices.Collect(r.Results.All())[0]
 		result.Findings = []verdict.Finding{result.Findings[0]}
 		result.Findings[0].Severity = severity
 		result.Subject = fmt.Sprint("registry", i)
-		r.Results = append(r.Results, result)
+		r.Results.Add(result)
 	}
 	for _, url := range []string{"javascript:alert(5)", "data:text/html,<script>alert(6)</script>",
 		"https://good.example@evil.example/", "https://ok.example/a?b=c"} {
@@ -290,6 +297,12 @@ func poison(v reflect.Value) {
 			poison(v.Index(i))
 		}
 	case reflect.Struct:
+		if results, ok := v.Addr().Interface().(*verdict.Results); ok {
+			var all []verdict.Result
+			poison(reflect.ValueOf(&all).Elem())
+			results.Add(all...)
+			return
+		}
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			v.Set(reflect.ValueOf(noon))
 			return
@@ -303,7 +316,7 @@ func poison(v reflect.Value) {
 func counted(r *verdict.Report) *verdict.Report {
 	r.Counts = verdict.Counts{}
 	subjects := map[string]bool{}
-	for _, result := range r.Results {
+	for result := range r.Results.All() {
 		if result.Subject != "registry" && !subjects[result.Subject] {
 			subjects[result.Subject] = true
 			r.Counts.Records++

@@ -30,10 +30,10 @@ func told(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := &verdict.Report{Results: results}
+	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
-	for _, r := range rep.Results {
+	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
 			if f.Message == "" || f.Fix == "" || f.Cite == "" {
 				t.Errorf("%s says too little: %+v", r.Check, f)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -47,36 +48,36 @@ func (s *statement) Pos(string) strict.Pos { return s.at }
 var (
 	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
 	// alone, since titles have them too.
-	claims = regexp.MustCompile(`(?is)\bAAEP\b[^.!?]{0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
+	claims = plain.Pattern(`(?is)\bAAEP\b[^.!?]{0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
 		`|\bAAEP[\s-]+(?:Level[\s-]*|L)\d+\s+(?:conformance|compliance|certification)\b` +
 		`|\b(?:conforms?\s+(?:to|with)|conformant\s+(?:to|with)|compl(?:ies|y)\s+with|compliant\s+(?:to|with)|` +
 		`certified\s+(?:by|for|against))\s+(?:the\s+)?AAEP\b`)
-	denials = regexp.MustCompile(`(?is)\b(not|no|never|isn't|aren't|neither|nor|without)(\s+\S+){0,2}\s*$`)
+	denials = plain.Pattern(`(?is)\b(not|no|never|isn't|aren't|neither|nor|without)(\s+\S+){0,2}\s*$`)
 
-	levelAfter  = regexp.MustCompile(`(?is)\bAAEP[\s-]+(?:Level[\s-]*|L)(\d+)\b`)
-	levelBefore = regexp.MustCompile(`(?is)\b(?:Level[\s-]*|L)(\d+)\s+AAEP\b`)
-	levelAny    = regexp.MustCompile(`(?is)\blevel[\s-]*(\d+)\b`)
-	suiteNamed  = regexp.MustCompile(`(?is)\b(?:suite|oap-gate)\s+(?:version\s+)?v?(\d+\.\d+\S*)`)
-	dayNamed    = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	sentenceEnd = regexp.MustCompile(`(?s)[.!?]["')\]*_]*(?:\s|$)|\n[ \t\r]*\n`)
+	levelAfter  = plain.Pattern(`(?is)\bAAEP[\s-]+(?:Level[\s-]*|L)(\d+)\b`)
+	levelBefore = plain.Pattern(`(?is)\b(?:Level[\s-]*|L)(\d+)\s+AAEP\b`)
+	levelAny    = plain.Pattern(`(?is)\blevel[\s-]*(\d+)\b`)
+	suiteNamed  = plain.Pattern(`(?is)\b(?:suite|oap-gate)\s+(?:version\s+)?v?(\d+\.\d+\S*)`)
+	dayNamed    = plain.Pattern(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	sentenceEnd = plain.Pattern(`(?s)[.!?]["')\]*_]*(?:\s|$)|\n[ \t\r]*\n`)
 )
 
 // statements finds the sentences of a text that claim conformance.
 func statements(path string, text []byte) []*statement {
 	var all []*statement
 	begin := 0
-	for _, end := range sentenceEnd.FindAllIndex(append(text[:len(text):len(text)], '\n', '\n'), -1) {
+	for _, end := range sentenceEnd().FindAllIndex(append(text[:len(text):len(text)], '\n', '\n'), -1) {
 		sentence, from := text[begin:min(end[0]+1, len(text))], begin
 		begin = min(end[1], len(text))
-		found := claims.FindIndex(sentence)
-		if found == nil || denials.Match(sentence[max(0, found[0]-64):found[0]]) {
+		found := claims().FindIndex(sentence)
+		if found == nil || denials().Match(sentence[max(0, found[0]-64):found[0]]) {
 			continue
 		}
 		start := from + found[0]
 		s := &statement{at: strict.Pos{Path: path, Line: 1 + bytes.Count(text[:start], []byte("\n")),
 			Column: start - bytes.LastIndexByte(text[:start], '\n')}, text: string(sentence),
 			certified: bytes.Contains(bytes.ToLower(sentence[found[0]:found[1]]), []byte("certif"))}
-		for _, named := range []*regexp.Regexp{levelAfter, levelBefore, levelAny} {
+		for _, named := range []*regexp.Regexp{levelAfter(), levelBefore(), levelAny()} {
 			if m := named.FindStringSubmatch(s.text); m != nil {
 				s.level, _ = strconv.Atoi(m[1])
 				break
@@ -141,11 +142,11 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 			"anyone: %s",
 			quoted(s.text))
 	}
-	if !suiteNamed.MatchString(s.text) {
+	if !suiteNamed().MatchString(s.text) {
 		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite by which it was verified: %s",
 			quoted(s.text))
 	}
-	day := dayNamed.FindString(s.text)
+	day := dayNamed().FindString(s.text)
 	if day == "" {
 		o.Warnf(s, "", "claim-date", "the claim names no day of verification: %s", quoted(s.text))
 		return

@@ -24,7 +24,7 @@ func claimed(t *testing.T, text, report string) (verdict.Verdict, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := &verdict.Report{Results: results}
+	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
 	for _, r := range results {

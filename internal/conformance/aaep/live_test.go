@@ -79,7 +79,7 @@ func visitedAt(t *testing.T, base string, reference bool, transport http.RoundTr
 		t.Fatal(err)
 	}
 	got := &captures{results, lines.Bytes()}
-	rep := &verdict.Report{Results: results}
+	rep := &verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	var all []string
 	for _, r := range got.Results {

@@ -6,13 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
@@ -318,7 +318,7 @@ func truth(n *yaml.Node) bool {
 }
 
 // versionOf is the line of the Markdown's header that gives the profile's version.
-var versionOf = regexp.MustCompile(`^\*\*Profile version:\*\*[ \t]*(\S+)`)
+var versionOf = plain.Pattern(`^\*\*Profile version:\*\*[ \t]*(\S+)`)
 
 // readMarkdown finds the schema in the one json block that has a $schema, and holds the version in the header against
 // the YAML's.
@@ -350,7 +350,7 @@ func (c *Contract) readMarkdown(path string, text []byte) {
 		case strings.HasPrefix(line, "## ") || line == "---":
 			header = false
 		case header:
-			if m := versionOf.FindStringSubmatch(line); m != nil && c.Version != "" && m[1] != c.Version {
+			if m := versionOf().FindStringSubmatch(line); m != nil && c.Version != "" && m[1] != c.Version {
 				c.out.Warnf(at{Path: path, Line: i + 1, Column: 1}, "", "contract-version",
 					"the header says version %s, the YAML says %s", quoted(m[1]), quoted(c.Version)).
 					WithFix("tell the profile's authors; the YAML's is judged by")

@@ -40,7 +40,7 @@ func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdi
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := verdict.Report{Results: results}
+	rep := verdict.Report{Results: verdict.NewResults(results...)}
 	rep.Settle(Rules)
 	if rep.Verdict != want {
 		t.Errorf("the verdict is %s, want %s", rep.Verdict, want)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -27,7 +27,7 @@ const (
 var members = strings.Fields(`spec_version name version description author license model extends dependencies skills
 	tools agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var nameForm = plain.Pattern(`^[a-z][a-z0-9-]*$`)
 
 // judge01 holds the folder against what the command of dialect 0.1 asks for.
 func (a *agent) judge01() error {
@@ -53,7 +53,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/description"} {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
-		if ok && field == "/name" && !nameForm.MatchString(text) {
+		if ok && field == "/name" && !nameForm().MatchString(text) {
 			out.Errorf(a.manifest, field, "name-form",
 				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
 				text).WithFix("rename the agent, such as order-helper")
@@ -166,7 +166,7 @@ func (a *agent) judgeSoul() (verdict.Outcome, error) {
 	return out, nil
 }
 
-var underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
+var underline = plain.Pattern(`^ {0,3}(=+|-+)[ \t]*$`)
 
 // saysMore reports whether a Markdown text has more than headings, which begin with # or have a line of = or - below
 // them.
@@ -174,8 +174,8 @@ func saysMore(text string) bool {
 	lines := strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")
 	for i, line := range lines {
 		switch line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); {
-		case line == "", line[0] == '#', underline.MatchString(line):
-		case i+1 < len(lines) && underline.MatchString(lines[i+1]):
+		case line == "", line[0] == '#', underline().MatchString(line):
+		case i+1 < len(lines) && underline().MatchString(lines[i+1]):
 		default:
 			return true
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -85,7 +85,7 @@ func (a *agent) judge04(auto bool) error {
 const bothDialects = "; an agent of dialect 0.4 has opengap in agent.yaml, " +
 	"one of dialect 0.1 has spec_version there and a SOUL.md"
 
-var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+var versionForm = plain.Pattern(`^[0-9]+\.[0-9]+$`)
 
 func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 	const at = "/opengap"
@@ -101,7 +101,7 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 		out.Errorf(a.manifest, at, "version-not-text",
 			"YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
 			kindOf(v)).WithFix("put it into quotes")
-	case !versionForm.MatchString(v.Value):
+	case !versionForm().MatchString(v.Value):
 		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).
 			WithFix(`write opengap: "0.4"`)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
@@ -140,7 +140,7 @@ func (a *agent) judgeDescription() verdict.Outcome {
 }
 
 // variable is a reference to an environment variable in a value of agent.yaml.
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
+var variable = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
 
 // variables are those that the values of agent.yaml refer to, each where it is first.
 func (a *agent) variables() (all []literal) {
@@ -252,8 +252,8 @@ func (a *agent) skillsFolder() (dir string, known bool) {
 // resolved is a path with the defaults of its variables; false where one has none, which stands there by its name.
 func resolved(text string) (name string, known bool) {
 	known = true
-	name = variable.ReplaceAllStringFunc(text, func(reference string) string {
-		m := variable.FindStringSubmatch(reference)
+	name = variable().ReplaceAllStringFunc(text, func(reference string) string {
+		m := variable().FindStringSubmatch(reference)
 		if len(reference) == len("${")+len(m[1]) {
 			known = false
 			return m[1]

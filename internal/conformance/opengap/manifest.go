@@ -3,12 +3,12 @@ package opengap
 import (
 	"errors"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -138,13 +138,13 @@ func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer st
 }
 
 // lineBreak is what ends a line in YAML 1.1, by which the reader counts.
-var lineBreak = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
+var lineBreak = plain.Pattern("\r\n|[\r\n\u0085\u2028\u2029]")
 
 // comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here
 // a comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars,
 // which the nodes tell the places of. In a plain scalar no such # can stand.
 func (m *mapping) comments() string {
-	lines := lineBreak.Split(m.text, -1)
+	lines := lineBreak().Split(m.text, -1)
 	inside := make([]bool, len(lines)) // the line is of a block scalar
 	quotes := map[int][]int{}          // the columns where one opens, by line
 	var visit func(n *yaml.Node, indent int)

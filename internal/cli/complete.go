@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+// maxOffered is how many slugs a shell is offered.
+const maxOffered = 10000
+
+// flagWords are the words that a flag takes, in whatever command has it.
+var flagWords = map[string][]string{
+	"color":       {"auto", "always", "never"},
+	"governance":  {"review", "deny"},
+	"exception":   {"review", "deny"},
+	"reason":      checks.Reasons,
+	"status":      listing.Statuses,
+	"layout":      {aaep.LayoutSpec, aaep.LayoutReference},
+	"dialect":     {opengap.Auto, opengap.Dialect04, opengap.Dialect01},
+	"recommended": {"error", "warn"},
+}
+
+// complete offers the words that the flags and arguments of a command, and of those below it, take.
+func complete(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		complete(sub)
+	}
+	offer := func(flag string, words ...string) {
+		if c.Flags().Lookup(flag) != nil {
+			_ = c.RegisterFlagCompletionFunc(flag, oneOrMore(words))
+		}
+	}
+	for flag, words := range flagWords {
+		offer(flag, words...)
+	}
+	formats := []string{"text", "json"}
+	switch {
+	case c.Name() == "list":
+		formats = append(formats, "csv")
+		offer("level", "L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG")
+	case c.Flags().Lookup("report") != nil:
+		formats = append(formats, "github")
+	}
+	offer("format", formats...)
+	if c.Flags().Lookup("report") != nil {
+		_ = c.RegisterFlagCompletionFunc("report", completeReport)
+	}
+	switch c.Name() {
+	case "renew", "revoke":
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return slugs(c), cobra.ShellCompDirectiveNoFileComp
+		}
+	case "witness": // its subject may be a file too
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return slugs(c), cobra.ShellCompDirectiveDefault
+		}
+	case "fmt", "merge", "comment", "diff":
+		c.ValidArgsFunction = cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt)
+	}
+}
+
+// oneOrMore offers words, also behind a comma.
+func oneOrMore(words []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		before := begun[:strings.LastIndexByte(begun, ',')+1]
+		var all []string
+		for _, w := range words {
+			all = append(all, before+w)
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func completeReport(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(begun, "=") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var all []string
+	for _, format := range report.Formats {
+		all = append(all, format+"=")
+	}
+	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// slugs are those of the listings on disk in the clone that --repo names. A file name that is no slug is not offered:
+// a shell would put it into the line as it is.
+func slugs(c *cobra.Command) []string {
+	repo, err := c.Flags().GetString("repo")
+	if err != nil {
+		return nil
+	}
+	dir, err := workTree(repo)
+	if err != nil {
+		return nil
+	}
+	folder, err := os.Open(filepath.Join(dir, "implementations"))
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxOffered)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	var all []string
+	for _, name := range names {
+		slug, isJSON := strings.CutSuffix(name, ".json")
+		if _, err := listing.ListingPath(slug); isJSON && err == nil {
+			all = append(all, slug)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
