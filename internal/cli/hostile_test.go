@@ -44,6 +44,9 @@ func init() { programs["peak"] = peak }
 
 // TestHostileWebInMemory gates eighty listings whose sites serve what costs most, all at once.
 func TestHostileWebInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	filled := func(element string) string {
 		return `{"a":[` + strings.TrimSuffix(strings.Repeat(element+",", (1<<20-20)/(len(element)+1)), ",") + "]}"
 	}
