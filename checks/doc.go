@@ -1,9 +1,10 @@
 // Package checks holds one requirement of the registry's gate per file. A check is pure: its outcome depends
 // on the registry, the evidence and the clock in its Subject alone.
 //
-// A new check is one file, one script under testdata/script in which it alone fails, and its line in [All]. What else
-// there is to say of it follows from its fields: explain, the reports, the table of the README, the row of RFC 0026
-// section 6 in docs/install.md, the ten jobs of docs/workflows (go test ./internal/cli -run Readme -update).
+// A new check is one file, one script under testdata/script in which it alone fails, and its line in [All]. Its further
+// cases are rows of a table, NAME_table_test.go, which package checktest judges in this process. What else there is to
+// say of it follows from its fields: explain, the reports, the table of the README, the row of RFC 0026 section 6 in
+// docs/install.md, the ten jobs of docs/workflows (go test ./internal/cli -run Readme -update).
 //
 // This one is whole but for its Codes:
 //

@@ -43,6 +43,12 @@ func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
 	o.routeFlags.bind(f)
 }
 
+// bindApp defines the flag that tells what an app's token wrote from what others wrote.
+func bindApp(c *cobra.Command, to *int64) {
+	c.Flags().Int64Var(to, "app-id", forge.ActionsApp,
+		"`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+}
+
 // client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
 func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
@@ -94,6 +100,7 @@ func newComment(sys IO) *cobra.Command {
 	var o forgeOptions
 	var head string
 	var pull int
+	var app int64
 	c := &cobra.Command{
 		Use:   "comment REPORT",
 		Short: "write or edit the one sticky comment of a pull request from a report",
@@ -117,7 +124,7 @@ comment is no failure.`,
 			if err != nil {
 				return err
 			}
-			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull,
+			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
 				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
 				Render:   commentBody})
 			if err != nil {
@@ -131,6 +138,7 @@ comment is no failure.`,
 	}
 	o.bind(c)
 	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
+	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
 	return c
 }

@@ -26,8 +26,7 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 	o.forgeOptions.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	f.Int64Var(&o.app, "app-id", forge.ActionsApp, "`ID` of the app whose token is used, where it is an app's; the "+
-		"default is that of workflows")
+	bindApp(c, &o.app)
 	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
 	f.BoolVar(&o.apply, "apply", false, "change it")
 }

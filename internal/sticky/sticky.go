@@ -42,6 +42,8 @@ type Options struct {
 	Head string
 	// Pull is the number of the pull request; 0: the oldest open one with that head.
 	Pull int
+	// App is the app of the token, where that is an app's.
+	App int64
 }
 
 // Action is what became of a comment.
@@ -93,7 +95,7 @@ func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (O
 			Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since",
 				c.Repository, head)}, nil
 	}
-	return write(ctx, c, number, func(before string) string {
+	return write(ctx, c, number, o.App, func(before string) string {
 		retry, waits := again(r, head, before)
 		if !waits {
 			return body(o.Render(r))
@@ -212,78 +214,56 @@ func findPull(ctx context.Context, c *forge.Client, head string, number int) (in
 	return found, err
 }
 
-type comment struct {
+// Posted is a comment as it stands in a pull request.
+type Posted struct {
+	forge.Author
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
 	URL  string `json:"html_url"`
-	User struct {
-		Login string `json:"login"`
-		Type  string `json:"type"`
-	} `json:"user"`
 }
 
-func write(ctx context.Context, c *forge.Client, number int, made func(before string) string) (Outcome, error) {
-	own, err := ownComments(ctx, c)
-	if err != nil {
-		return Outcome{}, err
-	}
-	var old *comment
-	issue := "issues/" + strconv.Itoa(number) + "/comments"
-	err = forge.Pages(ctx, c, "listing the comments", issue, func(list []comment) bool {
+// Newest is the newest comment with the Marker that the writer made in a pull request; nil where there is none. The
+// error is a *forge.Error.
+func Newest(ctx context.Context, c *forge.Client, writer forge.Writer, pull int) (*Posted, error) {
+	var own *Posted
+	err := forge.Pages(ctx, c, "listing the comments", commentsOf(pull), func(list []Posted) bool {
 		for _, one := range list {
-			if own(one) {
-				old = &one
-				return true
+			if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, Marker) {
+				own = &one
 			}
 		}
 		return false
 	})
-	if err != nil {
-		return Outcome{}, err
-	}
-	var now comment
-	before := ""
-	if old != nil {
-		before = old.Body
-	}
-	text := made(before)
-	sent := map[string]string{"body": text}
-	action := Created
-	switch {
-	case old == nil:
-		_, err = c.Call(ctx, "writing the comment", http.MethodPost, issue, sent, &now)
-	case strings.TrimSpace(old.Body) == strings.TrimSpace(text):
-		action, now = Unchanged, *old
-	default:
-		action = Edited
-		_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10),
-			sent, &now)
-	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{Action: action, URL: now.URL}, nil
+	return own, err
 }
 
-// ownComments tells the comments of the token's own user from those into which somebody pasted the marker. A user's
-// token says whose it is. An app's token cannot: then the author must be some app, which no contributor can be.
-func ownComments(ctx context.Context, c *forge.Client) (func(comment) bool, error) {
-	var user struct {
-		Login string `json:"login"`
+func commentsOf(pull int) string { return "issues/" + strconv.Itoa(pull) + "/comments" }
+
+func write(ctx context.Context, c *forge.Client, number int, app int64, made func(before string) string) (Outcome,
+	error) {
+	writer, err := c.Writer(ctx, app)
+	if err != nil {
+		return Outcome{}, err
 	}
-	_, err := c.Call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
-	if err != nil && !errors.Is(err, forge.ErrForbidden) {
-		return nil, err
+	old, err := Newest(ctx, c, writer, number)
+	if err != nil {
+		return Outcome{}, err
 	}
-	return func(one comment) bool {
-		if !strings.HasPrefix(one.Body, Marker) {
-			return false
+	var now Posted
+	if old == nil {
+		if _, err = c.Call(ctx, "writing the comment", http.MethodPost, commentsOf(number),
+			map[string]string{"body": made("")}, &now); err == nil {
+			err = writer.Knows(now.Author)
 		}
-		if user.Login != "" {
-			return strings.EqualFold(one.User.Login, user.Login)
-		}
-		return one.User.Type == "Bot"
-	}, nil
+		return Outcome{Action: Created, URL: now.URL}, err
+	}
+	text := made(old.Body)
+	if strings.TrimSpace(old.Body) == strings.TrimSpace(text) {
+		return Outcome{Action: Unchanged, URL: old.URL}, nil
+	}
+	_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10),
+		map[string]string{"body": text}, &now)
+	return Outcome{Action: Edited, URL: now.URL}, err
 }
 
 // body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end

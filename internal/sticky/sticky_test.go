@@ -62,6 +62,7 @@ func text(t *testing.T, r verdict.Report) []byte {
 
 func options() Options {
 	return Options{
+		App: forge.ActionsApp,
 		Validate: func(b []byte) error {
 			if !json.Valid(b) {
 				return errors.New("not JSON")
@@ -122,6 +123,23 @@ func TestComment(t *testing.T) {
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "contributor", Body: Marker + "\nall is well"})
 			}},
+		{name: "marker pasted by another app", token: robot, want: "created",
+			bodies: []string{Marker + "\nall is well", rendered},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
+				s.AddComment(ghtest.Comment{Pull: 7, Login: "x[bot]", Bot: true, App: 7,
+					Body: Marker + "\nall is well"})
+			}},
+		{name: "of two the newest", token: robot, want: "edited", bodies: []string{Marker + "\nold", rendered},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
+				for range 2 {
+					s.AddComment(ghtest.Comment{Pull: 7, Login: "github-actions[bot]", Bot: true,
+						Body: Marker + "\nold"})
+				}
+			}},
+		{name: "an app that is not named", token: robot,
+			want: "what was written with this token has the app 15368 for its author, " +
+				"7 was looked for", bodies: []string{rendered},
+			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { o.App = 7 }},
 		{name: "marker quoted in the middle", token: robot, want: "created", bodies: []string{"> " + Marker, rendered},
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				s.AddComment(ghtest.Comment{Pull: 7, Login: "other[bot]", Bot: true, Body: "> " + Marker})

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,12 +39,6 @@ type pullRequest struct {
 	Base struct {
 		Ref string `json:"ref"`
 	} `json:"base"`
-}
-
-type comment struct {
-	forge.Author
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
 }
 
 // run is one run of a workflow.
@@ -118,7 +111,7 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 // rerunOf is what is to be done for one pull request, nil where that is nothing.
 func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
 	p pullRequest) (*Change, error) {
-	own, err := newestOwn(ctx, c, writer, p.Number)
+	own, err := sticky.Newest(ctx, c, writer, p.Number)
 	if err != nil || own == nil {
 		return nil, err
 	}
@@ -151,21 +144,6 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
 }
 
-// newestOwn is the newest comment that the writer made with the gate's mark; nil where there is none.
-func newestOwn(ctx context.Context, c *forge.Client, writer forge.Writer, number int) (*comment, error) {
-	var own *comment
-	path := "issues/" + strconv.Itoa(number) + "/comments"
-	err := forge.Pages(ctx, c, "listing the comments", path, func(list []comment) bool {
-		for _, one := range list {
-			if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, sticky.Marker) {
-				own = &one
-			}
-		}
-		return false
-	})
-	return own, err
-}
-
 // runs are those of the gate's workflow on a pull request's head.
 func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
 	var list struct {
@@ -183,7 +161,7 @@ func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, e
 
 // outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry
 // away, so that nothing waits for it any more.
-func outdated(p pullRequest, own *comment) *Change {
+func outdated(p pullRequest, own *sticky.Posted) *Change {
 	text := sticky.Outdated(own.Body)
 	if text == own.Body {
 		return nil

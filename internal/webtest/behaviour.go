@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -56,37 +57,48 @@ type Behaviour struct {
 	Sequence []Behaviour `json:"sequence"`
 }
 
+// nth is the n-th answer; the Sequence that it may be of stays with it.
 func (b Behaviour) nth(n int) Behaviour {
 	if len(b.Sequence) == 0 {
 		return b
 	}
-	return b.Sequence[min(n, len(b.Sequence)-1)]
+	one := b.Sequence[min(n, len(b.Sequence)-1)]
+	one.Sequence = b.Sequence
+	return one
 }
 
 func (w *Web) answerPage(rw http.ResponseWriter, r *http.Request) {
-	b, leave := w.arrive(strings.ToLower(r.Host), key(r.Host, r.RequestURI))
-	defer leave()
-	w.reply(rw, r, b)
+	defer w.arrive(strings.ToLower(r.Host))()
+	w.reply(rw, r, w.page(r.Host, r.RequestURI))
 }
 
-func (w *Web) arrive(host, k string) (b Behaviour, leave func()) {
+func (w *Web) arrive(host string) (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := w.note(k)
 	w.inFlight[host]++
 	w.peak[host] = max(w.peak[host], w.inFlight[host])
-	b, ok := w.pages[k]
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inFlight[host]--
+	}
+}
+
+// Answer is how the next request for an https URL is answered.
+func (w *Web) Answer(u *url.URL) Behaviour { return w.page(u.Host, u.RequestURI()) }
+
+func (w *Web) page(host, uri string) Behaviour {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.note(key(host, uri))
+	b, ok := w.pages[key(host, uri)]
 	if !ok {
 		b, ok = w.pages[key(host, "/*")]
 	}
 	if !ok {
 		b = Behaviour{Status: http.StatusNotFound, Body: []byte("no such page\n")}
 	}
-	return b.nth(n), func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.inFlight[host]--
-	}
+	return b.nth(n)
 }
 
 func (w *Web) reply(rw http.ResponseWriter, r *http.Request, b Behaviour) {

@@ -31,22 +31,9 @@ type Event struct {
 }
 
 func (w *Web) answerRDAP(rw http.ResponseWriter, r *http.Request) {
-	name, ok := strings.CutPrefix(r.URL.Path, "/domain/")
-	name = strings.ToLower(name)
-	w.mu.Lock()
-	d, known := w.domains[name]
-	n := w.note("rdap " + name)
-	w.mu.Unlock()
-	b := Behaviour{Status: http.StatusNotFound, Body: []byte(`{"errorCode":404,"title":"Not Found"}`)}
-	switch {
-	case !ok || !known:
-	case d.RDAP == nil:
-		b = Behaviour{Body: d.object(name)}
-	default:
-		b = d.RDAP.nth(n)
-		if b.Status == 0 && b.Body == nil && b.Redirect == "" {
-			b.Body = d.object(name)
-		}
+	b := noDomain
+	if name, ok := strings.CutPrefix(r.URL.Path, "/domain/"); ok {
+		b = w.RDAP(name)
 	}
 	header := map[string]string{"Content-Type": "application/rdap+json"}
 	for k, v := range b.Header {
@@ -54,6 +41,45 @@ func (w *Web) answerRDAP(rw http.ResponseWriter, r *http.Request) {
 	}
 	b.Header = header
 	w.reply(rw, r, b)
+}
+
+var noDomain = Behaviour{Status: http.StatusNotFound, Body: []byte(`{"errorCode":404,"title":"Not Found"}`)}
+
+// RDAP is how the next RDAP query for a domain is answered.
+func (w *Web) RDAP(name string) Behaviour {
+	name = strings.ToLower(name)
+	d, known, n := w.domain("rdap", name)
+	switch {
+	case !known:
+		return noDomain
+	case d.RDAP == nil:
+		return Behaviour{Body: d.object(name)}
+	}
+	b := d.RDAP.nth(n)
+	if b.Status == 0 && b.Body == nil && b.Redirect == "" {
+		b.Body = d.object(name)
+	}
+	return b
+}
+
+// WHOIS is how the next WHOIS query for a domain is answered.
+func (w *Web) WHOIS(name string) Behaviour {
+	name = strings.ToLower(name)
+	switch d, known, n := w.domain("whois", name); {
+	case !known:
+		return Behaviour{Body: []byte("No match for \"" + strings.ToUpper(name) + "\".\r\n")}
+	case d.WHOIS != nil:
+		return d.WHOIS.nth(n)
+	default:
+		return Behaviour{Body: []byte(d.whoisText(name))}
+	}
+}
+
+func (w *Web) domain(protocol, name string) (d Domain, known bool, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d, known = w.domains[name]
+	return d, known, w.note(protocol + " " + name)
 }
 
 // object is a domain object in the shape of RFC 9083 section 5.3.
@@ -101,17 +127,7 @@ func (w *Web) answerWHOIS(c net.Conn) {
 	if err != nil || len(fields) == 0 {
 		return
 	}
-	name := strings.ToLower(fields[len(fields)-1]) // the words before it are options of some servers
-	w.mu.Lock()
-	d, known := w.domains[name]
-	n := w.note("whois " + name)
-	w.mu.Unlock()
-	b := Behaviour{Body: []byte(d.whoisText(name))}
-	if !known {
-		b.Body = []byte("No match for \"" + strings.ToUpper(name) + "\".\r\n")
-	} else if d.WHOIS != nil {
-		b = d.WHOIS.nth(n)
-	}
+	b := w.WHOIS(fields[len(fields)-1]) // the words before it are options of some servers
 	if !w.wait(ctx, w.delay+time.Duration(b.Delay)) {
 		return
 	}

@@ -34,6 +34,8 @@ func (w *Web) Apply(e Entry) error {
 		w.Set(e.URL, e.Behaviour)
 	case e.DomainName != "":
 		w.SetDomain(e.DomainName, e.Domain)
+	case !w.IsServed():
+		return errors.New("a web without servers has no TLS")
 	default:
 		w.SetTLS(e.Host, e.TLS)
 	}

@@ -23,9 +23,9 @@ type Options struct {
 	Delay time.Duration // before each reply of each server
 }
 
-// Web is a running web. Its methods are safe for concurrent use.
+// Web is a web and what it serves. Its methods are safe for concurrent use.
 type Web struct {
-	ca    *authority
+	ca    *authority // nil: without servers
 	delay time.Duration
 	done  chan struct{}
 
@@ -44,18 +44,24 @@ type Web struct {
 	peak     map[string]int
 }
 
-// Start opens the three servers on free ports of 127.0.0.1. A page that was not set answers 404, a domain
-// that was not set is one that no registry knows.
+// New is a web without servers: Answer, RDAP and WHOIS tell what they would answer. A page that was not set answers
+// 404, a domain that was not set is one that no registry knows.
+func New() *Web {
+	return &Web{
+		done:  make(chan struct{}),
+		pages: map[string]Behaviour{}, domains: map[string]Domain{}, tlsModes: map[string]TLSMode{},
+		hits: map[string]int{}, inFlight: map[string]int{}, peak: map[string]int{},
+	}
+}
+
+// Start opens the three servers of a new web on free ports of 127.0.0.1.
 func Start(o Options) (*Web, error) {
 	ca, err := newAuthority()
 	if err != nil {
 		return nil, fmt.Errorf("make test authority: %w", err)
 	}
-	w := &Web{
-		ca: ca, delay: o.Delay, done: make(chan struct{}),
-		pages: map[string]Behaviour{}, domains: map[string]Domain{}, tlsModes: map[string]TLSMode{},
-		hits: map[string]int{}, inFlight: map[string]int{}, peak: map[string]int{},
-	}
+	w := New()
+	w.ca, w.delay = ca, o.Delay
 	for _, l := range []**listener{&w.https, &w.rdap, &w.whois} {
 		if *l, err = listen(); err != nil {
 			w.Close()
@@ -123,6 +129,9 @@ func (w *Web) goTracked(f func()) {
 		go func() { defer w.running.Done(); f() }()
 	}
 }
+
+// IsServed reports whether the web has servers.
+func (w *Web) IsServed() bool { return w.ca != nil }
 
 // CAPEM is the certificate of the web's authority.
 func (w *Web) CAPEM() []byte { return w.ca.pem }

@@ -1,0 +1,41 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// A base tree whose schemas allow anything: the checks themselves refuse what they cannot read.
+func TestAttackLax(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		{Name: "anchor",
+			World: `base: [{write: schemas/workflow-anchor.schema.json, text: "true"}, {listing: ada}]
+pr: [{anchor: flow, coordinator: ada, delete: [/anchored_at]}]
+`,
+			Want: `workflow-anchors/flow.json:1:1: error: workflow-anchors: unreadable-time`},
+		{Name: "revocation",
+			World: `base: [{write: schemas/revocation.schema.json, text: "true"}, {listing: ada}]
+pr: [{revoke: ada, revocation: {delete: [/reason, /revoked_at]}}]
+`,
+			Want: `
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: revocations: no-such-reason
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: revocations: unreadable-time`},
+		// what a witness signed for a candidate is no revocation, whatever members the candidate wrote into it
+		{Name: "receipt",
+			World: `base: [{write: schemas/revocation.schema.json, text: "true"}, {listing: ada}]
+pr: [{revoke: ada, revocation: {set: {/implementation: {did: "did:web:nova.example"}, /claimed_levels: [L4], /signatures: []}}}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:10:3: error: revocations: revocation-is-receipt`},
+		{Name: "level",
+			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
+pr: [{listing: nova, level: L4, set: {/conformance_level: [L4]}}]
+`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
+		{Name: "provisional",
+			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
+pr: [{listing: nova, registered: -5d, set: {/provisional: "true"}}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
+	})
+}

@@ -1,0 +1,187 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestDidResolution(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// so does one with a path, and the age of its domain is the host's
+		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// a document below the path's .well-known is found, with a warning
+		{Name: "fallback",
+			World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]
+web:
+  - {edit: "https://nova.example/agents/n1/did.json", to: "https://nova.example/agents/n1/.well-known/did.json"}
+  - {url: "https://nova.example/agents/n1/did.json", status: 404}
+`,
+			Want: `
+implementations/nova.json:4:3: warning: did-resolution: did-fallback
+implementations/nova.json:4:3: warning: domain-age: age-of-host`,
+			Says: []string{
+				`implementations/nova.json:4:3: warning: did-resolution: .*https://nova.example/agents/n1/.well-known/did.json`,
+				`fix: serve it where the did:web method says: https://nova.example/agents/n1/did.json`,
+			}},
+		// whether the second place has the document cannot be told
+		{Name: "fallback unsure",
+			World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]
+web:
+  - {url: "https://nova.example/agents/n1/did.json", status: 404}
+  - {url: "https://nova.example/agents/n1/.well-known/did.json", status: 500}
+`,
+			Want: `
+implementations/nova.json:4:3: inconclusive: did-resolution: http-status
+implementations/nova.json: inconclusive: receipt-signature
+implementations/nova.json:4:3: warning: domain-age: age-of-host`,
+			Says: []string{`inconclusive: did-resolution: .*https://nova.example/agents/n1/.well-known/did.json: answered 500`}},
+		// a did:key resolves without a document
+		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// each way to write an Ed25519 key down
+		{Name: "types",
+			World: `pr:
+  - {listing: nova1, key_type: JsonWebKey}
+  - {listing: nova2, key_type: JsonWebKey2020}
+  - {listing: nova3, key_type: Multikey}
+  - {listing: nova4, key_type: Ed25519VerificationKey2020}
+  - {listing: nova5, key_type: Ed25519VerificationKey2018}
+`,
+			Want: `pass`},
+		// keys of other kinds may stand beside it
+		{Name: "others",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#p", type: JsonWebKey2020, controller: "did:web:nova.example",
+          publicKeyJwk: {kty: EC, crv: P-256, x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}}
+        /keyAgreement: ["#x"]
+`,
+			Want: `pass`},
+		// nothing there
+		{Name: "absent",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
+			Says: []string{`implementations/nova.json:4:3: error: did-resolution: did:web:nova.example: https://nova.example/.well-known/did.json: answered 404`}},
+		// the document of another DID
+		{Name: "id", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:other.example"}}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`,
+			Says: []string{`https://nova.example/.well-known/did.json:[0-9]+:[0-9]+: id is "did:web:other.example", it must be "did:web:nova.example"`}},
+		// the same DID in another letter case is another text
+		{Name: "id case", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:Nova.example"}}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`},
+		// no key at all; a key that is too short; one of X25519 alone
+		{Name: "no key", World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "short key",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "AAAA"}}}]`,
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "x25519",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/crv: X25519}}}]`,
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		// a private key in the document: whoever reads it can sign
+		{Name: "private d",
+			World: `pr:
+  - {listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/d: "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`},
+		{Name: "private multibase",
+			World: `pr:
+  - {listing: nova, key_type: Multikey, did_document: {set: {/verificationMethod/0/privateKeyMultibase: "z1"}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`},
+		{Name: "private elsewhere",
+			World: `pr:
+  - {listing: nova, did_document: {set: {/service: [{id: "#s", type: Keys, serviceEndpoint: {secretKeyJwk: {}}}]}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`},
+		{Name: "private jwks",
+			World: `pr:
+  - {listing: nova, did_document: {set: {/jwks: {keys: [{kty: OKP, crv: Ed25519, x: "$jwk(nova)", d: "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}]}}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`},
+		// a key in whose name anyone can sign, and a second encoding of a point
+		{Name: "small order",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#key-2", type: JsonWebKey2020, controller: "did:web:nova.example",
+          publicKeyJwk: {kty: OKP, crv: Ed25519, x: "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		{Name: "non canonical",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#key-2", type: JsonWebKey2020, controller: "did:web:nova.example",
+          publicKeyJwk: {kty: OKP, crv: Ed25519, x: "7v_______________________________________38"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		// one id for two keys
+		{Name: "ambiguous",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#key-1", type: JsonWebKey2020, controller: "did:web:nova.example",
+          publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-key-ambiguous`},
+		// no JSON, a member twice, no object, too large
+		{Name: "no json", World: `pr: [{listing: nova, did_document: {body: "<!doctype html>"}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: json-syntax`},
+		{Name: "twice",
+			World: `pr:
+  - {listing: nova, did_document: {replace: {'"id": "did:web:nova.example",': '"id": "did:web:nova.example", "\u0069d": "did:web:nova.example",'}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: duplicate-member`},
+		{Name: "array", World: `pr: [{listing: nova, did_document: {body: "[]"}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-document-shape`},
+		// an IP address, in the forms that are read as one, is no did:web; nor is a name without a dot
+		{Name: "ip", World: `pr: [{listing: nova, did: "did:web:169.254.169.254"}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
+		{Name: "ip short", World: `pr: [{listing: nova, did: "did:web:127.1"}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
+		{Name: "localhost", World: `pr: [{listing: nova, did: "did:web:localhost"}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
+		{Name: "dots", World: `pr: [{listing: nova, did: "did:web:nova.example:..:x"}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
+		// a did:key of another kind of key, and one of small order
+		{Name: "key x25519",
+			World: `pr: [{listing: nova, did: "did:key:z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"}]`,
+			Want: `
+implementations/nova.json:4:3: error: did-resolution: did-syntax
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		{Name: "key weak",
+			World: `pr: [{listing: nova, did: "did:key:z6MkeXATEjyXENzBXBxgC5EHk2JE5aqd7qMGGtDpLUH1e2Sj"}]`,
+			Want: `
+implementations/nova.json:4:3: error: did-resolution: did-syntax
+implementations/nova.json:4:3: warning: domain-age: age-of-host`,
+			Says: []string{`anyone can sign in its name`}},
+		// the server cannot answer for now
+		{Name: "unsure",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/did.json", status: 500}]
+`,
+			Want: `
+implementations/nova.json:4:3: inconclusive: did-resolution: http-status
+implementations/nova.json: inconclusive: receipt-signature`},
+		// a key for encryption signs nothing
+		{Name: "agreement",
+			World: `pr:
+  - listing: nova
+    did_document:
+      delete: [/verificationMethod, /authentication, /assertionMethod]
+      set:
+        /keyAgreement: [{id: "did:web:nova.example#key-1", type: Multikey, controller: "did:web:nova.example", publicKeyMultibase: "z6MkggtJhW3AZNqxk6j9mao4eo4HdAJ4LMFne6X7KpaqTxRm"}]
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+	})
+}

@@ -1,0 +1,196 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestDomainAge(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// provisional lets it pass, with a notice
+		{Name: "provisional",
+			World: `pr:
+  - {listing: nova1, registered: "-1d", provisional: true}
+  - {listing: nova2, registered: none, provisional: true}
+  - {listing: nova3, host: nova3.vercel.app, provisional: true}
+`,
+			Want: `
+implementations/nova1.json:12:3: notice: domain-age: provisional
+implementations/nova2.json:12:3: notice: domain-age: provisional
+implementations/nova3.json:12:3: notice: domain-age: provisional`},
+		// and is a warning on a domain that is old enough
+		{Name: "needless", World: `pr: [{listing: nova, provisional: true}]`,
+			Want: `implementations/nova.json:12:3: warning: domain-age: provisional-not-needed`},
+		{Name: "whois young",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreation Date: 2015-03-01\r\nCreated: 2026-05-20\r\nRegistrar: Example Registrar\r\n"}}
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
+		// a date in the future is young
+		{Name: "future", World: `pr: [{listing: nova, registered: "2030-01-01"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
+		// the sources answered and none has a date; or know no such domain; or have one that cannot be read
+		{Name: "none", World: `pr: [{listing: nova, registered: none}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
+			Says: []string{`fix: set provisional: true now`}},
+		{Name: "unknown", World: `pr: [{listing: nova, registered: unknown}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "unreadable",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, events: [{eventAction: registration, eventDate: "2015-03-01T00:00:60Z"}], whois_registered: none}
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		// a platform's name is its customer's, and the platform's age proves nothing
+		{Name: "platform", World: `pr: [{listing: nova, host: nova.vercel.app}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
+			Says: []string{`stands under the platform suffix vercel.app`}},
+		// a host that is itself a public suffix
+		{Name: "suffix", World: `pr: [{listing: nova, host: vercel.app}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		// for a did:key the host of the Manifest stands in: young; on a platform; and old, with a warning
+		{Name: "key young", World: `pr: [{listing: nova, did: key, registered: "-1d"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
+		{Name: "key platform", World: `pr: [{listing: nova, did: key, host: nova.vercel.app}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// a did:web with a path: the same warning
+		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:a"}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// neither source gives a date, and one could not be had; a reply about another domain is none
+		{Name: "unsure",
+			World: `pr: [{listing: nova}]
+web: [{domain: nova.example, rdap: {status: 500}, whois_registered: none}]
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`,
+			Says: []string{`fix: try again`}},
+		{Name: "unsure whois",
+			World: `pr: [{listing: nova}]
+web: [{domain: nova.example, whois: {body: "WHOIS LIMIT EXCEEDED"}}]
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		{Name: "other",
+			World: `pr: [{listing: nova}]
+web: [{domain: nova.example, ldh_name: other.example, registered: "2015-03-01", whois_registered: none}]
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		{Name: "garbage",
+			World: `pr: [{listing: nova}]
+web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "come back later"}}]
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		// no look-up can block a provisional listing
+		{Name: "unsure provisional",
+			World: `pr: [{listing: nova, provisional: true}]
+web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]
+`,
+			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
+		// the registry's own history stands in where the sources have no date, or cannot be had
+		{Name: "history",
+			World: `base:
+  - {at: "-40d"}
+  - {listing: nova, registered: none}
+pr: [{reissue: nova}]
+`,
+			Want: `pass`,
+			Says: []string{`no registration date; this DID has stood here since 2026-04-22T12:00:00Z`}},
+		{Name: "history unsure",
+			World: `base:
+  - {at: "-40d"}
+  - {listing: nova}
+pr: [{reissue: nova}]
+web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]
+`,
+			Want: `pass`},
+		// not where it is shorter than 30 days
+		{Name: "history short",
+			World: `base:
+  - {at: "-29d"}
+  - {listing: nova, registered: none}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		// not where the listing has lapsed
+		{Name: "history lapsed",
+			World: `base:
+  - {at: "-95d"}
+  - {listing: nova, registered: none}
+pr: [{reissue: nova}]
+`,
+			Want: `
+implementations/nova.json:4:3: error: domain-age: domain-age-unknown
+registry: notice: revocations: not-in-force`},
+		// and never against a younger date
+		{Name: "history young",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova, registered: "-20d"}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`,
+			Says: []string{
+				`implementations/nova.json:4:3: error: domain-age: domain nova.example was registered on 2026-05-12T12:00:00Z, after did:web:nova.example first stood here on 2026-04-02T12:00:00Z: it changed hands`,
+				`fix: wait until 2026-06-11T12:00:00Z`,
+			}},
+		// provisional or not
+		{Name: "history provisional",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova, registered: "-20d", provisional: true}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`},
+		// a domain that changed hands more than 30 days ago: a warning
+		{Name: "history hands",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova, registered: "-35d"}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: domain-changed-hands`},
+		// WHOIS may know no more than the day, on which the listing came too
+		{Name: "history day",
+			World: `base:
+  - {at: "2026-05-20T02:00:00Z"}
+  - {listing: nova, provisional: true}
+pr: [{reissue: nova}]
+web:
+  - {domain: nova.example, whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreated: 2026-05-20\r\nRegistrar: Example Registrar\r\n"}}
+`,
+			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
+		// the host of a did:key's Manifest is no owner of it: it may move to a new one
+		{Name: "history key",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova, did: key}
+pr: [{reissue: nova, host: moved.example, registered: "-20d", provisional: true}]
+`,
+			Want: `
+implementations/nova.json:5:3: warning: reissue: unsigned-change
+implementations/nova.json:7:3: warning: reissue: unsigned-change
+implementations/nova.json:13:3: warning: reissue: unsigned-change
+implementations/nova.json:12:3: notice: domain-age: provisional`},
+		// a host that is itself a public suffix has a history all the same
+		{Name: "history suffix",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova, host: vercel.app, provisional: true}
+pr: [{reissue: nova, provisional: false}]
+`,
+			Want: `pass`,
+			Says: []string{`no registration date; this DID has stood here since 2026-04-02T12:00:00Z`}},
+		// a new listing has no history, whoever stood under its slug before
+		{Name: "history slug",
+			World: `base:
+  - {at: "-60d"}
+  - {listing: nova}
+pr: [{listing: nove, registered: none, name: Something Else}]
+`,
+			Want: `
+implementations/nove.json:2:3: warning: name-similarity: look-alike
+implementations/nove.json:4:3: error: domain-age: domain-age-unknown`},
+	})
+}

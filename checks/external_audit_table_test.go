@@ -1,0 +1,151 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// L5 needs a declared external audit (RFC 0026 section 10).
+func TestExternalAudit(t *testing.T) {
+	const base = `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+`
+	checktest.Run(t, []checktest.Case{
+		// every framework that the RFC names
+		{Name: "iso 27001",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: ISO-27001}}}
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "iso 42001",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: ISO-42001}}}
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "equivalent",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: equivalent}}}
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		// L4 needs none
+		{Name: "l4", World: base + `pr: [{listing: nova, level: L4, witness: [ada]}]`,
+			Want: `pass`},
+		// none, or something else in its place
+		{Name: "none",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit]}}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-missing`,
+			Says:  []string{`implementations/nova.json:6:3: error: external-audit: the Receipt has no external_audit`}},
+		{Name: "text",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit: SOC2-Type-II}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-missing`},
+		// another framework, and one in other letters
+		{Name: "own framework",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: our own}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-framework`},
+		{Name: "lower case",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: soc2-type-ii}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-framework`},
+		// no DID
+		{Name: "no did",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "https://auditor.example/"}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
+		{Name: "did url",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:auditor.example#key-1"}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
+		{Name: "no auditor",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit/auditor_did]}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-auditor`},
+		// the implementation itself, also in another spelling
+		{Name: "itself",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example"}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself spelt",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:NOVA.example."}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself port",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example%3A443"}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		// one of its witnesses, whether it counts or not
+		{Name: "witness",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example"}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "witness spelt",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example."}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "idle witness",
+			World: base + `pr:
+  - {publish: idle}
+  - {listing: nova, level: L5, witness: [ada, bob, cyd, idle], auditor: "did:web:idle.example"}
+`,
+			Want: `
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed
+implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		// another implementation of the registry may audit
+		{Name: "other listed",
+			World: base + `  - {listing: dan, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:dan.example"}]
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		// the end: a time
+		{Name: "until now",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: "2026-06-01T12:00:00Z"}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-expired`,
+			Says: []string{`external_audit.valid_until is "2026-06-01T12:00:00Z", which ended at 2026-06-01T12:00:00Z; it is 2026-06-01T12:00:00Z`}},
+		{Name: "until soon",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: "2026-06-01T14:00:01+02:00"}}}
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		// ... or a date, which is over at the end of its day in UTC
+		{Name: "until today",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: "2026-06-01"}}}
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "until yesterday",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: "2026-05-31"}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-expired`},
+		// ... and nothing else
+		{Name: "until month",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: 2027-01}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-date`},
+		{Name: "until leap",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: "2026-12-31T23:59:60Z"}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-date`},
+		{Name: "until number",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {set: {/external_audit/valid_until: 20270101}}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-date`},
+		{Name: "until nothing",
+			World: base + `pr:
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], receipt: {delete: [/external_audit/valid_until]}}
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-date`},
+		// where the Receipt is not there its owner reports it
+		{Name: "gone",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd]}]
+web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-fetch: http-status`},
+	})
+}

@@ -1,0 +1,367 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestLayout(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// the place is that of the name, not where the text stops being JSON
+		{Name: "odd name and text", World: `pr: [{write: implementations/x.json, text: '{"slug": "x",}'}]`,
+			Want: `implementations/x.json:1:1: error: layout: misplaced-file`,
+			Says: []string{`implementations/x.json:1:1: error: layout: `}},
+		// a file that is no JSON by name
+		{Name: "text file",
+			World: `pr:
+  - {listing: nova}
+  - {write: implementations/nova.txt, text: "see nova.json"}
+`,
+			Want: `implementations/nova.txt:1:1: error: layout: misplaced-file`},
+		// a folder in a data folder
+		{Name: "sub folder",
+			World: `pr:
+  - {listing: nova}
+  - {move: [implementations/nova.json, implementations/n/nova.json]}
+`,
+			Want: `implementations/n/nova.json:1:1: error: layout: misplaced-file`},
+		// a revocation under another slug's name
+		{Name: "revocation slug",
+			World: `base:
+  - {listing: ada}
+  - {listing: bob}
+pr: [{revoke: ada, path: "revocations/bob-$pin(ada).json"}]
+`,
+			Want: `revocations/bob-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{`revocations/bob-[0-9a-f]+.json:2:3: error: layout: slug is "ada", the file.s name says "bob"`}},
+		// a slug of one character has no file
+		{Name: "short slug",
+			World: `pr:
+  - {listing: nova}
+  - {move: [implementations/nova.json, implementations/n.json]}
+`,
+			Want: `implementations/n.json:1:1: error: layout: misplaced-file`},
+		// a symbolic link to a listing
+		{Name: "symlink",
+			World: `base: [{listing: ada}]
+pr: [{write: implementations/nova.json, text: ada.json, mode: "120000"}]
+`,
+			Want: `implementations/nova.json: error: layout: file-mode`,
+			Says: []string{`mode is 120000, a record is a plain file`}},
+		// a submodule in place of a listing
+		{Name: "submodule",
+			World: `base: [{listing: ada}]
+pr:
+  - {write: implementations/nova.json, text: "1111111111111111111111111111111111111111", mode: "160000"}
+`,
+			Want: `implementations/nova.json: error: layout: file-mode`},
+		// slug and file name differ
+		{Name: "slug differs", World: `pr: [{listing: nova, set: {/slug: supernova}}]`,
+			Want: `implementations/nova.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{
+				`implementations/nova.json:2:3: error: layout: slug is "supernova"`,
+				`fix: set slug to "nova"`,
+			}},
+		// a revocation's name and its hash differ
+		{Name: "hash differs",
+			World: `base:
+  - {listing: ada}
+  - {at: -8d}
+  - {reissue: ada}
+pr: [{revoke: ada, number: 2, path: "revocations/ada-$pin(ada,1).json"}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:3:3: error: layout: revocation-name`},
+		// an anchor's slug and name differ
+		{Name: "anchor slug",
+			World: `base: [{listing: ada}]
+pr: [{anchor: trade, coordinator: ada, set: {/slug: other}}]
+`,
+			Want: `workflow-anchors/trade.json:2:3: error: layout: slug-mismatch`},
+		// README.md and .gitkeep in a data folder are governance files: a review, no failure
+		{Name: "readme", World: `pr: [{write: implementations/README.md, text: "# Listings\n"}]`,
+			Want: `implementations/README.md: warning: append-only: governance`},
+		// but as a symbolic link or with an executable bit they may not stand there either
+		{Name: "keep link",
+			World: `base: [{listing: ada}]
+pr:
+  - {listing: nova}
+  - {write: implementations/.gitkeep, text: /etc/passwd, mode: "120000"}
+`,
+			Want: `implementations/.gitkeep: error: layout: file-mode`},
+		{Name: "readme exec",
+			World: `base: [{listing: ada}]
+pr: [{write: revocations/README.md, text: "#!/bin/sh\n", mode: "100755"}]
+`,
+			Want: `
+revocations/README.md: error: layout: file-mode
+revocations/README.md: warning: append-only: governance`},
+		// a README.md one folder down is a misplaced file
+		{Name: "deep readme",
+			World: `base: [{listing: ada}]
+pr: [{write: implementations/x/README.md, text: "# Listings\n"}]
+`,
+			Want: `implementations/x/README.md:1:1: error: layout: misplaced-file`},
+		// a data folder that is a file, a link, a submodule; the listing that stands makes the tree a registry
+		{Name: "folder file",
+			World: `bare: true
+base: [{listing: ada}]
+pr: [{write: revocations, text: "none"}]
+`,
+			Want: `revocations:1:2: error: layout: folder-mode`},
+		{Name: "folder link",
+			World: `bare: true
+base: [{listing: ada}]
+pr: [{write: peer-witnesses, text: implementations, mode: "120000"}]
+`,
+			Want: `peer-witnesses: error: layout: folder-mode`},
+		// --- one slug, one DID ---
+		// the same DID under a second slug
+		{Name: "same did",
+			World: `base: [{listing: ada}]
+pr: [{listing: nova, host: ada.example, key: ada}]
+`,
+			Want: `implementations/nova.json:4:3: error: layout: duplicate-did`,
+			Says: []string{`implementations/nova.json:4:3: error: layout: tool_did "did:web:ada.example" is listed by implementations/ada.json too`}},
+		// two new listings of one DID in one pull request
+		{Name: "same did twice",
+			World: `pr:
+  - {listing: supernova}
+  - {listing: nova, did: "did:web:supernova.example", key: supernova}
+`,
+			Want: `
+implementations/nova.json:4:3: error: layout: duplicate-did
+implementations/nova.json:4:3: warning: name-similarity: look-alike
+implementations/supernova.json:4:3: error: layout: duplicate-did
+implementations/supernova.json:4:3: warning: name-similarity: look-alike`},
+		// a DID in two letter cases is not in its one spelling, and is the same DID
+		{Name: "case did",
+			World: `base: [{listing: ada}]
+pr: [{listing: nova, host: ada.example, did: "did:web:Ada.example", key: ada}]
+`,
+			Want: `
+implementations/nova.json:4:3: error: layout: did-spelling
+implementations/nova.json:4:3: error: layout: duplicate-did`},
+		// one capital letter alone
+		{Name: "capital did", World: `pr: [{listing: nova, did: "did:web:Nova.example"}]`,
+			Want: `implementations/nova.json:4:3: error: layout: did-spelling`,
+			Says: []string{`fix: set tool_did to "did:web:nova.example"`}},
+		// a trailing dot, an underscore: neither resolves here
+		{Name: "dot did", World: `pr: [{listing: nova, did: "did:web:nova.example."}]`,
+			Want: `
+implementations/nova.json:4:3: error: layout: did-spelling
+implementations/nova.json:4:3: error: did-resolution: http-status`},
+		{Name: "underscore did", World: `pr: [{listing: nova, host: no_va.example}]`,
+			Want: `
+implementations/nova.json:4:3: error: layout: did-spelling
+implementations/nova.json:12:3: error: schema: schema-format`,
+			Says: []string{`with an underscore, which no host name has`}},
+		// a slug that stands in another listing's text, which is a standing fault
+		{Name: "same slug",
+			World: `base: [{listing: ada, set: {/slug: nova}}]
+pr: [{listing: nova}]
+`,
+			Want: `
+implementations/ada.json:2:3: warning: layout: slug-mismatch
+implementations/nova.json:2:3: error: layout: duplicate-slug
+implementations/nova.json:2:3: warning: name-similarity: look-alike`},
+		// --- clones on other systems ---
+		// letter case, full folding, compatibility forms
+		{Name: "case twin",
+			World: `base:
+  - {listing: ada}
+  - {write: docs/guide.md, text: a}
+pr: [{write: docs/Guide.md, text: b}]
+`,
+			Want: `
+docs/Guide.md: error: layout: case-twin
+docs/Guide.md: warning: append-only: governance`},
+		{Name: "sharp s",
+			World: `base:
+  - {listing: ada}
+  - {write: docs/strasse.md, text: a}
+pr: [{write: docs/straße.md, text: b}]
+`,
+			Want: `
+docs/straße.md: error: layout: case-twin
+docs/straße.md: warning: append-only: governance`},
+		{Name: "wide",
+			World: `base:
+  - {listing: ada}
+  - {write: docs/guide.md, text: a}
+pr: [{write: docs/ｇuide.md, text: b}]
+`,
+			Want: `
+docs/ｇuide.md: error: layout: case-twin
+docs/ｇuide.md: warning: append-only: governance`},
+		{Name: "folder twin",
+			World: `base: [{listing: ada}]
+pr: [{write: Implementations/ada.json, text: b}]
+`,
+			Want: `
+Implementations: error: layout: case-twin
+Implementations/ada.json: error: layout: case-twin
+Implementations/ada.json: warning: append-only: governance`},
+		{Name: "folder twin file",
+			World: `base: [{listing: ada}]
+pr: [{write: REVOCATIONS, text: b}]
+`,
+			Want: `
+REVOCATIONS: error: layout: case-twin
+REVOCATIONS: warning: append-only: governance`},
+		{Name: "deep twin",
+			World: `base:
+  - {listing: ada}
+  - {write: docs/a/guide.md, text: a}
+pr: [{write: Docs/b/other.md, text: b}]
+`,
+			Want: `
+Docs: error: layout: case-twin
+Docs/b/other.md: warning: append-only: governance`},
+		// a twin that stands already blocks nobody
+		{Name: "standing twin",
+			World: `base:
+  - {listing: ada}
+  - {write: docs/guide.md, text: a}
+  - {write: docs/Guide.md, text: a}
+pr: [{listing: nova}]
+`,
+			Want: `docs/Guide.md: warning: layout: case-twin`},
+		// names of devices
+		{Name: "device", World: `pr: [{listing: aux}]`,
+			Want: `implementations/aux.json:2:3: error: layout: device-name`},
+		{Name: "device lpt", World: `pr: [{listing: lpt0}]`,
+			Want: `implementations/lpt0.json:2:3: error: layout: device-name`},
+		{Name: "device anchor",
+			World: `base: [{listing: ada}]
+pr: [{anchor: com9, coordinator: ada}]
+`,
+			Want: `workflow-anchors/com9.json:2:3: error: layout: device-name`},
+		// ... but of one that stands so, a copy in the directory of witnesses is no new slug
+		{Name: "device witness",
+			World: `base: [{listing: con, level: L4, witness: [ada]}, {listing: ada, level: L4, witness: [con]}]
+pr: [{peer-witness: con}]
+`,
+			Want: `pass`},
+		// com10 and console are none
+		{Name: "no device",
+			World: `pr:
+  - {listing: com10}
+  - {listing: console}
+`,
+			Want: `pass`},
+		// --- the directory of witnesses ---
+		// a copy of a listing that this pull request brings
+		{Name: "witness unlisted",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {listing: nova, level: L4, witness: [ada]}
+  - {peer-witness: nova}
+`,
+			Want: `peer-witnesses/nova.json:1:1: error: layout: witness-not-listed`},
+		// one member differs
+		{Name: "witness differs",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr: [{peer-witness: ada, set: {/name: Not Ada}}]
+`,
+			Want: `peer-witnesses/ada.json:3:3: error: layout: witness-differs`,
+			Says: []string{`peer-witnesses/ada.json:3:3: error: layout: `}},
+		// a member more, a member less
+		{Name: "witness more",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr: [{peer-witness: ada, set: {/provisional: false}}]
+`,
+			Want: `peer-witnesses/ada.json:13:3: error: layout: witness-differs`},
+		{Name: "witness less",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr: [{peer-witness: ada, delete: [/contact]}]
+`,
+			Want: `peer-witnesses/ada.json:1:1: error: layout: witness-differs`},
+		// another's listing under this name
+		{Name: "witness other",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {peer-witness: ada}
+  - {move: [peer-witnesses/ada.json, peer-witnesses/bob.json]}
+`,
+			Want: `
+peer-witnesses/bob.json:2:3: error: layout: slug-mismatch
+peer-witnesses/bob.json:8:3: error: layout: witness-differs`},
+		// a listing at L3
+		{Name: "witness l3",
+			World: `base: [{listing: ada, level: L3}]
+pr: [{peer-witness: ada}]
+`,
+			Want: `peer-witnesses/ada.json:6:3: error: layout: witness-level`},
+		// an expired listing; a revoked one; one that this pull request revokes
+		{Name: "witness expired",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob], issued: -100d}
+  - {listing: bob, level: L4, witness: [ada]}
+pr: [{peer-witness: ada}]
+`,
+			Want: `
+peer-witnesses/ada.json:1:1: error: layout: witness-not-current
+registry: notice: revocations: not-in-force`},
+		{Name: "witness revoked",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {revoke: ada}
+pr: [{peer-witness: ada}]
+`,
+			Want: `
+peer-witnesses/ada.json:1:1: error: layout: witness-not-current
+registry: notice: revocations: not-in-force`},
+		{Name: "witness revoked here",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {peer-witness: ada}
+  - {revoke: ada}
+`,
+			Want: `peer-witnesses/ada.json:1:1: error: layout: witness-not-current`},
+		// --- strict JSON ---
+		{Name: "duplicate", World: `pr: [{listing: nova, replace: {'"name": "Nova"': '"slug": "nova"'}}]`,
+			Want: `implementations/nova.json:3:3: error: layout: duplicate-member`,
+			Says: []string{`implementations/nova.json:3:3: error: layout: `}},
+		{Name: "duplicate escape",
+			World: `pr: [{listing: nova, replace: {'"name": "Nova"': '"sl\u0075g": "nova", "name": "Nova"'}}]`,
+			Want:  `implementations/nova.json:3:3: error: layout: duplicate-member`},
+		{Name: "utf8",
+			World: `pr: [{write: implementations/nova.json, text: '{"slug": "nova", "name": "', hex: "ff227d"}]`,
+			Want:  `implementations/nova.json:1:27: error: layout: invalid-utf8`},
+		{Name: "bom", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
+			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
+			Says: []string{`implementations/nova.json:1:1: error: layout: `}},
+		{Name: "trailing", World: `pr: [{listing: nova, replace: {"\n}": "\n} {}"}}]`,
+			Want: `implementations/nova.json:13:3: error: layout: trailing-text`},
+		{Name: "syntax", World: `pr: [{listing: nova, replace: {"\n}": ",\n}"}}]`,
+			Want: `implementations/nova.json:12:36: error: layout: json-syntax`},
+		{Name: "empty", World: `pr: [{write: implementations/nova.json, text: ""}]`,
+			Want: `implementations/nova.json:1:1: error: layout: json-syntax`},
+		{Name: "deep", World: `pr: [{write: implementations/nova.json, text: "[", repeat: 65}]`,
+			Want: `implementations/nova.json:1:65: error: layout: nesting-too-deep`},
+		{Name: "large", World: `pr: [{write: implementations/nova.json, text: " ", repeat: 65537}]`,
+			Want: `implementations/nova.json: error: layout: file-too-large`},
+		{Name: "bomb",
+			World: `pr: [{write: implementations/nova.json, text: "[[[[[[[[[[[[[[[[", repeat: 1000000}]`,
+			Want:  `implementations/nova.json: error: layout: file-too-large`},
+		{Name: "number",
+			World: `pr:
+  - {listing: nova, replace: {'"license": "Apache-2.0"': '"license": 11111111111111111111111111111111111111111111111111111111111111111'}}
+`,
+			Want: `implementations/nova.json:11:14: error: layout: number-too-long`},
+	})
+}

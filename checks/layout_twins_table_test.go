@@ -1,0 +1,141 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// Two paths that some system takes for one stand in no tree, and no new path is one that some system cannot hold: what
+// the log holds must be the same in every clone.
+func TestLayoutTwins(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// --- they meet only after folding and normalising once more ---
+		{Name: "iota",
+			World: `pr:
+  - {write: "docs/\u0390", text: one}
+  - {write: "docs/\u03AA\u0301", text: two}
+`,
+			Want: `
+docs/Ϊ́: error: layout: case-twin
+docs/ΐ: warning: append-only: governance`,
+			Says: []string{`are one path on systems that fold letter case or drop characters`}},
+		// --- characters that some systems drop ---
+		// zero width, a variation selector, a soft hyphen; of a data folder
+		{Name: "zero width",
+			World: `pr:
+  - {write: docs/gate.md, text: one}
+  - {write: "docs/ga\u200bte.md", text: two}
+`,
+			Want: `
+docs/ga\u200bte.md: error: layout: case-twin
+docs/gate.md: warning: append-only: governance`},
+		{Name: "selector",
+			World: `pr:
+  - {write: docs/gate.md, text: one}
+  - {write: "docs/gate\ufe0f.md", text: two}
+`,
+			Want: `
+docs/gate\ufe0f.md: error: layout: case-twin
+docs/gate.md: warning: append-only: governance`},
+		{Name: "soft hyphen folder", World: `pr: [{write: "implemen\u00adtations/note", text: two}]`,
+			Want: `
+implemen\u00adtations: error: layout: case-twin
+implemen\u00adtations/note: warning: append-only: governance`},
+		// dots and blanks at the end of a name, of a folder on the way, of a data folder; a no-break space is a blank
+		{Name: "dot",
+			World: `pr:
+  - {write: docs/gate, text: one}
+  - {write: docs/gate., text: two}
+`,
+			Want: `
+docs/gate.: error: layout: case-twin
+docs/gate: warning: append-only: governance`},
+		{Name: "blank",
+			World: `pr:
+  - {write: docs/gate, text: one}
+  - {write: "docs/gate. .", text: two}
+`,
+			Want: `
+docs/gate. .: error: layout: case-twin
+docs/gate: warning: append-only: governance`},
+		{Name: "no break",
+			World: `pr:
+  - {write: docs/gate, text: one}
+  - {write: "docs/gate\u00a0", text: two}
+`,
+			Want: `
+docs/gate\u00a0: error: layout: case-twin
+docs/gate: warning: append-only: governance`},
+		{Name: "dot on the way",
+			World: `pr:
+  - {write: docs/gate, text: one}
+  - {write: docs./gate, text: two}
+`,
+			Want: `
+docs.: error: layout: case-twin
+docs./gate: error: layout: case-twin
+docs./gate: warning: append-only: governance`},
+		{Name: "dot folder", World: `pr: [{write: "revocations. /note", text: two}]`,
+			Want: `
+revocations. : error: layout: case-twin
+revocations. /note: warning: append-only: governance`},
+		// the same against what stands, and in the history of an audit
+		{Name: "standing",
+			World: `base: [{write: docs/gate, text: one}]
+pr: [{write: "docs/gate ", text: two}]
+`,
+			Want: `
+docs/gate : error: layout: case-twin
+docs/gate : warning: append-only: governance`},
+		// --- no twins --- other letters, a dot within, a blank within, one such name alone; bytes that are no UTF-8
+		// are not told apart by it
+		{Name: "no twins",
+			World: `pr:
+  - {write: docs/gate, text: one}
+  - {write: docs/.gate, text: one}
+  - {write: docs/ga.te, text: two}
+  - {write: docs/ga te, text: three}
+  - {write: "docs/\u03ca", text: four}
+  - {write: docs/alone., text: five}
+  - {write: "docs/ali\u200bce", text: six}
+`,
+			Want: `docs/.gate: warning: append-only: governance`},
+		// two that stand already block nobody
+		{Name: "stood",
+			World: `base:
+  - {write: docs/gate, text: one}
+  - {write: docs/gate., text: two}
+pr: [{listing: ada}]
+`,
+			Want: `docs/gate.: warning: layout: case-twin`},
+		// --- new names that some systems cannot hold ---
+		{Name: "colon", World: `pr: [{write: "docs/a:b.md", text: one}]`,
+			Want: `
+docs/a:b.md: error: layout: path-character
+docs/a:b.md: warning: append-only: governance`,
+			Says: []string{`docs/a:b.md: error: layout: "docs/a:b.md" holds ":", which some systems allow in no name`}},
+		{Name: "backslash", World: `pr: [{write: "docs/a\\b.md", text: one}]`,
+			Want: `
+docs/a\b.md: error: layout: path-character
+docs/a\b.md: warning: append-only: governance`},
+		{Name: "device", World: `pr: [{write: "docs/Aux .txt", text: one}]`,
+			Want: `
+docs/Aux .txt: error: layout: device-name
+docs/Aux .txt: warning: append-only: governance`,
+			Says: []string{`"Aux .txt" is the name of a device on some systems`}},
+		// one that stands may be changed; names near by are sound
+		{Name: "colon stood",
+			World: `base: [{write: "docs/a:b.md", text: one}]
+pr: [{write: "docs/a:b.md", text: two}]
+`,
+			Want: `docs/a:b.md: warning: append-only: governance`},
+		{Name: "sound",
+			World: `pr:
+  - {write: docs/auxiliary.md, text: one}
+  - {write: docs/my.aux, text: one}
+  - {write: "docs/(a)[b]{c} 'd'!.md", text: one}
+`,
+			Want: `docs/(a)[b]{c} 'd'!.md: warning: append-only: governance`},
+	})
+}

@@ -1,0 +1,109 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestManifestDid(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// on another host of the owner's domain
+		{Name: "docs",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://docs.nova.example:8443/m.json", /conformance_receipt_uri: "https://r.nova.example/r.json"}, manifest: {set: {/conformance/receipt_uri: "https://r.nova.example/r.json"}}}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://docs.nova.example:8443/m.json"}
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://r.nova.example/r.json"}
+`,
+			Want: `pass`},
+		// on the host of the Receipt's signed target.uri, whatever the domain
+		{Name: "target",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://API.other.example/m.json", /conformance_receipt_uri: "https://api.other.example/r.json"}, manifest: {delete: [/conformance]}, receipt: {set: {/target/uri: "https://api.other.example./v1"}}}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://api.other.example/m.json"}
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://api.other.example/r.json"}
+`,
+			Want: `pass`},
+		// a did:key has no host: that of the signed target.uri it must be
+		{Name: "key", World: `pr: [{listing: nova, did: key}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// the Receipt may lie anywhere if the Manifest names it
+		{Name: "named",
+			World: `pr:
+  - {listing: nova, set: {/conformance_receipt_uri: "https://stranger.example/r.json"}, manifest: {set: {/conformance/receipt_uri: "https://stranger.example/r.json"}}}
+web:
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://stranger.example/r.json"}
+`,
+			Want: `pass`},
+		// the Manifest is of another DID; it has no DID; it has it with the host in another letter case
+		{Name: "other", World: `pr: [{listing: nova, manifest: {set: {/tool/did: "did:web:other.example"}}}]`,
+			Want: `implementations/nova.json:4:3: error: manifest-did: manifest-did-differs`,
+			Says: []string{`implementations/nova.json:4:3: error: manifest-did: the Manifest.s tool.did is "did:web:other.example", the listing.s tool_did is "did:web:nova.example"`}},
+		{Name: "none", World: `pr: [{listing: nova, manifest: {delete: [/tool/did]}}]`,
+			Want: `implementations/nova.json:4:3: error: manifest-did: manifest-did-differs`},
+		{Name: "case", World: `pr: [{listing: nova, manifest: {set: {/tool/did: "did:web:NOVA.example"}}}]`,
+			Want: `pass`},
+		// a Manifest that names another Receipt, and none: the first is a warning
+		{Name: "differs",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance/receipt_uri: "https://nova.example/other.json"}}}]`,
+			Want:  `implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`},
+		{Name: "silent", World: `pr: [{listing: nova, manifest: {delete: [/conformance]}}]`,
+			Want: `pass`},
+		// a copy of the Manifest on a stranger's host
+		{Name: "copied",
+			World: `pr: [{listing: nova, set: {/manifest_uri: "https://stranger.example/m.json"}}]
+web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://stranger.example/m.json"}]
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: manifest-host`,
+			Says: []string{`implementations/nova.json:5:3: error: manifest-did: manifest_uri is on host "stranger.example"`}},
+		// the neighbour on a platform is a stranger
+		{Name: "platform",
+			World: `pr:
+  - {listing: nova, host: nova.vercel.app, provisional: true, set: {/manifest_uri: "https://stranger.vercel.app/m.json"}}
+web:
+  - {edit: "https://nova.vercel.app/.well-known/oap-tool.json", to: "https://stranger.vercel.app/m.json"}
+`,
+			Want: `
+implementations/nova.json:5:3: error: manifest-did: manifest-host
+implementations/nova.json:12:3: notice: domain-age: provisional`},
+		// a name that only ends alike
+		{Name: "suffix",
+			World: `pr: [{listing: nova, set: {/manifest_uri: "https://evilnova.example/m.json"}}]
+web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://evilnova.example/m.json"}]
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: manifest-host`},
+		// a Receipt on a stranger's host that the Manifest does not name
+		{Name: "receipt",
+			World: `pr: [{listing: nova, set: {/conformance_receipt_uri: "https://stranger.example/r.json"}}]
+web:
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://stranger.example/r.json"}
+`,
+			Want: `
+implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs
+implementations/nova.json:7:3: error: manifest-did: receipt-host`,
+			Says: []string{`implementations/nova.json:7:3: error: manifest-did: conformance_receipt_uri is on host "stranger.example"`}},
+		// the stranger's own Manifest cannot name the Receipt: it is not the owner's
+		{Name: "both",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://stranger.example/m.json", /conformance_receipt_uri: "https://stranger.example/r.json"}, manifest: {set: {/conformance/receipt_uri: "https://stranger.example/r.json"}}}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://stranger.example/m.json"}
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://stranger.example/r.json"}
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: manifest-host`},
+		// a target.uri that only mentions the host, in its query or as a user name
+		{Name: "query",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://stranger.example/m.json"}, receipt: {set: {/target/uri: "https://nova.example/?https://stranger.example/"}}}
+web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://stranger.example/m.json"}]
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: manifest-host`},
+		{Name: "user",
+			World: `pr: [{listing: nova, did: key, receipt: {set: {/target/uri: "https://nova.example@other.example/"}}}]`,
+			Want: `
+implementations/nova.json:5:3: error: manifest-did: manifest-host
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+	})
+}

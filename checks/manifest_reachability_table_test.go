@@ -1,0 +1,34 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestManifestReachability(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// no JSON, a member twice, a byte order mark, text behind, no object, too large: each with its place
+		{Name: "html", World: `pr: [{listing: nova, manifest: {body: "<!doctype html>"}}]`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: json-syntax`,
+			Says: []string{`manifest-reachability: https://nova.example/.well-known/oap-tool.json:1:1: `}},
+		{Name: "twice",
+			World: `pr: [{listing: nova, manifest: {replace: {'"risk_class"': '"oap_version": "2.0", "risk_class"'}}}]`,
+			Want:  `implementations/nova.json:5:3: error: manifest-reachability: duplicate-member`},
+		{Name: "bom", World: `pr: [{listing: nova, manifest: {body: "\uFEFF{}"}}]`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: byte-order-mark`},
+		{Name: "behind", World: `pr: [{listing: nova, manifest: {replace: {"\n}": "\n} {}"}}}]`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: trailing-text`},
+		{Name: "array", World: `pr: [{listing: nova, manifest: {body: "[]"}}]`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: manifest-no-object`},
+		{Name: "unsure",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 500}]
+`,
+			Want: `
+implementations/nova.json:5:3: inconclusive: manifest-reachability: http-status
+implementations/nova.json: inconclusive: manifest-did
+implementations/nova.json: inconclusive: fallback-policy`,
+			Says: []string{`fix: try again`}},
+	})
+}

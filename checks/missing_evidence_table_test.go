@@ -1,0 +1,123 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// Exactly one check reports that a document is missing; those that needed it say who does. Where a flag leaves that one
+// out, they fail or are inconclusive themselves: nothing passes on evidence that is not there.
+func TestMissingEvidence(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// the Receipt is not what is pinned
+		{Name: "receipt",
+			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
+			Want:  `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`,
+			Says:  []string{`receipt-signature +skip +receipt-fetch failed`}},
+		{Name: "receipt, without receipt-fetch", Skip: "receipt-fetch",
+			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
+			Want: `
+implementations/nova.json:1:1: error: receipt-claims: hash-mismatch
+implementations/nova.json:1:1: error: receipt-signature: hash-mismatch
+implementations/nova.json:1:1: error: receipt-validity: hash-mismatch`,
+			Says: []string{`fix: run receipt-fetch too; it says what would pass`}},
+		{Name: "receipt, only receipt-signature", Only: "receipt-signature",
+			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
+			Want:  `implementations/nova.json:1:1: error: receipt-signature: hash-mismatch`},
+		{Name: "receipt, only receipt-validity", Only: "receipt-validity",
+			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
+			Want:  `implementations/nova.json:1:1: error: receipt-validity: hash-mismatch`},
+		{Name: "receipt, only receipt-claims", Only: "receipt-claims",
+			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
+			Want:  `implementations/nova.json:1:1: error: receipt-claims: hash-mismatch`},
+		// the Receipt is no JSON
+		{Name: "receipt text, without receipt-claims", Skip: "receipt-claims",
+			World: `pr: [{listing: nova, tamper: {body: "{"}}]`,
+			Want: `
+implementations/nova.json:1:1: error: receipt-signature: json-syntax
+implementations/nova.json:1:1: error: receipt-validity: json-syntax`},
+		{Name: "receipt text, only receipt-fetch", Only: "receipt-fetch",
+			World: `pr: [{listing: nova, tamper: {body: "{"}}]`,
+			Want:  `pass`},
+		// the Receipt cannot be had
+		{Name: "receipt unsure, without receipt-fetch", Skip: "receipt-fetch",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]
+`,
+			Want: `
+implementations/nova.json:1:1: inconclusive: receipt-claims: http-status
+implementations/nova.json:1:1: inconclusive: receipt-signature: http-status
+implementations/nova.json:1:1: inconclusive: receipt-validity: http-status`},
+		{Name: "receipt unsure, only receipt-signature", Only: "receipt-signature",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]
+`,
+			Want: `implementations/nova.json:1:1: inconclusive: receipt-signature: http-status`},
+		// the DID Document
+		{Name: "document", World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "document, without did-resolution", Skip: "did-resolution",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+			Want:  `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
+		{Name: "document, only receipt-signature", Only: "receipt-signature",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod: []}}}]`,
+			Want:  `implementations/nova.json:1:1: error: receipt-signature: did-no-key`},
+		{Name: "document unsure, only receipt-signature", Only: "receipt-signature",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/did.json", status: 500}]
+`,
+			Want: `implementations/nova.json:1:1: inconclusive: receipt-signature: http-status`},
+		// a DID that is none
+		{Name: "did, without did-resolution", Skip: "did-resolution",
+			World: `pr: [{listing: nova, did: "did:web:127.0.0.1"}]`,
+			Want: `
+implementations/nova.json:1:1: error: receipt-signature: did-syntax
+implementations/nova.json:4:3: error: domain-age: did-syntax`},
+		// the Manifest
+		{Name: "manifest",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`},
+		{Name: "manifest, without manifest-reachability", Skip: "manifest-reachability",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
+`,
+			Want: `
+implementations/nova.json:1:1: error: manifest-did: http-status
+implementations/nova.json:1:1: error: fallback-policy: http-status`},
+		{Name: "manifest, only fallback-policy", Only: "fallback-policy",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
+`,
+			Want: `implementations/nova.json:1:1: error: fallback-policy: http-status`},
+		{Name: "manifest unsure, only manifest-did", Only: "manifest-did",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 500}]
+`,
+			Want: `implementations/nova.json:1:1: inconclusive: manifest-did: http-status`},
+		// a Manifest on another host needs the Receipt to tell whose it is
+		{Name: "host",
+			World: `pr: [{listing: nova, set: {/manifest_uri: "https://other.example/m.json"}}]
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://other.example/m.json"}
+  - {url: "https://nova.example/oap-conformance-receipt.json", status: 404}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-fetch: http-status`},
+		{Name: "host, only manifest-did", Only: "manifest-did",
+			World: `pr: [{listing: nova, set: {/manifest_uri: "https://other.example/m.json"}}]
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://other.example/m.json"}
+  - {url: "https://nova.example/oap-conformance-receipt.json", status: 404}
+`,
+			Want: `implementations/nova.json:1:1: error: manifest-did: http-status`},
+		// a member that the schema refuses is for no other check to judge, unless schema is left out
+		{Name: "member", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: schema-format`,
+			Says: []string{`receipt-validity +skip +schema failed`}},
+		{Name: "member, only receipt-validity", Only: "receipt-validity",
+			World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
+			Want:  `implementations/nova.json:9:3: error: receipt-validity: unreadable-time`},
+	})
+}

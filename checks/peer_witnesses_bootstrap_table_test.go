@@ -1,0 +1,304 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// The bootstrap rule of RFC 0026 section 10: until 2027-05-04 the reference server needs no witness at L4 where
+// all maintainers sign its Receipt.
+func TestPeerWitnessesBootstrap(t *testing.T) {
+	const (
+		policy = `policy: {reference_server: nova, maintainers: [mia, moe]}
+`
+		base = `base:
+  - {publish: mia}
+  - {publish: moe, did: key}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+`
+		signed = `pr: [{listing: nova, level: L4, co_signers: [mia, moe]}]
+`
+		witness503 = `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
+`
+		notYaml = `policy: "{"
+`
+		proposed = `pr: [{write: .github/gate-policy.yml, text: "maintainers: everybody\n"}]
+`
+		listed = `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, co_signers: [mia, moe]}
+`
+		forL5 = `pr: [{listing: young, level: L5, witness: [nova, ada, bob]}]
+`
+	)
+	checktest.Run(t, []checktest.Case{
+		// its renewal too
+		{Name: "policy, renewal",
+			World: policy + base + `  - {listing: nova, level: L4, co_signers: [mia, moe]}
+pr: [{reissue: nova}]
+`,
+			Want: `pass`},
+		// one that has a witness needs no signature of theirs, nor is any document of theirs asked for
+		{Name: "policy, witnessed",
+			World: policy + base + `pr: [{listing: nova, level: L4, witness: [ada]}]
+web:
+  - {url: "https://mia.example/*", status: 503}
+  - {url: "https://mia.example/.well-known/did.json", status: 503}
+`,
+			Want: `pass`},
+		{Name: "policy, signed, other key",
+			World: policy + base + signed + `web:
+  - {edit: "https://mia.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: $jwk(other)}}
+`,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
+		{Name: "policy, other bytes",
+			World: policy + base + `pr:
+  - {listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/value: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kA"}}}
+`,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
+		// a maintainer's signature of another algorithm counts for nothing
+		{Name: "policy, other algorithm",
+			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}]`,
+			Want:  `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
+		// somebody else than the reference server
+		{Name: "policy, somebody else",
+			World: policy + base + `pr:
+  - {listing: else, level: L4, co_signers: [mia, moe]}
+  - {publish: nova}
+`,
+			Want: `implementations/else.json:6:3: error: peer-witnesses: too-few-witnesses`},
+		// a maintainer's DID Document is gone, or could not be had
+		{Name: "policy, signed, maintainer gone",
+			World: policy + base + signed + `web: [{url: "https://mia.example/.well-known/did.json", status: 404}]`,
+			Want:  `implementations/nova.json:6:3: error: peer-witnesses: cosigner-document`},
+		{Name: "policy, signed, maintainer 503",
+			World: policy + base + signed + `web: [{url: "https://mia.example/.well-known/did.json", status: 503}]`,
+			Want:  `implementations/nova.json:6:3: inconclusive: peer-witnesses: cosigner-open`},
+		// a witness that cannot be judged takes nothing from the exemption
+		{Name: "policy, signed and witnessed, witness 503",
+			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia, moe], witness: [ada]}]
+` + witness503,
+			Want: `implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+		// ... and may save it where a maintainer's signature is missing
+		{Name: "policy, missing and witnessed, witness 503",
+			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia], witness: [ada]}]
+` + witness503,
+			Want: `
+implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
+implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+		// the clock ends it
+		{Name: "last second, policy, signed",
+			World: `clock: "2027-05-03T23:59:59Z"
+` + policy + base + signed,
+			Want: `pass`},
+		{Name: "over, policy, signed",
+			World: `clock: "2027-05-04T00:00:00Z"
+` + policy + base + signed,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
+			Says: []string{`before 2027-05-04T00:00:00Z`}},
+		// --- the policy ---
+		// none
+		{Name: "signed", World: base + signed,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
+			Says: []string{`RFC 0026 section 10 exempts only the reference server that .github/gate-policy.yml names`}},
+		// one that the pull request brings with it exempts nobody: the base tree is the judge
+		{Name: "brought",
+			World: base + `pr:
+  - {listing: nova, level: L4, co_signers: [mia, moe]}
+  - {write: .github/gate-policy.yml, text: "version: 1\nreference_server: {tool_did: 'did:web:nova.example'}\nmaintainers: ['did:web:mia.example']\n"}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: error: append-only: mixed`},
+		// the candidate among its own maintainers
+		{Name: "self, self signed",
+			World: `policy: {reference_server: nova, maintainers: [mia, nova]}
+` + base + `pr: [{listing: nova, level: L4, co_signers: [mia]}]`,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosigner-is-candidate`},
+		// what is not strict, complete and unambiguous exempts nobody, and is a warning
+		{Name: "duplicate key, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers:
+    - "did:web:mia.example"
+  maintainers: ["did:web:mia.example"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml:5:1: warning: peer-witnesses: policy-broken`,
+			Says: []string{`.github/gate-policy.yml:5:1: warning: peer-witnesses: the base tree.s policy exempts nobody: key "maintainers" again`}},
+		{Name: "unknown key, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ["did:web:mia.example"]
+  until: never
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "unknown inner key, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example", until: never}
+  maintainers: ["did:web:mia.example"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "anchors, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: &a "did:web:nova.example"}
+  maintainers: ["did:web:mia.example"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml:2:30: warning: peer-witnesses: policy-broken`},
+		{Name: "version, signed",
+			World: `policy: |
+  version: 2
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ["did:web:mia.example"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "no maintainers, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: []
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "maintainer twice, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ["did:web:mia.example", "did:web:mia.example"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "maintainer spelt twice, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ["did:web:mia.example", "did:web:mia.example."]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "maintainer no did, signed",
+			World: `policy: |
+  version: 1
+  reference_server: {tool_did: "did:web:nova.example"}
+  maintainers: ["mia"]
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "not yaml, signed", World: notYaml + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
+		{Name: "empty, signed",
+			World: `policy: "\n"
+` + base + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "large, signed",
+			World: base + `  - {write: .github/gate-policy.yml, text: "# 64 KiB and more of this comment, which would be read to its end\n", repeat: 1100}
+` + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "link, signed",
+			World: base + `  - {write: .github/gate-policy.yml, mode: "120000", text: policy.yml}
+` + signed,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		// a broken one blocks nobody else, and whoever proposes one is told
+		{Name: "not yaml, else", World: notYaml + base + `pr: [{listing: else, level: L4, witness: [ada]}]`,
+			Want: `.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
+		{Name: "proposed", World: base + proposed,
+			Want: `
+.github/gate-policy.yml: warning: append-only: governance
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+		{Name: "policy, published, proposed",
+			World: policy + base + `  - {publish: nova}
+` + proposed,
+			Want: `
+.github/gate-policy.yml: warning: append-only: governance
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`,
+			Says: []string{`the proposed .github/gate-policy.yml exempts nobody`}},
+		{Name: "not yaml, mended",
+			World: notYaml + base + `pr:
+  - {write: .github/gate-policy.yml, text: "version: 1\nreference_server: {tool_did: 'did:web:nova.example'}\nmaintainers: ['did:web:mia.example']\n"}
+`,
+			Want: `.github/gate-policy.yml: warning: append-only: governance`},
+		// --- the reference server as a witness ---
+		// let in by this rule it counts for L4
+		{Name: "policy, listed, for l4",
+			World: policy + base + listed + `pr: [{listing: young, level: L4, witness: [nova]}]`,
+			Want:  `pass`},
+		// ... and not for L5
+		{Name: "policy, listed, for l5", World: policy + base + listed + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`,
+			Says: []string{`peer witness "did:web:nova.example" does not count towards L5: its own Receipt carries no witness that verifies`}},
+		// ... also when the policy that let it in is gone
+		{Name: "listed, for l5", World: base + listed + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		// ... until its own Receipt carries a witness that verifies
+		{Name: "policy, listed witnessed, for l5",
+			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [cyd]}
+` + forL5,
+			Want: `implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "policy, listed broken, for l5",
+			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [{slug: cyd, key: other}]}
+` + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "policy, listed by stranger, for l5",
+			World: policy + base + `  - {publish: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [cyd]}
+` + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "policy, listed by itself, for l5",
+			World: policy + base + `  - {listing: nova, level: L4, witness: [nova]}
+` + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		// ... which is open where that witness cannot be had
+		{Name: "policy, listed witnessed dan, for l5, dan 503",
+			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [dan]}
+` + forL5 + `web: [{url: "https://dan.example/oap-conformance-receipt.json", status: 503}]`,
+			Want: `
+implementations/young.json:6:3: inconclusive: peer-witnesses: witness-open
+implementations/young.json:7:3: warning: peer-witnesses: witness-open
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+	})
+}

@@ -1,0 +1,201 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// L4: one listed witness's signature over the Receipt.
+func TestPeerWitnessesL4Who(t *testing.T) {
+	const (
+		base = `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+`
+		one = `pr: [{listing: nova, level: L4, witness: [ada]}]
+`
+	)
+	checktest.Run(t, []checktest.Case{
+		{Name: "one", World: base + one,
+			Want: `pass`,
+			Says: []string{`the signature of 1 witness verified`}},
+		// L3 needs none
+		{Name: "l3", World: base + `pr: [{listing: nova, level: L3}]`,
+			Want: `pass`},
+		// no witness at all
+		{Name: "none", World: base + `pr: [{listing: nova, level: L4}]`,
+			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
+			Says: []string{
+				`implementations/nova.json:6:3: error: peer-witnesses: no peer witness counts, L4 needs one`,
+				`RFC 0026 section 10`,
+			}},
+		// a witness at L5, or at a tier of L5, counts too
+		{Name: "l5 witness",
+			World: base + `  - {listing: big, level: L5, witness: [ada, bob, cyd]}
+  - {listing: org, level: L5-ORG, witness: [ada, bob, cyd]}
+pr:
+  - {listing: nova, level: L4, witness: [org]}
+  - {listing: mate, level: L4, witness: [big]}
+`,
+			Want: `pass`},
+		// a did:key may be witnessed
+		{Name: "key candidate", World: base + `pr: [{listing: nova, did: key, level: L4, witness: [ada]}]`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// a renewal needs its witness again
+		{Name: "renewal", World: base + `pr: [{reissue: cyd, witness: [bob]}]`,
+			Want: `pass`},
+		{Name: "renewal none", World: base + `pr: [{reissue: cyd, witness: []}]`,
+			Want: `implementations/cyd.json:6:3: error: peer-witnesses: too-few-witnesses`},
+		// --- what counts ---
+		// a witness at L3, published and not listed, or listed by this pull request alone
+		{Name: "by l3",
+			World: base + `  - {listing: low, level: L3}
+pr: [{listing: nova, level: L4, witness: [low]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+		{Name: "by stranger",
+			World: base + `pr:
+  - {publish: stranger, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [stranger]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+		{Name: "by newcomer",
+			World: base + `pr:
+  - {listing: mate, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [mate]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+		// an entry in peer-witnesses/ makes nobody a witness: there is none for whom there is no listing
+		{Name: "by directory",
+			World: base + `pr:
+  - {listing: mate, level: L4, witness: [ada]}
+  - {move: [implementations/mate.json, peer-witnesses/mate.json]}
+  - {listing: nova, level: L4, witness: [mate]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed
+peer-witnesses/mate.json:1:1: error: layout: witness-not-listed`},
+		// a listing that another one's DID stands beside is not known for sure
+		{Name: "twice, one",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: ada-2, level: L4, witness: [bob], set: {/tool_did: "did:web:ada.example"}}
+` + one,
+			Want: `
+implementations/ada.json: warning: layout: duplicate-did
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+		// an expired one, a provisional one
+		{Name: "by expired",
+			World: base + `  - {commit: Begin}
+  - {at: -91d}
+  - {listing: old, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L4, witness: [old]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-expired
+registry: notice: revocations: not-in-force`},
+		{Name: "by provisional",
+			World: base + `  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -5d}
+pr: [{listing: nova, level: L4, witness: [pro]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-provisional`},
+		// a revoked one, revoked in base or by this pull request
+		{Name: "revoked, one",
+			World: base + `  - {revoke: ada}
+` + one,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
+registry: notice: revocations: not-in-force`},
+		{Name: "revoked here",
+			World: base + `pr:
+  - {revoke: ada}
+  - {listing: nova, level: L4, witness: [ada]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked`},
+		// a revocation of an earlier Receipt takes nothing from the witness
+		{Name: "revoked before, one",
+			World: base + `  - {commit: List}
+  - {at: -5d}
+  - {reissue: ada}
+  - {revoke: ada, number: 1}
+` + one,
+			Want: `pass`},
+		// a slug in the text that is not the file's name is no way around a revocation
+		{Name: "revoked odd",
+			World: base + `  - {listing: odd, level: L4, witness: [ada], set: {/slug: even}}
+  - {revoke: odd}
+pr: [{listing: nova, level: L4, witness: [odd]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
+implementations/odd.json:2:3: warning: layout: slug-mismatch
+registry: notice: revocations: not-in-force`},
+		// the candidate itself, on its renewal, also in another spelling of its DID
+		{Name: "by itself", World: base + `pr: [{reissue: ada, witness: [ada]}]`,
+			Want: `
+implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
+		{Name: "by itself spelt",
+			World: base + `pr: [{reissue: ada, witness: [{slug: ada, did: "did:web:ada.example."}]}]`,
+			Want: `
+implementations/ada.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/ada.json:7:3: warning: peer-witnesses: witness-is-candidate`},
+		// one that has the candidate's key, or one of its keys beside its own
+		{Name: "by twin",
+			World: base + `  - {listing: twin, level: L4, witness: [ada], key: nova}
+pr: [{listing: nova, level: L4, witness: [twin]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+		{Name: "by sharer",
+			World: base + `  - {listing: twin, level: L4, witness: [ada], key: shared}
+pr:
+  - listing: nova
+    level: L4
+    witness: [twin]
+    did_document:
+      set: {/verificationMethod/-: {id: "#2", type: JsonWebKey2020, controller: "did:web:nova.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(shared)}}}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+		// a did:key cannot witness, nor what is no DID
+		{Name: "by key",
+			World: base + `  - {listing: kay, did: key, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L4, witness: [kay]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+		{Name: "by nobody",
+			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, did: somebody}]}]`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-web`},
+		// a signature of another algorithm
+		{Name: "other algorithm",
+			World: base + `pr: [{listing: nova, level: L4, witness: [{slug: ada, alg: ES256}]}]`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-algorithm`},
+	})
+}

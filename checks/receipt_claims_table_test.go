@@ -1,0 +1,131 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestReceiptClaims(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		{Name: "surrogate", World: `pr: [{listing: nova, tamper: {replace: {'"1.0.0"': '"\ud800"'}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: lone-surrogate`},
+		{Name: "infinite", World: `pr: [{listing: nova, tamper: {replace: {'"total": 42': '"total": 1e400'}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: number-out-of-range`},
+		{Name: "twice",
+			World: `pr:
+  - {listing: nova, tamper: {replace: {'"claimed_levels"': '"claimed_levels": ["L5"], "claimed_levels"'}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: duplicate-member`},
+		{Name: "escaped",
+			World: `pr:
+  - {listing: nova, tamper: {replace: {'"claimed_levels"': '"claimed\u005flevels": ["L5"], "claimed_levels"'}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: duplicate-member`},
+		{Name: "array", World: `pr: [{listing: nova, tamper: {body: "[]"}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-no-object`},
+		// a number that a double rounds is read as JavaScript reads it
+		{Name: "rounded", World: `pr: [{listing: nova, receipt: {set: {/run: 9007199254740993}}}]`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: rounded-number`},
+		// the receipt schema: a member missing, another type of receipt, a negative count
+		{Name: "missing", World: `pr: [{listing: nova, receipt: {delete: [/fixtures_hash]}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		{Name: "type", World: `pr: [{listing: nova, receipt: {set: {/type: revocation}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		{Name: "negative", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: -1}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		{Name: "fixtures", World: `pr: [{listing: nova, receipt: {set: {/fixtures_hash: "sha256:0"}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		// somebody else's Receipt, honestly signed by this implementation
+		{Name: "did",
+			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:other.example"}}}]`,
+			Want:  `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`,
+			Says:  []string{`implementations/nova.json:4:3: error: receipt-claims: the Receipt.s implementation.did is "did:web:other.example"`}},
+		// a level that the Receipt does not claim; spelled otherwise; below the one claimed
+		{Name: "level", World: `pr: [{listing: nova, set: {/conformance_level: L2}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`,
+			Says: []string{`implementations/nova.json:6:3: error: receipt-claims: conformance_level is "L2", the Receipt claims L1`}},
+		{Name: "below", World: `pr: [{listing: nova, level: L2, set: {/conformance_level: L1}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`},
+		// of two levels claimed the lower is listed: a warning
+		{Name: "lower", World: `pr: [{listing: nova, receipt: {set: {/claimed_levels: [L1, L2]}}}]`,
+			Want: `implementations/nova.json:6:3: warning: receipt-claims: level-not-highest`},
+		// tiers of L5 stand on a claim of L5, with a warning
+		{Name: "tiers",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+pr:
+  - {listing: nova1, level: L5-FINANCE, witness: [ada, bob, cyd]}
+  - {listing: nova2, level: L5-ORG, witness: [ada, bob, cyd]}
+`,
+			Want: `
+implementations/nova1.json:6:3: warning: receipt-claims: tier-not-claimed
+implementations/nova1.json:6:3: notice: external-audit: audit-declared
+implementations/nova2.json:6:3: warning: receipt-claims: tier-not-claimed
+implementations/nova2.json:6:3: notice: external-audit: audit-declared`},
+		// but not on one of L4, and tiers of other levels do not exist
+		{Name: "tier low",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+pr:
+  - {listing: nova, level: L5-FINANCE, witness: [ada, bob, cyd], receipt: {set: {/claimed_levels: [L4]}}}
+`,
+			Want: `
+implementations/nova.json:6:3: error: receipt-claims: level-not-claimed
+implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		// levels that do not exist, though both schemas know them
+		{Name: "l2 nc", World: `pr: [{listing: nova, level: L2-NC}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
+		{Name: "l1 org", World: `pr: [{listing: nova, level: L1-ORG}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
+		{Name: "l4 nc", World: `pr: [{listing: nova, level: L4-NC}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: no-such-level`},
+		// non-commercial without the profile, with another profile, without a source of revenue
+		{Name: "no profile", World: `pr: [{listing: nova, level: L1-NC, receipt: {delete: [/profile]}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: profile`},
+		{Name: "profile", World: `pr: [{listing: nova, level: L1-NC, receipt: {set: {/profile: standard}}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: profile`},
+		{Name: "revenue", World: `pr: [{listing: nova, level: L3-NC, receipt: {delete: [/revenue]}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: revenue-source`},
+		{Name: "revenue other",
+			World: `pr: [{listing: nova, level: L3-NC, receipt: {set: {/revenue/source: advertising}}}]`,
+			Want:  `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		// a listing that does not say that it is non-commercial, and one that says it is not: a warning
+		{Name: "nc unsaid", World: `pr: [{listing: nova, level: L1-NC, delete: [/non_commercial]}]`,
+			Want: `implementations/nova.json:1:1: warning: receipt-claims: non-commercial`},
+		{Name: "nc denied", World: `pr: [{listing: nova, level: L1-NC, set: {/non_commercial: false}}]`,
+			Want: `implementations/nova.json:12:3: warning: receipt-claims: non-commercial`},
+		// tests that failed, and no test that passed
+		{Name: "failed", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: tests-failed`},
+		{Name: "none passed", World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 0}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
+		{Name: "no summary", World: `pr: [{listing: nova, receipt: {delete: [/results_summary]}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		// placeholders in place of signatures: of another signer, of a witness, in any letter case and with blanks
+		// around
+		{Name: "placeholder",
+			World: `pr:
+  - {listing: nova, signed: {set: {/signatures/-: {by: "did:web:other.example#1", alg: EdDSA, value: PLACEHOLDER_NOT_FOR_PRODUCTION}}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: placeholder`},
+		{Name: "placeholder case",
+			World: `pr:
+  - {listing: nova, signed: {set: {/signatures/-: {by: "did:web:other.example#1", alg: EdDSA, value: "\t Placeholder: later "}}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: placeholder`,
+			Says: []string{`implementations/nova.json:7:3: error: receipt-claims: the Receipt.s signatures\[\].value is the placeholder "Placeholder: later"`}},
+		{Name: "placeholder witness",
+			World: `pr:
+  - {listing: nova, tamper: {set: {/peer_witnesses: [{witness_did: "did:web:other.example", witness_receipt_uri: "https://other.example/r.json", alg: EdDSA, signature: Unsigned-Reference, witnessed_at: "2026-06-01T11:00:00Z"}]}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: placeholder`},
+		// no Conformance Level is claimed at all
+		{Name: "worker", World: `pr: [{listing: nova, receipt: {set: {/claimed_levels: [W1]}}}]`,
+			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`},
+	})
+}

@@ -1,0 +1,68 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// The clock is 2026-06-01T12:00:00Z; what a pull request publishes is issued an hour earlier and ends 90 days
+// later, 2026-08-30T11:00:00Z.
+func TestReceiptValidity(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		{Name: "now", World: `pr: [{listing: nova, issued: "-90d"}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: expired`},
+		// longer than 90 days by a millisecond
+		{Name: "long",
+			World: `pr: [{listing: nova, not_after: "+100d", set: {/expires_at: "2026-08-30T11:00:00.001Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{
+				`expires_at is 90 days 1 millisecond after issued_at, at most 90 days is allowed`,
+				`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`,
+			}},
+		// a hundred years
+		{Name: "century",
+			World: `pr: [{listing: nova, not_after: "2126-01-01", set: {/expires_at: "2126-01-01T00:00:00Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`},
+		// ends before it begins
+		{Name: "backwards", World: `pr: [{listing: nova, issued: "+5m", not_after: "+4m"}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-empty`},
+		// issued more than 5 minutes ahead of the clock
+		{Name: "future", World: `pr: [{listing: nova, issued: "+301s"}]`,
+			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-in-future`,
+			Says: []string{`implementations/nova.json:9:3: error: receipt-validity: issued_at is 2026-06-01T12:05:01Z, it is 2026-06-01T12:00:00Z; at most 5 minutes ahead is allowed`}},
+		// the Receipt has no dates, one of two, or one that cannot be read
+		{Name: "none", World: `pr: [{listing: nova, receipt: {delete: [/validity]}}]`,
+			Want: `
+implementations/nova.json:7:3: error: receipt-validity: validity-missing
+implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
+		{Name: "half", World: `pr: [{listing: nova, receipt: {delete: [/validity/not_after]}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
+		{Name: "lower case",
+			World: `pr: [{listing: nova, receipt: {set: {/validity/not_before: "2026-06-01t11:00:00z"}}}]`,
+			Want:  `implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
+		// issued_at is not the signed one: two seconds later, or a renewal made of an old Receipt
+		{Name: "issued", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01T11:00:02Z"}}]`,
+			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-not-signed`,
+			Says: []string{`fix: set issued_at to 2026-06-01T11:00:00Z`}},
+		{Name: "stretched",
+			World: `pr:
+  - {listing: nova, issued: "-80d", not_after: "+365d", set: {/issued_at: "2026-06-01T11:00:00Z", /expires_at: "2026-08-30T11:00:00Z"}}
+`,
+			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-not-signed`},
+		// expires_at is later than the Receipt by a millisecond; earlier by two seconds; not at the end of the 90 days
+		{Name: "later",
+			World: `pr: [{listing: nova, not_after: "+30d", set: {/expires_at: "2026-07-01T12:00:00.001Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`,
+			Says:  []string{`fix: set expires_at to 2026-07-01T12:00:00Z`}},
+		{Name: "earlier",
+			World: `pr: [{listing: nova, not_after: "+30d", set: {/expires_at: "2026-07-01T11:59:58Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
+		{Name: "shorter",
+			World: `pr: [{listing: nova, not_after: "+100d", set: {/expires_at: "2026-07-01T11:00:00Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
+		// what schema refuses it alone reports
+		{Name: "unreadable", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: schema-format`},
+	})
+}

@@ -1,0 +1,107 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// A file that reads as a record and stands in no data folder is pointed at: it anchors nothing there.
+func TestRecordElsewhere(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// a listing, a revocation, an anchor; the command makes records of them
+		{Name: "listing",
+			World: `pr: [{listing: ada}, {move: [implementations/ada.json, implementation/ada.json]}]`,
+			Want: `
+implementation/ada.json: warning: layout: record-elsewhere
+implementation/ada.json: warning: append-only: governance`,
+			Says: []string{
+				`implementation/ada.json: warning: layout: "implementation/ada.json" looks like a listing`,
+				`fix: git mv implementation/ada.json implementations/ada.json; an example may stay`,
+				`^pass: checked 0 records, .*; no record was judged`,
+			}},
+		{Name: "in the root", World: `pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]`,
+			Want: `
+ada.json: warning: layout: record-elsewhere
+ada.json: warning: append-only: governance`,
+			Says: []string{`fix: git mv ada.json implementations/ada.json`}},
+		{Name: "revocation",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada, path: revocation/ada.json}]
+`,
+			Want: `
+revocation/ada.json: warning: layout: record-elsewhere
+revocation/ada.json: warning: append-only: governance`,
+			Says: []string{`fix: git mv revocation/ada.json revocations/ada-[0-9a-f]{64}.json`}},
+		{Name: "anchor",
+			World: `base: [{listing: ada}]
+pr: [{anchor: flow, coordinator: ada}, {move: [workflow-anchors/flow.json, flow]}]
+`,
+			Want: `
+flow: warning: layout: record-elsewhere
+flow: warning: append-only: governance`,
+			Says: []string{
+				`looks like a workflow anchor`,
+				`fix: git mv flow workflow-anchors/flow.json`,
+			}},
+		// beside a record it warns too, though the mixture fails
+		{Name: "mixed",
+			World: `pr: [{listing: ada}, {listing: bob}, {move: [implementations/bob.json, implementation/bob.json]}]`,
+			Want: `
+implementation/bob.json: warning: layout: record-elsewhere
+implementation/bob.json: error: append-only: mixed`},
+		// a renewal of what stands; a copy of it belongs in the directory of witnesses
+		{Name: "renewal",
+			World: `base: [{listing: ada}, {write: note, text: "n"}]
+pr:
+  - {write: new.json, text: '{"slug": "ada", "name": "Ada", "tool_did": "did:web:ada.example", "manifest_uri": "https://ada.example/.well-known/oap.json", "conformance_level": "L1", "conformance_receipt_uri": "https://ada.example/r.json", "conformance_receipt_sha256": "0000000000000000000000000000000000000000000000000000000000000000", "issued_at": "2026-05-01T00:00:00Z", "expires_at": "2026-07-01T00:00:00Z", "license": "Apache-2.0", "contact": "a@ada.example"}'}
+`,
+			Want: `
+new.json: warning: layout: record-elsewhere
+new.json: warning: append-only: governance`,
+			Says: []string{`fix: git mv -f new.json implementations/ada.json`}},
+		{Name: "copy",
+			World: `base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}]
+pr: [{peer-witness: ada}, {move: [peer-witnesses/ada.json, peer-witness/ada.json]}]
+`,
+			Want: `
+peer-witness/ada.json: warning: layout: record-elsewhere
+peer-witness/ada.json: warning: append-only: governance`,
+			Says: []string{
+				`looks like a peer witness entry`,
+				`fix: git mv peer-witness/ada.json peer-witnesses/ada.json`,
+			}},
+		// a name that a shell reads otherwise is quoted
+		{Name: "odd name", World: `pr: [{listing: ada}, {move: [implementations/ada.json, my listing.json]}]`,
+			Want: `
+my listing.json: warning: layout: record-elsewhere
+my listing.json: warning: append-only: governance`,
+			Says: []string{`fix: git mv -- 'my listing.json' implementations/ada.json`}},
+		// the schemas of the base tree say what a record is
+		{Name: "own schema",
+			World: `base: [{write: schemas/implementation.schema.json, text: '{"required": ["other"]}'}]
+pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]
+`,
+			Want: `ada.json: warning: append-only: governance`},
+		// no record: a text about one, one that its schema refuses, one without a slug for a name, a link, one too
+		// large; one that stood before
+		{Name: "honest",
+			World: `pr:
+  - {listing: ada, set: {/conformance_level: L9}}
+  - {listing: bob, set: {/slug: ""}}
+  - {write: docs/example.md, text: "A listing: {\"slug\": \"ada\"}"}
+  - {write: docs/example.json, text: "{\"slug\": \"ada\"}"}
+  - {write: docs/link.json, text: example.json, mode: "120000"}
+  - {write: docs/large.json, text: " ", repeat: 70000}
+  - {move: [implementations/ada.json, docs/ada.json]}
+  - {move: [implementations/bob.json, docs/bob.json]}
+`,
+			Want: `docs/ada.json: warning: append-only: governance`,
+			Says: []string{`no record was judged`}},
+		{Name: "stood",
+			World: `base: [{listing: ada}, {move: [implementations/ada.json, docs/ada.json]}]
+pr: [{listing: bob}]
+`,
+			Want: `pass`},
+	})
+}

@@ -1,0 +1,228 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// A forced revocation: three independent witnesses sign, and the revoked implementation cannot obstruct it.
+func TestRevocationsForced(t *testing.T) {
+	const (
+		base = `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+`
+		three = `pr: [{revoke: evil, witness: [ada, bob, cyd]}]
+`
+		threeInItsName = `pr: [{revoke: evil, by: evil, key: other, witness: [ada, bob, cyd]}]
+`
+		evil503 = `web:
+  - {url: "https://evil.example/.well-known/did.json", status: 503}
+  - {url: "https://evil.example/.well-known/oap-tool.json", status: 503}
+  - {url: "https://evil.example/oap-conformance-receipt.json", status: 503}
+`
+		two = `pr: [{revoke: evil, witness: [ada, bob]}]
+`
+		ada503 = `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
+`
+	)
+	checktest.Run(t, []checktest.Case{
+		// more than three, one of them idle
+		{Name: "four one broken",
+			World: base + `  - {listing: dan, level: L4, witness: [ada]}
+pr: [{revoke: evil, witness: [ada, {slug: dan, key: other}, bob, cyd]}]
+`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: warning: revocations: witness-not-counted`},
+		// an earlier Receipt; an expired listing
+		{Name: "earlier",
+			World: base + `  - {commit: List}
+  - {at: -5d}
+  - {reissue: evil}
+pr: [{revoke: evil, number: 1, witness: [ada, bob, cyd]}]
+`,
+			Want: `pass`},
+		{Name: "expired",
+			World: base + `  - {commit: Begin}
+  - {at: -91d}
+  - {listing: old}
+pr: [{revoke: old, witness: [ada, bob, cyd]}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		// --- the revoked one cannot obstruct it ---
+		// its site does not answer, or answers with other things
+		{Name: "three, evil 503", World: base + three + evil503,
+			Want: `pass`},
+		{Name: "three in its name, evil 503", World: base + threeInItsName + evil503,
+			Want: `pass`},
+		{Name: "three in its name, evil gone",
+			World: base + threeInItsName + `web: [{url: "https://evil.example/.well-known/did.json", body: "<html>"}]`,
+			Want:  `pass`},
+		// no witness of its own signature: what stands in signature counts for nothing
+		{Name: "three junk signature",
+			World: base + `pr:
+  - {revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/signature/value: "?", /signature/by: nobody}}}
+`,
+			Want: `pass`},
+		{Name: "one twice", World: base + `pr: [{revoke: evil, witness: [ada, bob, ada]}]`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`did:web:ada.example and did:web:ada.example are not independent: they are one DID`}},
+		// none, on the owner's DID
+		{Name: "none", World: base + `pr: [{revoke: evil, key: other}]`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
+		// where the base tree lists fewer than three that could sign, the finding says so
+		{Name: "small, two",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+` + two,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`the base tree lists 2 that could sign`}},
+		// the revoked implementation among the three
+		{Name: "itself", World: base + `pr: [{revoke: evil, witness: [ada, bob, evil]}]`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// at L3, not listed, expired, provisional, revoked, revoked by this pull request
+		{Name: "low",
+			World: base + `  - {listing: low, level: L3}
+pr: [{revoke: evil, witness: [ada, bob, low]}]
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		{Name: "stranger",
+			World: base + `pr:
+  - {publish: mallory, level: L4}
+  - {revoke: evil, witness: [ada, bob, mallory]}
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		{Name: "lapsed",
+			World: base + `  - {commit: Begin}
+  - {at: -91d}
+  - {listing: old, level: L4, witness: [ada]}
+pr: [{revoke: evil, witness: [ada, bob, old]}]
+`,
+			Want: `
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		{Name: "provisional",
+			World: base + `  - {listing: pro, level: L4, witness: [ada], provisional: true, registered: -11d}
+pr: [{revoke: evil, witness: [ada, bob, pro]}]
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		{Name: "revoked",
+			World: base + `  - {listing: dan, level: L4, witness: [ada]}
+  - {revoke: dan}
+pr: [{revoke: evil, witness: [ada, bob, dan]}]
+`,
+			Want: `
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		{Name: "revoked here",
+			World: base + `pr:
+  - {revoke: cyd}
+  - {revoke: evil, witness: [ada, bob, cyd]}
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// not independent: one publisher, one platform, one key, a path
+		{Name: "same publisher",
+			World: base + `  - {listing: dan, level: L4, witness: [ada], legal_name: Ada Ltd}
+pr: [{revoke: evil, witness: [ada, bob, dan]}]
+`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
+		{Name: "same platform",
+			World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}
+  - {listing: two, host: two.github.io, level: L4, witness: [ada]}
+pr: [{revoke: evil, witness: [one, bob, two]}]
+`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
+		{Name: "same key",
+			World: base + `  - {listing: dan, level: L4, witness: [ada], key: bob}
+pr: [{revoke: evil, witness: [ada, bob, dan]}]
+`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
+		{Name: "path",
+			World: base + `  - {listing: dan, level: L4, witness: [ada], did: "did:web:dan.example:agent"}
+pr: [{revoke: evil, witness: [ada, bob, dan]}]
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// a witness whose own Receipt is gone
+		{Name: "three, ada gone",
+			World: base + three + `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-not-counted`},
+		// ... or could not be had, nor its Manifest
+		{Name: "three, ada 503", World: base + three + ada503,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: inconclusive: revocations: witness-open
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
+		{Name: "three, ada manifest 503",
+			World: base + three + `web: [{url: "https://ada.example/.well-known/oap-tool.json", status: 503}]`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: inconclusive: revocations: witness-open
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
+		// ... which decides nothing where three others count, or no three could
+		{Name: "four, ada 503",
+			World: base + `  - {listing: dan, level: L4, witness: [bob]}
+pr: [{revoke: evil, witness: [ada, bob, cyd, dan]}]
+` + ada503,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
+		{Name: "two, ada 503", World: base + two + ada503,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-open`},
+		// --- what they sign ---
+		// anything changed after they signed
+		{Name: "changed",
+			World: base + `pr: [{revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/reason: key_compromise}}}]`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:13:5: warning: revocations: witness-not-counted
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:19:5: warning: revocations: witness-not-counted
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// the signature of one under another's name
+		{Name: "under other name",
+			World: base + `pr: [{revoke: evil, witness: [ada, bob, {slug: cyd, key: ada}]}]`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// the reference server without a witness of its own does not count here either
+		{Name: "policy, reference",
+			World: `policy: {reference_server: ref, maintainers: [mia]}
+` + base + `  - {publish: mia}
+  - {listing: ref, level: L4, co_signers: [mia]}
+pr: [{revoke: evil, witness: [ada, bob, ref]}]
+`,
+			Want: `
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: warning: revocations: witness-not-counted`},
+		// 33 entries
+		{Name: "entries 33",
+			World: base + `pr:
+  - {revoke: evil, witness: [ada, bob, cyd, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada, ada]}
+`,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: error: revocations: too-many-witnesses`},
+		// the owner's own signature is enough, whoever else stands there
+		{Name: "owner and strangers",
+			World: base + `pr:
+  - {publish: mallory}
+  - {revoke: evil, by: evil, witness: [mallory]}
+`,
+			Want: `pass`},
+	})
+}

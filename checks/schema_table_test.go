@@ -1,0 +1,437 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+func TestSchema(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// one finding per violated keyword, each at its member
+		{Name: "several",
+			World: `pr:
+  - {listing: nova, set: {/name: "N", /license: 7, /contact: "nobody", /jurisdictions: [de]}, delete: [/name], replace: {'"tool_did"': '"name": "NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN", "tool_did"'}}
+`,
+			Want: `
+implementations/nova.json:3:3: error: schema: schema-maxLength
+implementations/nova.json:10:3: error: schema: schema-type
+implementations/nova.json:11:3: error: schema: schema-format
+implementations/nova.json:13:5: error: schema: schema-pattern`,
+			Says: []string{
+				`implementations/nova.json:3:3: error: schema: `,
+				`implementations/nova.json:13:5: error: schema: `,
+				`implementations/nova.json:11:3: error: schema: `,
+			}},
+		// a required member is missing: what reads it is skipped and names schema
+		{Name: "missing", World: `pr: [{listing: nova, delete: [/expires_at]}]`,
+			Want: `implementations/nova.json:1:1: error: schema: schema-required`,
+			Says: []string{`receipt-validity +skip +schema failed`}},
+		// a revocation and an anchor by their schemas
+		{Name: "revocation",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada, reason: dislike}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:4:3: error: schema: schema-enum`},
+		{Name: "old signature",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada, tamper: {set: {/signature: "ed25519:AAAA"}}}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: error: schema: schema-type`,
+			Says: []string{`write it as an object`}},
+		{Name: "anchor",
+			World: `base: [{listing: ada}]
+pr: [{anchor: trade, coordinator: ada, set: {/merkle_root: "sha256:00"}}]
+`,
+			Want: `workflow-anchors/trade.json:10:3: error: schema: schema-pattern`},
+		{Name: "null",
+			World: `pr:
+  - {write: revocations/nova-0000000000000000000000000000000000000000000000000000000000000000.json, text: "null"}
+`,
+			Want: `
+revocations/nova-0000000000000000000000000000000000000000000000000000000000000000.json:1:1: error: layout: slug-mismatch
+revocations/nova-0000000000000000000000000000000000000000000000000000000000000000.json:1:1: error: layout: revocation-name
+revocations/nova-0000000000000000000000000000000000000000000000000000000000000000.json:1:1: error: schema: schema-type`},
+		// --- times that Ajv lets pass and no time check could read ---
+		{Name: "leap", World: `pr: [{listing: nova, set: {/expires_at: "2026-06-30T23:59:60Z"}}]`,
+			Want: `implementations/nova.json:10:3: error: schema: unreadable-time`},
+		{Name: "space", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01 11:00:00Z"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
+		{Name: "lower", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01t11:00:00z"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
+		{Name: "revoked at",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada, revocation: {set: {/revoked_at: "2026-06-01 11:00:00Z"}}}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:5:3: error: schema: unreadable-time`},
+		{Name: "anchored at",
+			World: `base: [{listing: ada}]
+pr: [{anchor: trade, coordinator: ada, set: {/anchored_at: "2026-06-01 11:00:00Z"}}]
+`,
+			Want: `workflow-anchors/trade.json:9:3: error: schema: unreadable-time`},
+		// a comma before fractions is refused by both; one finding
+		{Name: "comma", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01T11:00:00,0Z"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: schema-format`},
+		// --- the base tree's schema is the judge ---
+		// stricter than the built-in one
+		{Name: "stricter",
+			World: `schemas: [listing]
+base: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+pr: [{listing: nova}]
+`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-maxLength`},
+		// loosened in the same pull request: the base's schema judges, and the kinds are mixed
+		{Name: "loosened",
+			World: `schemas: [listing]
+pr:
+  - {edit: schemas/implementation.schema.json, delete: [/additionalProperties]}
+  - {listing: nova, set: {/motto: "we try"}}
+`,
+			Want: `
+implementations/nova.json:13:3: error: schema: schema-additionalProperties
+schemas/implementation.schema.json: error: append-only: mixed`},
+		// loosened on the branch's merge base, tightened on main since: main judges
+		{Name: "moved on",
+			World: `schemas: [listing]
+main: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+pr: [{listing: nova}]
+`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-maxLength`},
+		// one that is removed in the pull request still judges it
+		{Name: "removed with",
+			World: `schemas: [listing]
+base: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+pr:
+  - {remove: schemas/implementation.schema.json}
+  - {listing: nova}
+`,
+			Want: `
+implementations/nova.json:3:3: error: schema: schema-maxLength
+schemas/implementation.schema.json: error: append-only: mixed`},
+		// --- schema changes ---
+		// looser, for all records that stand: pass
+		{Name: "change",
+			World: `schemas: [listing]
+base: [{listing: ada}]
+pr: [{edit: schemas/implementation.schema.json, delete: [/additionalProperties]}]
+`,
+			Want: `schemas/implementation.schema.json: warning: append-only: governance`},
+		// refuses a record that is valid today
+		{Name: "tighter",
+			World: `schemas: [listing]
+base: [{listing: ada, name: Ada the First}]
+pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`,
+			Says: []string{`implementations/ada.json:3:3: `}},
+		// refuses a record that was invalid already: pass
+		{Name: "tighter invalid",
+			World: `schemas: [listing]
+base: [{listing: ada, name: Ada the First, set: {/motto: "we try"}}]
+pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+`,
+			Want: `
+implementations/ada.json:13:3: warning: schema: schema-additionalProperties
+schemas/implementation.schema.json: warning: append-only: governance`},
+		// taken away, so that the built-in one refuses what is valid today
+		{Name: "drop",
+			World: `schemas: [listing]
+base:
+  - {edit: schemas/implementation.schema.json, delete: [/additionalProperties]}
+  - {listing: ada, set: {/motto: "we try"}}
+pr: [{remove: schemas/implementation.schema.json}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`},
+		// a new one where the built-in one judged
+		{Name: "first",
+			World: `base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: '{"required": ["motto"]}'}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`},
+		// the peer witness entries are judged too
+		{Name: "tighter witness",
+			World: `schemas: [listing]
+base:
+  - {listing: ada, name: Ada the First, set: {/motto: "we try"}}
+  - {peer-witness: ada, delete: [/motto]}
+pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+`,
+			Want: `
+implementations/ada.json:13:3: warning: schema: schema-additionalProperties
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`,
+			Says: []string{`peer-witnesses/ada.json`}},
+		// more than ten refused records are counted
+		{Name: "tighter many",
+			World: `schemas: [listing]
+base: [{listing: aa01}, {listing: aa02}, {listing: aa03}, {listing: aa04}, {listing: aa05}, {listing: aa06},
+  {listing: aa07}, {listing: aa08}, {listing: aa09}, {listing: aa10}, {listing: aa11}, {listing: aa12}]
+pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: 3}}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: warning: append-only: governance`,
+			Says: []string{`refuses 2 more records`}},
+		// does not compile; is no JSON; has a duplicate member; refers to the network; is a link; is huge
+		{Name: "no schema",
+			World: `schemas: [listing]
+base: [{listing: ada}]
+pr: [{edit: schemas/implementation.schema.json, set: {/properties/name/maxLength: "many"}}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`,
+			Says: []string{`schemas/implementation.schema.json: error: schema: `}},
+		{Name: "no json",
+			World: `schemas: [listing]
+base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: "type: object"}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "twice",
+			World: `base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: '{"type": "object", "type": "array"}'}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "remote",
+			World: `base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: '{"$ref": "https://ada.example/schema.json"}'}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "link",
+			World: `base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: ../README.md, mode: "120000"}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "huge",
+			World: `base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: "          ", repeat: 30000}]
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		// a reference that never ends
+		{Name: "loop",
+			World: `base: [{listing: ada}]
+pr:
+  - {write: schemas/implementation.schema.json, text: '{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}'}
+`,
+			Want: `
+schemas/implementation.schema.json: error: schema: schema-broken
+schemas/implementation.schema.json: warning: append-only: governance`},
+		// --- a base schema that does not compile ---
+		// fails each pull request with data
+		{Name: "broken",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/implementation.schema.json, text: "{"}
+pr: [{listing: nova}]
+`,
+			Want: `schemas/implementation.schema.json: error: schema: schema-broken`},
+		{Name: "broken huge",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/revocation.schema.json, text: "          ", repeat: 30000}
+pr: [{listing: nova}]
+`,
+			Want: `schemas/revocation.schema.json: error: schema: schema-broken`},
+		// but not one that mends it, nor one of other governance files
+		{Name: "mend",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/implementation.schema.json, text: "{"}
+pr: [{write: schemas/implementation.schema.json, text: '{"type": "object"}'}]
+`,
+			Want: `schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "mend by removing",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/implementation.schema.json, text: "{"}
+pr: [{remove: schemas/implementation.schema.json}]
+`,
+			Want: `schemas/implementation.schema.json: warning: append-only: governance`},
+		{Name: "broken docs",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/implementation.schema.json, text: "{"}
+pr: [{write: docs/guide.md, text: "Begin here.\n"}]
+`,
+			Want: `
+schemas/implementation.schema.json: warning: schema: schema-broken
+docs/guide.md: warning: append-only: governance`},
+		// mending and data together are still two kinds
+		{Name: "mend and data",
+			World: `base:
+  - {listing: ada}
+  - {write: schemas/implementation.schema.json, text: "{"}
+pr:
+  - {write: schemas/implementation.schema.json, text: '{"type": "object"}'}
+  - {listing: nova}
+`,
+			Want: `schemas/implementation.schema.json: error: append-only: mixed`},
+		// --- faults that stand already ---
+		// block nobody else
+		{Name: "standing",
+			World: `base:
+  - {listing: ada, set: {/slug: lovelace}}
+  - {listing: bob, set: {/trusted: true}}
+pr: [{listing: nova}]
+`,
+			Want: `
+implementations/ada.json:2:3: warning: layout: slug-mismatch
+implementations/bob.json:13:3: warning: schema: schema-additionalProperties`,
+			Says: []string{`implementations/bob.json:13:3: warning: schema: .*; it stands so in the base tree`}},
+		// 100 are shown, the rest is counted
+		{Name: "many",
+			World: `base:
+  - {listing: ada, set: {/jurisdictions: [a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]}}
+  - {listing: bob, set: {/jurisdictions: [a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]}}
+  - {listing: cora, set: {/jurisdictions: [a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]}}
+pr: [{listing: nova}]
+`,
+			Want: `
+implementations/ada.json:14:5: warning: schema: schema-pattern
+implementations/ada.json:15:5: warning: schema: schema-pattern
+implementations/ada.json:16:5: warning: schema: schema-pattern
+implementations/ada.json:17:5: warning: schema: schema-pattern
+implementations/ada.json:18:5: warning: schema: schema-pattern
+implementations/ada.json:19:5: warning: schema: schema-pattern
+implementations/ada.json:20:5: warning: schema: schema-pattern
+implementations/ada.json:21:5: warning: schema: schema-pattern
+implementations/ada.json:22:5: warning: schema: schema-pattern
+implementations/ada.json:23:5: warning: schema: schema-pattern
+implementations/ada.json:24:5: warning: schema: schema-pattern
+implementations/ada.json:25:5: warning: schema: schema-pattern
+implementations/ada.json:26:5: warning: schema: schema-pattern
+implementations/ada.json:27:5: warning: schema: schema-pattern
+implementations/ada.json:28:5: warning: schema: schema-pattern
+implementations/ada.json:29:5: warning: schema: schema-pattern
+implementations/ada.json:30:5: warning: schema: schema-pattern
+implementations/ada.json:31:5: warning: schema: schema-pattern
+implementations/ada.json:32:5: warning: schema: schema-pattern
+implementations/ada.json:33:5: warning: schema: schema-pattern
+implementations/ada.json:34:5: warning: schema: schema-pattern
+implementations/ada.json:35:5: warning: schema: schema-pattern
+implementations/ada.json:36:5: warning: schema: schema-pattern
+implementations/ada.json:37:5: warning: schema: schema-pattern
+implementations/ada.json:38:5: warning: schema: schema-pattern
+implementations/ada.json:39:5: warning: schema: schema-pattern
+implementations/ada.json:40:5: warning: schema: schema-pattern
+implementations/ada.json:41:5: warning: schema: schema-pattern
+implementations/ada.json:42:5: warning: schema: schema-pattern
+implementations/ada.json:43:5: warning: schema: schema-pattern
+implementations/ada.json:44:5: warning: schema: schema-pattern
+implementations/ada.json:45:5: warning: schema: schema-pattern
+implementations/ada.json:46:5: warning: schema: schema-pattern
+implementations/ada.json:47:5: warning: schema: schema-pattern
+implementations/ada.json:48:5: warning: schema: schema-pattern
+implementations/bob.json:14:5: warning: schema: schema-pattern
+implementations/bob.json:15:5: warning: schema: schema-pattern
+implementations/bob.json:16:5: warning: schema: schema-pattern
+implementations/bob.json:17:5: warning: schema: schema-pattern
+implementations/bob.json:18:5: warning: schema: schema-pattern
+implementations/bob.json:19:5: warning: schema: schema-pattern
+implementations/bob.json:20:5: warning: schema: schema-pattern
+implementations/bob.json:21:5: warning: schema: schema-pattern
+implementations/bob.json:22:5: warning: schema: schema-pattern
+implementations/bob.json:23:5: warning: schema: schema-pattern
+implementations/bob.json:24:5: warning: schema: schema-pattern
+implementations/bob.json:25:5: warning: schema: schema-pattern
+implementations/bob.json:26:5: warning: schema: schema-pattern
+implementations/bob.json:27:5: warning: schema: schema-pattern
+implementations/bob.json:28:5: warning: schema: schema-pattern
+implementations/bob.json:29:5: warning: schema: schema-pattern
+implementations/bob.json:30:5: warning: schema: schema-pattern
+implementations/bob.json:31:5: warning: schema: schema-pattern
+implementations/bob.json:32:5: warning: schema: schema-pattern
+implementations/bob.json:33:5: warning: schema: schema-pattern
+implementations/bob.json:34:5: warning: schema: schema-pattern
+implementations/bob.json:35:5: warning: schema: schema-pattern
+implementations/bob.json:36:5: warning: schema: schema-pattern
+implementations/bob.json:37:5: warning: schema: schema-pattern
+implementations/bob.json:38:5: warning: schema: schema-pattern
+implementations/bob.json:39:5: warning: schema: schema-pattern
+implementations/bob.json:40:5: warning: schema: schema-pattern
+implementations/bob.json:41:5: warning: schema: schema-pattern
+implementations/bob.json:42:5: warning: schema: schema-pattern
+implementations/bob.json:43:5: warning: schema: schema-pattern
+implementations/bob.json:44:5: warning: schema: schema-pattern
+implementations/bob.json:45:5: warning: schema: schema-pattern
+implementations/bob.json:46:5: warning: schema: schema-pattern
+implementations/bob.json:47:5: warning: schema: schema-pattern
+implementations/bob.json:48:5: warning: schema: schema-pattern
+implementations/cora.json:14:5: warning: schema: schema-pattern
+implementations/cora.json:15:5: warning: schema: schema-pattern
+implementations/cora.json:16:5: warning: schema: schema-pattern
+implementations/cora.json:17:5: warning: schema: schema-pattern
+implementations/cora.json:18:5: warning: schema: schema-pattern
+implementations/cora.json:24:5: warning: schema: schema-pattern
+implementations/cora.json:25:5: warning: schema: schema-pattern
+implementations/cora.json:26:5: warning: schema: schema-pattern
+implementations/cora.json:27:5: warning: schema: schema-pattern
+implementations/cora.json:28:5: warning: schema: schema-pattern
+implementations/cora.json:29:5: warning: schema: schema-pattern
+implementations/cora.json:30:5: warning: schema: schema-pattern
+implementations/cora.json:31:5: warning: schema: schema-pattern
+implementations/cora.json:32:5: warning: schema: schema-pattern
+implementations/cora.json:33:5: warning: schema: schema-pattern
+implementations/cora.json:34:5: warning: schema: schema-pattern
+implementations/cora.json:35:5: warning: schema: schema-pattern
+implementations/cora.json:36:5: warning: schema: schema-pattern
+implementations/cora.json:37:5: warning: schema: schema-pattern
+implementations/cora.json:38:5: warning: schema: schema-pattern
+implementations/cora.json:39:5: warning: schema: schema-pattern
+implementations/cora.json:40:5: warning: schema: schema-pattern
+implementations/cora.json:41:5: warning: schema: schema-pattern
+implementations/cora.json:42:5: warning: schema: schema-pattern
+implementations/cora.json:43:5: warning: schema: schema-pattern
+implementations/cora.json:44:5: warning: schema: schema-pattern
+implementations/cora.json:45:5: warning: schema: schema-pattern
+implementations/cora.json:46:5: warning: schema: schema-pattern
+implementations/cora.json:47:5: warning: schema: schema-pattern
+implementations/cora.json:48:5: warning: schema: schema-pattern
+registry: warning: schema: standing-faults`,
+			Says: []string{`5 more faults of this kind stand in the base tree`}},
+		// the owner of a listing with faults that no re-issue can mend renews it
+		{Name: "renew",
+			World: `base: [{listing: ada, set: {/slug: lovelace}}]
+pr: [{reissue: ada, set: {/slug: lovelace}}]
+`,
+			Want: `implementations/ada.json:2:3: warning: layout: slug-mismatch`},
+		// one that a re-issue can mend must be mended
+		{Name: "renew lazy",
+			World: `base: [{listing: ada, set: {/contact: nobody}}]
+pr: [{reissue: ada, set: {/contact: nobody}}]
+`,
+			Want: `implementations/ada.json:12:3: error: schema: schema-format`},
+		{Name: "renew mended",
+			World: `base: [{listing: ada, set: {/contact: nobody}}]
+pr: [{reissue: ada}]
+`,
+			Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+	})
+}

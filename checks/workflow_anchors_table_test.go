@@ -1,0 +1,135 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+)
+
+// A workflow anchor pins a Cross Match Receipt in its coordinator's domain (RFC 0035 section 4.6).
+func TestWorkflowAnchors(t *testing.T) {
+	const (
+		base = `base:
+  - {listing: ada}
+  - {listing: bob}
+`
+		honest = `pr: [{anchor: flow, coordinator: ada}]
+`
+		failover = `pr: [{anchor: flow, coordinator: ada, failover: bob}]
+`
+		standing = `  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+`
+	)
+	checktest.Run(t, []checktest.Case{
+		// the coordinator need not be listed; a sub-domain of its domain does
+		{Name: "unlisted",
+			World: base + `pr:
+  - {publish: else}
+  - {anchor: flow, coordinator: else}
+`,
+			Want: `pass`},
+		{Name: "sub domain",
+			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://flows.eu.ada.example:8443/flow.json"}]`,
+			Want:  `pass`},
+		// a text of 15 MiB is read; it is no JSON
+		{Name: "large",
+			World: base + `pr:
+  - {anchor: flow, coordinator: ada, set: {/cross_match_receipt_sha256: "2f119eb69feb102e23e11a20760bc29bb0c7514e02715dc3a6ce68cc02ad82c4"}}
+web: [{url: "https://ada.example/cross-match/flow.json", body: "0123456789abcde\n", repeat: 983040}]
+`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: trailing-text`},
+		{Name: "honest, other bytes",
+			World: base + honest + `web: [{url: "https://ada.example/cross-match/flow.json", body: "{}"}]`,
+			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: hash-mismatch`},
+		{Name: "no json", World: base + `pr: [{anchor: flow, coordinator: ada, receipt: {body: "no JSON"}}]`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: json-syntax`},
+		{Name: "honest, busy",
+			World: base + honest + `web: [{url: "https://ada.example/cross-match/flow.json", status: 500}]`,
+			Want:  `workflow-anchors/flow.json:7:3: inconclusive: workflow-anchors: http-status`},
+		// on a stranger's host: that of nobody, of another listing, of a neighbour under the platform
+		{Name: "strange host",
+			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://bob.example/flow.json"}]`,
+			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
+			Says:  []string{`workflow-anchors/flow.json:7:3: error: workflow-anchors: cross_match_receipt_uri is on host "bob.example"`}},
+		{Name: "neighbour",
+			World: base + `pr:
+  - {publish: one, host: one.github.io}
+  - {anchor: flow, coordinator: one, uri: "https://two.github.io/flow.json"}
+`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "look alike host",
+			World: base + `pr: [{anchor: flow, coordinator: ada, uri: "https://ada.example.bob.example/flow.json"}]`,
+			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		// a did:key has no domain; beside a did:web it lends it none
+		{Name: "key failover",
+			World: base + `pr:
+  - {publish: kay, did: key}
+  - {anchor: flow, coordinator: ada, failover: kay, uri: "https://kay.example/flow.json"}
+`,
+			Want: `workflow-anchors/flow.json:8:3: error: workflow-anchors: anchor-host`},
+		// --- the coordinators ---
+		{Name: "honest, did gone",
+			World: base + honest + `web: [{url: "https://ada.example/.well-known/did.json", status: 404}]`,
+			Want:  `workflow-anchors/flow.json:6:3: error: workflow-anchors: http-status`,
+			Says:  []string{`workflow-anchors/flow.json:6:3: error: workflow-anchors: did:web:ada.example: `}},
+		{Name: "honest, did other",
+			World: base + honest + `web: [{edit: "https://ada.example/.well-known/did.json", set: {/id: "did:web:bob.example"}}]`,
+			Want:  `workflow-anchors/flow.json:6:3: error: workflow-anchors: did-id-differs`},
+		{Name: "honest, did 503",
+			World: base + honest + `web: [{url: "https://ada.example/.well-known/did.json", status: 503}]`,
+			Want:  `workflow-anchors/flow.json:6:3: inconclusive: workflow-anchors: http-status`},
+		{Name: "failover", World: base + failover,
+			Want: `pass`},
+		{Name: "failover, failover gone",
+			World: base + failover + `web: [{url: "https://bob.example/.well-known/did.json", status: 404}]`,
+			Want:  `workflow-anchors/flow.json:7:3: error: workflow-anchors: http-status`,
+			Says:  []string{`workflow-anchors/flow.json:7:3: error: workflow-anchors: did:web:bob.example: `}},
+		{Name: "failover, failover 503",
+			World: base + failover + `web: [{url: "https://bob.example/.well-known/did.json", status: 503}]`,
+			Want:  `workflow-anchors/flow.json:7:3: inconclusive: workflow-anchors: http-status`},
+		{Name: "bad did",
+			World: base + `pr: [{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:web:127.0.0.1"}}]`,
+			Want:  `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
+		{Name: "bad key",
+			World: base + `pr: [{anchor: flow, coordinator: ada, set: {/failover_coordinator_did: "did:key:z6Mk"}}]`,
+			Want:  `workflow-anchors/flow.json:11:3: error: workflow-anchors: did-syntax`},
+		// --- one anchor for one workflow ---
+		{Name: "standing, again",
+			World: base + standing + `pr: [{anchor: again, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}]`,
+			Want:  `workflow-anchors/again.json:3:3: error: workflow-anchors: workflow-anchored-twice`,
+			Says:  []string{`workflow-anchors/again.json:3:3: error: workflow-anchors: workflow_id "wf_[0-9A-Z]{26}" has the anchor workflow-anchors/flow.json already`}},
+		{Name: "both",
+			World: base + `pr:
+  - {anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+`,
+			Want: `
+workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/two.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "standing, other", World: base + standing + `pr: [{anchor: next, coordinator: ada}]`,
+			Want: `pass`},
+		// --- the time ---
+		{Name: "ahead 5m", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m}]`,
+			Want: `pass`},
+		{Name: "ahead", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m1s}]`,
+			Want: `workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored-in-future`,
+			Says: []string{`workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored_at is 2026-06-01T12:05:01Z, it is 2026-06-01T12:00:00Z`}},
+		// --- what stands ---
+		// a standing anchor is never fetched again, and never changes
+		{Name: "standing, else, gone",
+			World: base + standing + `pr: [{listing: else}]
+web: [{url: "https://ada.example/cross-match/flow.json", status: 404}]
+`,
+			Want: `pass`},
+		{Name: "standing, edited",
+			World: base + standing + `pr: [{edit: workflow-anchors/flow.json, set: {/workflow_type: other}}]`,
+			Want:  `workflow-anchors/flow.json:1:1: error: append-only: edited`},
+		{Name: "standing, removed", World: base + standing + `pr: [{remove: workflow-anchors/flow.json}]`,
+			Want: `workflow-anchors/flow.json: error: append-only: deleted`},
+		// a member that the schema refuses is the schema's alone to report
+		{Name: "no workflow", World: base + `pr: [{anchor: flow, coordinator: ada, workflow: wf_lower}]`,
+			Want: `workflow-anchors/flow.json:3:3: error: schema: schema-pattern`},
+		{Name: "no time", World: base + `pr: [{anchor: flow, coordinator: ada, set: {/anchored_at: yesterday}}]`,
+			Want: `workflow-anchors/flow.json:9:3: error: schema: schema-format`},
+	})
+}
