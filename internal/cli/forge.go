@@ -55,7 +55,7 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
 		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
 		UserAgent:  "oap-gate/" + version().Version,
-		RetryWait:  time.Second}
+		RetryWait:  time.Second / 4}
 	if opts.Repository == "" {
 		repo, err := registry.Open(o.repo)
 		if err != nil {
