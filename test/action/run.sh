@@ -55,7 +55,7 @@ go_tree() {
   chmod 1777 "$root/tmp"
   cp "$(command -v busybox)" "$root/bin/busybox"
   for name in sh cp mkdir cat ls rm; do ln -s busybox "$root/bin/$name"; done
-  # Each step of the classic builder copies all of it.
+  # Where layers cannot be laid over one another, each step of a build copies all of it.
   tar -C "$go" --exclude src/cmd --exclude testdata --exclude '*_test.go' -c bin/go src VERSION go.env pkg/include \
     "pkg/tool/$(go env GOOS)_$(go env GOARCH)"/{asm,compile,link} | tar -C "$root/usr/local/go" -x
   [ ! -d "${COLD:-}" ] || cp -r "$COLD" "$root/go/cache"
@@ -129,7 +129,7 @@ start_docker() {
   mkdir "$temp/docker"
   export DOCKER_HOST=unix://$temp/docker/socket
   dockerd --host "$DOCKER_HOST" --data-root "$temp/docker/data" --exec-root "$temp/docker/exec" --pidfile "$temp/docker/pid" \
-    --storage-driver vfs --iptables=false --ip6tables=false --bridge=none >"$temp/docker.log" 2>&1 &
+    --iptables=false --ip6tables=false --bridge=none >"$temp/docker.log" 2>&1 &
   for _ in $(seq 100); do
     docker info >/dev/null 2>&1 && return
     sleep 0.3
