@@ -21,6 +21,9 @@ import (
 // TestHostileTargetsInMemory verifies sixty-four targets side by side whose sites serve what costs most. Each ends in
 // a step that says what is wrong.
 func TestHostileTargetsInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	page := func(body string) *webtest.Behaviour { return &webtest.Behaviour{Body: []byte(body)} }
 	receipt := `{"implementation":{"did":"did:web:%s.example"},"claimed_levels":["L1"],"signatures":[` +
 		strings.TrimSuffix(strings.Repeat(`{"by":"did:web:%[1]s.example#k","alg":"EdDSA","value":"`+strings.Repeat("A",
@@ -76,6 +79,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 		}, step: "claims", code: "no-such-level", status: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := begin(t)
 			var list strings.Builder
 			for n := range 64 {
