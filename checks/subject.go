@@ -85,6 +85,8 @@ type Subject struct {
 
 	first   map[string]verdict.Outcome // what the checks that run First made of it, by id
 	history []registry.Version
+
+	forgotten bool
 }
 
 // Added reports whether the base tree has no such file.
@@ -126,8 +128,13 @@ func NewSubject(r *Run, c registry.Change) (*Subject, error) {
 }
 
 func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
-	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, Record: records.Head,
-		BaseRecord: records.Base, Facts: unsought}
+	s := &Subject{Run: r, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c, Facts: unsought}
+	s.take(records)
+	return s
+}
+
+func (s *Subject) take(records registry.Sides) {
+	s.Record, s.BaseRecord = records.Head, records.Base
 	if s.Kind == registry.KindListing && s.BaseRecord != nil && s.BaseRecord.Document != nil {
 		s.BaseListing = registry.ParseListing(s.BaseRecord)
 	}
@@ -141,7 +148,26 @@ func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
 			s.Anchor = registry.ParseAnchor(s.Record)
 		}
 	}
-	return s
+}
+
+// Forget lets go all that was read of the record, until Read. In a range others are judged by it too.
+func (s *Subject) Forget() {
+	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Then: s.Then,
+		Stood: s.Stood, first: s.first, forgotten: true}
+}
+
+// Read reads again the record that Forget let go.
+func (s *Subject) Read() error {
+	if !s.forgotten {
+		return nil
+	}
+	records, err := s.Run.Repo.Records(s.Run.Context, []registry.Change{s.Change})
+	if err != nil {
+		return err
+	}
+	s.take(records[0])
+	s.forgotten = false
+	return nil
 }
 
 // Unchanged reports whether the file would land as the base tree holds it: only single commits touch it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -153,14 +154,14 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err := joined.Registry(run); err != nil {
 		return err
 	}
-	judged, err := Judge(ctx, run, src, false)
-	if err != nil {
-		return err
-	}
+	early := make([][]Judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
-		if err := joined.subject(s, judged[i]); err != nil {
+		if early[i], err = Early(s); err != nil {
 			return err
 		}
+	}
+	if err := Judge(ctx, run, early, src, false, joined.subject); err != nil {
+		return err
 	}
 	if err := joined.NotReached(); err != nil {
 		return err
@@ -218,23 +219,30 @@ type Judgement struct {
 	verdict.Outcome
 }
 
-// Judge judges each subject as soon as its evidence is there, and lets the evidence go: what a web of hostile sites
-// serves must not add up.
-func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]Judgement, error) {
-	out := make([][]Judgement, len(run.Subjects))
-	for i, s := range run.Subjects {
-		for _, c := range checks.All {
-			if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
-				o, err := c.Judge(s)
-				if err != nil {
-					return nil, err
-				}
-				out[i] = append(out[i], Judgement{c, o})
+// Early judges a subject by the checks that need no evidence.
+func Early(s *checks.Subject) ([]Judgement, error) {
+	var out []Judgement
+	for _, c := range checks.All {
+		if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
+			o, err := c.Judge(s)
+			if err != nil {
+				return nil, err
 			}
+			out = append(out, Judgement{c, o})
 		}
 	}
+	return out, nil
+}
+
+// Judge judges each subject of the run as soon as its evidence is there, and lets the evidence go: what a web of hostile
+// sites serves must not add up. early is what Early made of each subject; each is told of them in the order of the
+// subjects.
+func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
+	each func(*checks.Subject, []Judgement) error) error {
+	judged, told := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
 	g.SetLimit(inFlight)
+	var telling sync.Mutex
 	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
@@ -244,19 +252,33 @@ func Judge(ctx context.Context, run *checks.Run, src evidence.Source, archive bo
 					panic(fmt.Errorf("judging %s: %v", s.Path, r))
 				}
 			}()
+			if err := s.Read(); err != nil {
+				return err
+			}
 			if !run.Offline {
 				if err := collect(ctx, run, s, src, archive); err != nil {
 					return err
 				}
 			}
-			out[i], err = judgeRest(s, out[i])
+			if early[i], err = judgeRest(s, early[i]); err != nil {
+				return err
+			}
 			s.Release()
-			return err
+			telling.Lock()
+			defer telling.Unlock()
+			judged[i] = true
+			for ; told < len(judged) && judged[told]; told++ {
+				if err := each(run.Subjects[told], early[told]); err != nil {
+					return err
+				}
+				early[told] = nil
+			}
+			return nil
 		})
 	}
 	err := g.Wait()
 	crashed.Rethrow()
-	return out, err
+	return err
 }
 
 // judgeRest runs the checks that are not Early, and puts all in catalogue order.

@@ -313,7 +313,8 @@ func (a *audit) records() error {
 	if err != nil {
 		return err
 	}
-	var waiting []*checks.Subject
+	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
+	var early [][]gate.Judgement
 	for subjects, err := range ahead(a.subjects(run)) {
 		if err != nil {
 			return err
@@ -325,16 +326,24 @@ func (a *audit) records() error {
 			}
 		}
 		a.rep.Counts.Records += len(subjects)
-		if a.cfg.Offline {
-			err = a.judge(run, subjects)
-		} else { // what Git alone shows is judged of all before evidence is sought for any
-			waiting = append(waiting, subjects...)
+		for _, s := range subjects {
+			judged, err := gate.Early(s)
+			if err != nil {
+				return err
+			}
+			waiting, early = append(waiting, s), append(early, judged)
+			if !a.cfg.Offline {
+				s.Forget()
+			}
 		}
-		if err != nil {
-			return err
+		if a.cfg.Offline {
+			if err := a.judge(run, waiting, early); err != nil {
+				return err
+			}
+			waiting, early = waiting[:0], early[:0]
 		}
 	}
-	if err := a.judge(run, waiting); err != nil {
+	if err := a.judge(run, waiting, early); err != nil {
 		return err
 	}
 	if a.rep.Counts.Records == 0 {
@@ -346,31 +355,29 @@ func (a *audit) records() error {
 }
 
 // judge judges records, which are in path order and come after those judged before, and reports of them.
-func (a *audit) judge(run *checks.Run, subjects []*checks.Subject) error {
+func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]gate.Judgement) error {
 	run.Subjects = subjects
-	judged, err := gate.Judge(a.ctx, run, a.src, a.cfg.Archive)
-	if err != nil {
-		return err
-	}
-	for i, s := range subjects {
-		status := a.status(run, s)
-		for j := range judged[i] {
-			a.soften(s, status, &judged[i][j])
-		}
-		gate.Blame(judged[i])
-		a.join.Unreached(s.Path, judged[i])
-		for _, one := range judged[i] {
-			r, err := one.Result(one.Check.Rule(), s.Path)
-			if err != nil {
-				return err
+	return gate.Judge(a.ctx, run, early, a.src, a.cfg.Archive,
+		func(s *checks.Subject, judged []gate.Judgement) error {
+			status := a.status(run, s)
+			for i := range judged {
+				a.soften(s, status, &judged[i])
 			}
-			a.rep.Results.Add(r)
-		}
-		if s.Kind == registry.KindListing && s.Listing != nil {
-			a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged[i]))
-		}
-	}
-	return nil
+			gate.Blame(judged)
+			a.join.Unreached(s.Path, judged)
+			for _, one := range judged {
+				r, err := one.Result(one.Check.Rule(), s.Path)
+				if err != nil {
+					return err
+				}
+				a.rep.Results.Add(r)
+			}
+			if s.Kind == registry.KindListing && s.Listing != nil {
+				a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged))
+			}
+			s.Forget()
+			return nil
+		})
 }
 
 // unreached says of each check that judges records that the budget left no time for any: who brought a record, and
