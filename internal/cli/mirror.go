@@ -247,7 +247,10 @@ func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) err
 		"prometheus": "metrics.prom"} {
 		writing.Go(func() error {
 			defer crashed.Catch(nil)
-			return report.WriteFile(dir.File(name), format, rep, opts)
+			if err := report.WriteFile(dir.File(name), format, rep, opts); err != nil {
+				return fmt.Errorf("writing report %s: %w", name, err)
+			}
+			return nil
 		})
 	}
 	err := writing.Wait()

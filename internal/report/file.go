@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,14 +28,10 @@ func writeTo(path string, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	write := func() error { return atomicfile.WriteFunc(path, 0o644, fill) }
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		write = func() error { return fillFile(path, fill) }
+		return fillFile(path, fill)
 	}
-	if err := write(); err != nil {
-		return fmt.Errorf("writing report %s: %w", path, err)
-	}
-	return nil
+	return atomicfile.WriteFunc(path, 0o644, fill)
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.

@@ -66,7 +66,10 @@ func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 	for _, known := range writers {
 		if known.format == format {
 			b := bufio.NewWriterSize(w, 1<<16)
-			return cmp.Or(known.write(b, newRun(r), o), r.Results.Err(), b.Flush())
+			if err := cmp.Or(known.write(b, newRun(r), o), r.Results.Err()); err != nil {
+				return err
+			}
+			return b.Flush()
 		}
 	}
 	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
