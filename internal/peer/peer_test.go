@@ -234,7 +234,8 @@ func TestFetchHostile(t *testing.T) {
 					pkt(zeroes+" refs/heads/main\x00side-band-64k ofs-delta\n"), "0000")
 				return
 			}
-			fmt.Fprint(w, pkt("NAK\n"), pkt("\x02\x1b[31mred\n::error::x\n"), pkt("\x03\x1b]0;title\x07\n::error::x\n"), "0000")
+			fmt.Fprint(w, pkt("NAK\n"), pkt("\x02\x1b[31mred\n::error::x\n"), pkt("\x03\x1b]0;x\x07\n::error::x\n"),
+				"0000")
 		}, ErrFetch},
 		{"an error line for a terminal", func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000", pkt("ERR \x1b[31mred\n::error::x\n"))
