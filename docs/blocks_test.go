@@ -86,6 +86,45 @@ func TestCallsOfThePages(t *testing.T) {
 	}
 }
 
+// A job that is run again is of the same run, in which the artifact of the time before stands: actions/upload-artifact
+// fails on that name unless it may overwrite.
+func TestUploadsMayBeRunAgain(t *testing.T) {
+	workflows, err := filepath.Glob("workflows/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"matrix.yml": blocks(t)["matrix.yml"]}
+	for _, name := range workflows {
+		texts[name] = page(t, name)
+	}
+	uploads := 0
+	for name, text := range texts {
+		var w struct {
+			Jobs map[string]struct {
+				Steps []struct {
+					Uses string
+					With map[string]any
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range w.Jobs {
+			for _, s := range j.Steps {
+				if strings.HasPrefix(s.Uses, "actions/upload-artifact@") {
+					if uploads++; s.With["overwrite"] != true {
+						t.Errorf("%s: %v", name, s.With)
+					}
+				}
+			}
+		}
+	}
+	if uploads < 7 {
+		t.Errorf("%d uploads", uploads)
+	}
+}
+
 // members are the paths of all scalars in a JSON or YAML value.
 func members(path string, v any, all map[string]string) {
 	switch v := v.(type) {

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -133,7 +134,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		line := ""
 		if err != nil {
 			message, _ := describe(err)
-			line = report.Line(message)
+			line = plain.Line(message)
 		} else {
 			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
 			err = errors.Join(o.write(sys, rep), rep.Results.Close())
@@ -247,7 +248,10 @@ func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) err
 		"prometheus": "metrics.prom"} {
 		writing.Go(func() error {
 			defer crashed.Catch(nil)
-			return report.WriteFile(dir.File(name), format, rep, opts)
+			if err := report.WriteFile(dir.File(name), format, rep, opts); err != nil {
+				return fmt.Errorf("writing report %s: %w", name, err)
+			}
+			return nil
 		})
 	}
 	err := writing.Wait()

@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,13 +38,13 @@ func JSON(v any, indent string) ([]byte, error) {
 func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "  ") }
 
 func encodeIndented(b *bytes.Buffer, v any, indent string) error {
-	var plain bytes.Buffer
-	e := json.NewEncoder(&plain)
+	var encoded bytes.Buffer
+	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	lay(b, bytes.TrimSuffix(plain.Bytes(), []byte("\n")), indent)
+	lay(b, bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), indent)
 	b.WriteByte('\n')
 	return nil
 }
@@ -75,7 +76,7 @@ func lay(b *bytes.Buffer, text []byte, indent string) {
 		case quoted:
 			var r rune
 			r, size = utf8.DecodeRune(text[i:])
-			if visible(r) && (r != '[' || !bytes.HasSuffix(text[:i], []byte("##"))) {
+			if plain.Visible(r) && (r != '[' || !bytes.HasSuffix(text[:i], []byte("##"))) {
 				continue
 			}
 			b.Write(text[done:i])

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Rounded is the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754 double and
@@ -40,7 +42,7 @@ func firstRounded(v any) (steps []string, found bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			consider(escape.Replace(name), member)
+			consider(strict.Escape(name), member)
 		}
 	case []any:
 		for i, element := range v {
@@ -51,8 +53,6 @@ func firstRounded(v any) (steps []string, found bool) {
 	}
 	return steps, found
 }
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func rounded(token string) bool {
 	f, err := strconv.ParseFloat(token, 64)

@@ -18,6 +18,12 @@ type Retry struct {
 	Head string // SHA of the pull request's head
 }
 
+// MaxAway is how far a time may be away: one that is farther is none.
+const MaxAway = 30 * 24 * time.Hour
+
+// maxRuns is the largest count that a comment holds.
+const maxRuns = 999_999
+
 // maxDoubts is after how many verdicts on one head an inconclusive one without a time of its own waits for people.
 const maxDoubts = 3
 
@@ -53,12 +59,13 @@ func trimLine(text string) string {
 func again(r *verdict.Report, head, before string) (Retry, bool) {
 	next := Retry{At: r.RetryAt, Runs: 1, Head: head}
 	if old, ok := ParseRetry(before); ok && old.Head == head {
-		next.Runs = old.Runs + 1
+		next.Runs = min(old.Runs+1, maxRuns)
 	}
 	if next.At.IsZero() && r.Verdict == verdict.Inconclusive && next.Runs <= maxDoubts {
 		next.At = r.EvaluatedAt.Add(time.Hour)
 	}
-	return next, !next.At.IsZero() && r.Verdict != verdict.Passed
+	waits := !next.At.IsZero() && next.At.Sub(r.EvaluatedAt) <= MaxAway
+	return next, waits && r.Verdict != verdict.Passed
 }
 
 // line is the retry as the second line of a comment.

@@ -18,7 +18,6 @@ import (
 const (
 	maxReruns   = 5
 	betweenRuns = 12 * time.Hour
-	maxAway     = 30 * 24 * time.Hour // from the time in the comment
 	maxRunAge   = 28 * 24 * time.Hour // the forge runs again what is at most 30 days old
 )
 
@@ -86,7 +85,7 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 		case err != nil:
 			return nil, err
 		}
-		if change != nil {
+		if change != nil && !slices.ContainsFunc(plan, func(c Change) bool { return c.Path == change.Path }) {
 			plan = append(plan, *change)
 		}
 	}
@@ -116,7 +115,7 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 		return nil, err
 	}
 	retry, ok := sticky.ParseRetry(own.Body)
-	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > maxAway {
+	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > sticky.MaxAway {
 		return nil, nil
 	}
 	all, err := runs(ctx, c, o.Workflow, p.Head.SHA)
