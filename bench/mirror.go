@@ -154,10 +154,11 @@ func (b *bench) mirrorListens(server string) (figure, error) {
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	late := took.Seconds()
 	return figure{name: fmt.Sprintf("mirror --listen, %d listings: /, /metrics and /healthz at %d requests a second "+
-		"and /report.json at %d for %s, beside %d slow and as many broken clients", size.Listings, asked.pages, asked.reports, asked.lasts,
-		asked.beside),
-		gate:   fmt.Sprintf("no error; 99 of 100 answered within %s (%s of CPU)", seconds(late), seconds(cpu.Seconds())),
-		memory: fmt.Sprintf("%.0f MiB, %+.0f MiB", float64(peakMemory(cmd.ProcessState))/(1<<20), float64(grew)/(1<<20)),
+		"and /report.json at %d for %s, beside %d slow and as many broken clients", size.Listings, asked.pages,
+		asked.reports, asked.lasts, asked.beside),
+		gate: fmt.Sprintf("no error; 99 of 100 answered within %s (%s of CPU)", seconds(late),
+			seconds(cpu.Seconds())),
+		memory: fmt.Sprintf("%d MiB, %+d MiB", peakMemory(cmd.ProcessState)>>20, grew>>20),
 		must:   "no error, 99 of 100 within 1 s, memory flat (<= +64 MiB)",
 		holds:  late <= 1 && grew <= 64<<20, unjudged: b.quick,
 		commands: []string{command{args: append([]string{b.gate}, args...)}.String()}}, nil
@@ -258,8 +259,8 @@ func slow(ctx context.Context, address string, i int) {
 func broken(ctx context.Context, address string) {
 	for i := 0; ctx.Err() == nil; i++ {
 		if c, err := net.Dial("tcp", address); err == nil {
-			text := []string{"\x16\x03\x01\x00", "GET / HTTP/9\r\n\r\n", "GET /report.json HTTP/1.1\r\nHost: x\r\n\r\n"}[i%3]
-			_, _ = io.WriteString(c, text)
+			texts := []string{"\x16\x03\x01\x00", "GET / HTTP/9\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"}
+			_, _ = io.WriteString(c, texts[i%len(texts)])
 			_ = c.(*net.TCPConn).SetLinger(0)
 			_ = c.Close()
 		}

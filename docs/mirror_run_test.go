@@ -61,7 +61,8 @@ func newOperator(t *testing.T) *operator {
 		t.Skip("NOT TESTED: ", err)
 	}
 	t.Cleanup(server.Close)
-	o.origin, o.url, o.work = filepath.Join(served, "origin.git"), server.URL+"/origin.git", filepath.Join(o.root, "work")
+	o.origin, o.url = filepath.Join(served, "origin.git"), server.URL+"/origin.git"
+	o.work = filepath.Join(o.root, "work")
 	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "served", "tmp"} {
 		if err := os.Mkdir(filepath.Join(o.root, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -72,8 +73,8 @@ func newOperator(t *testing.T) *operator {
 		t.Fatal(err)
 	}
 	// The flags by which the test's world stands for the clock and the web.
-	program := fmt.Sprintf("#!/bin/sh\ncase $1 in\nmerge) exec '%[1]s' \"$@\";;\nesac\nexec '%[1]s' \"$@\" '%[2]s'\n", self,
-		strings.Join(o.world.Args()[2:], "' '"))
+	program := fmt.Sprintf("#!/bin/sh\ncase $1 in\nmerge) exec '%[1]s' \"$@\";;\nesac\nexec '%[1]s' \"$@\" '%[2]s'\n",
+		self, strings.Join(o.world.Args()[2:], "' '"))
 	o.write("bin/oap-gate", program)
 	o.write("bin/oap-audit", o.here(o.files["oap-audit"]))
 	o.write(".gitconfig", fmt.Sprintf("[user]\n\tname = M\n\temail = m@registry.example\n[url %q]\n\tinsteadOf = %s\n",
@@ -107,7 +108,8 @@ func (o *operator) sh(dir, script string, env ...string) (int, string) {
 	c := exec.Command("sh", "-euc", o.here(script))
 	c.Dir = filepath.Join(o.root, dir)
 	c.Env = append([]string{"HOME=" + o.root, "PATH=" + filepath.Join(o.root, "bin") + ":" + os.Getenv("PATH"),
-		"TMPDIR=" + filepath.Join(o.root, "tmp"), "OAP_GATE_OF_THE_DOCS=1", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}, env...)
+		"TMPDIR=" + filepath.Join(o.root, "tmp"), "OAP_GATE_OF_THE_DOCS=1", "GIT_CONFIG_NOSYSTEM=1",
+		"LC_ALL=C"}, env...)
 	out, err := c.CombinedOutput()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return failed.ExitCode(), string(out)
@@ -170,7 +172,8 @@ func (o *operator) day(want int, verified string) {
 		o.ends(want, ".", "oap-gate "+line)
 		clone := filepath.Join(o.t.TempDir(), "clone")
 		o.git(".", "clone", "-q", "--mirror", "file://"+o.here(args[2])+"/registry.git", clone)
-		if refs := o.git(clone, "for-each-ref", "--format=%(objectname) %(refname)"); refs != verified+" refs/heads/main" {
+		refs := o.git(clone, "for-each-ref", "--format=%(objectname) %(refname)")
+		if refs != verified+" refs/heads/main" {
 			o.t.Errorf("a clone of mirror %d has %q, want %s", i, refs, verified)
 		}
 		if all := o.git(clone, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"); want == 1 &&

@@ -311,8 +311,8 @@ func TestIndexPackLarge(t *testing.T) {
 	w := newPackWriter(t)
 	at := w.stream(Tree, nil, size, zeros(t, nil, size))
 	for i := range 3 {
-		at = w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(size, size).insert([]byte{byte(i + 1)}).copy(1, size-1).Bytes(),
-			0)
+		d := newDelta(size, size).insert([]byte{byte(i + 1)}).copy(1, size-1)
+		at = w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
 	}
 	file := filepath.Join(t.TempDir(), "pack")
 	if err := os.WriteFile(file, w.sealed(), 0o666); err != nil {
