@@ -68,11 +68,11 @@ func (l *Ledger) read(ctx context.Context) error {
 		return err
 	}
 	for _, k := range registry.DataKinds {
-		found, err := registry.Scan(ctx, t, k, func(rec *registry.Record) scanned { return l.state.scan(rec, true) })
-		if err != nil {
-			return err
-		}
-		for _, f := range found {
+		scan := func(rec *registry.Record) scanned { return l.state.scan(rec, true) }
+		for f, err := range registry.Scan(ctx, t, k, scan) {
+			if err != nil {
+				return err
+			}
 			l.files[f.path] = f
 			l.state.add(f)
 		}
