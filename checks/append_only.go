@@ -90,7 +90,7 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), err
 }
 
-// change judges one change of a path and tells whether it is a re-issue, which another check judges.
+// change judges one change of a path and reports whether it is a re-issue, which another check judges.
 func change(o *verdict.Outcome, s *Subject, c registry.Change) bool {
 	switch {
 	case c.Base == nil:
@@ -356,5 +356,5 @@ func list(paths []string) string {
 	if len(paths) <= most {
 		return strings.Join(paths, ", ")
 	}
-	return strings.Join(paths[:most], ", ") + ", and " + plural(len(paths)-most, "more file", "more files")
+	return strings.Join(paths[:most], ", ") + ", and " + plain.Count(len(paths)-most, "more file")
 }

@@ -144,10 +144,8 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{Doubtful: NotReached}, nil
 	}
 	if c.Needs != nil {
-		for _, k := range c.Needs(s) {
-			if out, missing := unobtained(s, k); missing {
-				return out, nil
-			}
+		if out, missing := unobtained(s, c.Needs(s)...); missing {
+			return out, nil
 		}
 	}
 	out, err := c.Run(s)
@@ -170,23 +168,24 @@ func deferTo(s *Subject, owner, pointer, code, message string) verdict.Outcome {
 	return out
 }
 
-// unobtained says what becomes of a check where evidence k is not there.
-func unobtained(s *Subject, k evidence.Kind) (verdict.Outcome, bool) {
-	state, code, message := s.Facts.State(k)
-	owner := s.Run.owner(k)
-	var out verdict.Outcome
-	switch state {
-	case evidence.Obtained:
-		return out, false
-	case evidence.Absent, evidence.Invalid:
-		return deferTo(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
+// unobtained says what becomes of a check where evidence is not there: the first of these kinds that is missing.
+func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missing bool) {
+	for _, k := range kinds {
+		state, code, message := s.Facts.State(k)
+		owner := s.Run.owner(k)
+		switch state {
+		case evidence.Obtained:
+			continue
+		case evidence.Absent, evidence.Invalid:
+			return deferTo(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
+		}
+		if !s.Run.Selected(owner) {
+			out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("try again")
+		}
+		out.Doubtful = fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
+		return out, true
 	}
-	reason := fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
-	if !s.Run.Selected(owner) {
-		out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("try again")
-	}
-	out.Doubtful = reason
-	return out, true
+	return out, false
 }
 
 // owner is the id of the check that reports that evidence k is missing.

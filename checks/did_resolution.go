@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -54,7 +55,7 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 			WithFix("serve it where the did:web method says: %s", d.From[0].Target)
 	}
 	if len(out.Findings) == 0 {
-		out.Verified = plural(len(d.Value.Keys), "Ed25519 key", "Ed25519 keys")
+		out.Verified = plain.Count(len(d.Value.Keys), "Ed25519 key")
 	}
 	return out.OrPass(), nil
 }

@@ -19,7 +19,7 @@
 //		After: wellFormed,                         // else it would judge what is no listing
 //		Run: func(s *Subject) (verdict.Outcome, error) {
 //			if text, _ := strict.Member(s.Record.Document.Root, "contact").(string); text != "" {
-//				return verdict.Pass("contact is %q", cutRunes(text, 60)), nil
+//				return verdict.Pass("contact is %q", plain.Cut(text, 60)), nil
 //			}
 //			var out verdict.Outcome
 //			out.Errorf(s, "", "no-contact", "the listing names no contact").WithFix(`add "contact": "mailto:…"`)

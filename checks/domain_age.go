@@ -8,7 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -190,7 +190,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	case how == ageYoung:
 		out.Errorf(s, at, DomainTooYoung, "domain %s is registered since %s, %s ago; %s are needed", domain,
 			stamp(a.registered),
-			span.Text(max(s.Run.Now.Sub(a.registered), 0)), span.Text(MinimumAge)).
+			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(MinimumAge)).
 			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge))).
 			Until(a.registered.Add(MinimumAge))
 	case how == ageUnknown:

@@ -8,6 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -69,18 +70,18 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
 		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed",
-			cutRunes(a.Framework, 60), auditFrameworks).
+			plain.Cut(a.Framework, 60), auditFrameworks).
 			WithFix("name the framework, or %q", "equivalent")
 	}
 	key := auditor(&out, s, r)
 	switch {
 	case a.Until.IsZero():
 		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed",
-			cutRunes(a.ValidUntil, 60)).
+			plain.Cut(a.ValidUntil, 60)).
 			WithFix("write it like 2027-01-31")
 	case !s.Run.Now.Before(a.Until):
 		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s",
-			cutRunes(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
+			plain.Cut(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
 	}
 	if key != "" {
 		if open, is := auditorKey(&out, s, r, key); is {
@@ -103,7 +104,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		key, err = did.Material(d)
 	}
 	if err != nil {
-		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", cutRunes(text, 200)).
+		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", plain.Cut(text, 200)).
 			WithFix("name the auditor by its DID")
 		return ""
 	}

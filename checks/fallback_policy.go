@@ -2,6 +2,7 @@ package checks
 
 import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -38,7 +39,7 @@ func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
 		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, "+
-			"ROTATE and Custom is needed", cutRunes(p.Class, 60)).
+			"ROTATE and Custom is needed", plain.Cut(p.Class, 60)).
 			WithFix("set it in the Manifest")
 	}
 	if p.Assumptions == 0 {

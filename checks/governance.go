@@ -50,7 +50,7 @@ func portable(r *Run) verdict.Outcome {
 	}
 	if hidden > 0 {
 		out.Errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
-			plural(hidden, "more new governance file has a name", "more new governance files have names")).
+			plain.Count(hidden, "more new governance file")+plain.Plural(hidden, " has a name", " have names")).
 			WithFix("choose other names")
 	}
 	return out
@@ -111,7 +111,7 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 	}
 	if hidden > 0 {
 		out.Warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
-			plural(hidden, "more new file looks", "more new files look")).
+			plain.Count(hidden, "more new file")+plain.Plural(hidden, " looks", " look")).
 			WithFix("git mv them to their data folders; examples may stay")
 	}
 	return out, nil

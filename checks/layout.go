@@ -253,7 +253,7 @@ func unique(o *verdict.Outcome, s *Subject) {
 		}
 		f := o.Errorf(s, m.pointer, m.code, m.format, m.value, first)
 		if count > 1 {
-			f.Message += fmt.Sprintf(", and of %s", plural(count-1, "more listing", "more listings"))
+			f.Message += fmt.Sprintf(", and of %s", plain.Count(count-1, "more listing"))
 		}
 		f.WithFix("choose another one, or update %s: one implementation has one listing", first)
 	}

@@ -54,11 +54,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out, nil
 	}
-	missing, is := unobtained(s, evidence.ReceiptText)
-	if !is {
-		missing, is = unobtained(s, evidence.Receipt)
-	}
-	if is {
+	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt); is {
 		if out.Has(verdict.Error) {
 			return out, nil
 		}

@@ -33,7 +33,7 @@ func revocationName(path string) pin {
 	return pin{name[:at], name[at+1:]}
 }
 
-// isSlug holds for 2 to 64 characters from a-z, 0-9 and hyphen, not beginning with a hyphen.
+// isSlug reports whether a text is of 2 to 64 characters from a-z, 0-9 and hyphen, not beginning with a hyphen.
 func isSlug(s string) bool {
 	if len(s) < 2 || len(s) > 64 || s[0] == '-' {
 		return false

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -137,7 +138,7 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	switch {
 	case o.Has(verdict.Error):
 	case counted > 0:
-		o.Verified = "the signature of " + plural(counted, "witness", "witnesses") + " verified"
+		o.Verified = "the signature of " + plain.Count(counted, "witness") + " verified"
 	case open != "" && exempt.Has(verdict.Error):
 		o.Doubtf(s, at, "witness-open", "no witness counts yet, and one may: %s", open).WithFix("try again").
 			Rests(verdict.World)
@@ -153,7 +154,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	m := s.Facts.Manifest.Value
 	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
 		return deferTo(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
-			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", cutRunes(m.ToolDID, 200),
+			fmt.Sprintf("the Manifest's tool.did is %q, so it does not say who publishes %s", plain.Cut(m.ToolDID, 200),
 				s.Listing.ToolDID))
 	}
 	if why := m.Unnamed(); why != "" {
@@ -165,9 +166,9 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	me.publisher = m
 	for i := range all {
 		w := &all[i]
-		if w.alone == "" && w.weight != ignored {
+		if w.dependence == "" && w.weight != ignored {
 			if why := dependent(&me, w); why != "" {
-				w.alone = "it is not independent of the candidate: " + why
+				w.dependence = "it is not independent of the candidate: " + why
 			}
 		}
 	}
@@ -182,7 +183,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 			"judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
-			plural(sure, "witness", "witnesses"),
+			plain.Count(sure, "witness"),
 			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
 		if why := firstDependence(all); why != "" {
 			f.Message += ": " + why
@@ -197,7 +198,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 func entries(o *verdict.Outcome, s *Subject, all []witness) {
 	const at = "/conformance_receipt_uri"
 	for _, w := range all {
-		name := fmt.Sprintf("peer witness %q", cutRunes(w.did, 200))
+		name := fmt.Sprintf("peer witness %q", plain.Cut(w.did, 200))
 		switch {
 		case w.weight == broken:
 			o.Errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
@@ -208,8 +209,8 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 		case w.weight != counts:
 			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).
 				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
-		case s.Listing.Level.Base() == 5 && w.alone != "":
-			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.alone).
+		case s.Listing.Level.Base() == 5 && w.dependence != "":
+			o.Warnf(s, at, "witness-not-independent", "%s does not count towards L5: %s", name, w.dependence).
 				WithFix("have an independent witness sign").Rests(verdict.World)
 		case s.Listing.Level.Base() == 5 && w.doubt != "":
 			o.Warnf(s, at, "witness-open", "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
@@ -233,7 +234,8 @@ func firstOpen(all []witness) string {
 func firstDependence(all []witness) string {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
-			if all[i].weight == counts && all[j].weight == counts && all[i].alone == "" && all[j].alone == "" {
+			if all[i].weight == counts && all[j].weight == counts &&
+				all[i].dependence == "" && all[j].dependence == "" {
 				if why := dependent(&all[i], &all[j]); why != "" {
 					return fmt.Sprintf("%s and %s are not independent: %s", all[i].did, all[j].did, why)
 				}
@@ -283,8 +285,7 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		}
 	}
 	if !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
-		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plural(len(maintainers), "maintainer",
-			"maintainers")
+		o.Verified = "exempt under RFC 0026 section 10: co-signed by " + plain.Count(len(maintainers), "maintainer")
 	}
 }
 

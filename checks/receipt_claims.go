@@ -8,6 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -86,7 +87,7 @@ func ReceiptSchema(r *receipt.Receipt) verdict.Outcome {
 	for i, v := range violations {
 		if i == maxViolations {
 			out.Errorf(verdict.Unplaced{}, "", "receipt-schema", "the Receipt violates its schema in %s",
-				plural(len(violations)-i, "more place", "more places"))
+				plain.Count(len(violations)-i, "more place"))
 			break
 		}
 		where := "at the root"
@@ -100,7 +101,7 @@ func ReceiptSchema(r *receipt.Receipt) verdict.Outcome {
 	if r.Rounded != "" {
 		out.Warnf(verdict.Unplaced{}, r.Rounded, "rounded-number",
 			"the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it",
-			cutRunes(r.Rounded, 200)).
+			plain.Cut(r.Rounded, 200)).
 			WithFix("write numbers that a double holds exactly")
 	}
 	return out
@@ -140,7 +141,7 @@ func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 	return out
 }
 
-// isPlaceholder holds for the one use that the receipt schema makes of "not".
+// isPlaceholder reports whether it is the one use that the receipt schema makes of "not".
 func isPlaceholder(v jsonschema.Violation) bool {
 	return v.Keyword == "not" && (strings.HasPrefix(v.Pointer, "/signatures/") ||
 		strings.HasPrefix(v.Pointer, "/peer_witnesses/"))
@@ -194,7 +195,7 @@ func levelList(levels []level.Level) string {
 	}
 	var out []string
 	for _, l := range levels[:min(len(levels), 10)] {
-		out = append(out, cutRunes(string(l), 20))
+		out = append(out, plain.Cut(string(l), 20))
 	}
 	return strings.Join(out, ", ")
 }
@@ -211,7 +212,7 @@ func Placeholders(r *receipt.Receipt) verdict.Outcome {
 		if found++; found <= maxViolations {
 			out.Errorf(verdict.Unplaced{}, pointer, "placeholder",
 				"the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)",
-				where, cutRunes(strings.TrimSpace(value), 60)).WithFix("sign with a real key")
+				where, plain.Cut(strings.TrimSpace(value), 60)).WithFix("sign with a real key")
 		}
 	}
 	for _, sig := range r.Signatures {
@@ -222,7 +223,7 @@ func Placeholders(r *receipt.Receipt) verdict.Outcome {
 	}
 	if more := found - maxViolations; more > 0 {
 		out.Errorf(verdict.Unplaced{}, "", "placeholder", "%s of the Receipt hold placeholders",
-			plural(more, "more signature", "more signatures")).WithFix("sign with a real key")
+			plain.Count(more, "more signature")).WithFix("sign with a real key")
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -63,14 +64,14 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 	for i, bad := range v.Unverified {
 		f := out.Errorf(verdict.Unplaced{}, at, "signature-not-verified",
 			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s",
-			cutRunes(bad.By, 200), bad.Why)
+			plain.Cut(bad.By, 200), bad.Why)
 		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove " +
 			"entries that do not verify")
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
 		if why := receipt.Explain(r, doc, bad.By, known); why != "" {
-			f.Message += "; " + cutRunes(why, 600)
+			f.Message += "; " + plain.Cut(why, 600)
 			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without " +
 				"signatures and peer_witnesses")
 		}
@@ -84,11 +85,11 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 	}
 	if v.Mismatch {
 		out.Warnf(verdict.Unplaced{}, at, "key-id-mismatch", "by names %q, the signature verifies under %q",
-			cutRunes(v.By, 200), cutRunes(v.Key, 200)).WithFix("name the key that signed in by")
+			plain.Cut(v.By, 200), plain.Cut(v.Key, 200)).WithFix("name the key that signed in by")
 	}
 	if !v.Assertion {
 		out.Warnf(verdict.Unplaced{}, at, "key-not-for-assertion",
-			"key %q is not in the DID Document's assertionMethod", cutRunes(v.Key, 200)).
+			"key %q is not in the DID Document's assertionMethod", plain.Cut(v.Key, 200)).
 			WithFix("add the key to assertionMethod")
 	}
 	if v.WithoutAnchor {
@@ -96,7 +97,7 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 			"the signature covers the Receipt without registry_anchor, which was added later")
 	}
 	if !out.Has(verdict.Error) {
-		out.Verified = "signed by " + cutRunes(v.Key, 200) + ", over " + v.Form()
+		out.Verified = "signed by " + plain.Cut(v.Key, 200) + ", over " + v.Form()
 	}
 	return out.OrPass()
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -54,12 +54,12 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	if !now.Before(l.Expires) {
 		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now),
-			span.Text(now.Sub(l.Expires))).
+			plain.Span(now.Sub(l.Expires))).
 			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now)).Rests(verdict.Lapsed)
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed",
-			span.Text(d), span.Text(Window)).
+			plain.Span(d), plain.Span(Window)).
 			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier",
 				stamp(l.Issued.Add(Window)))
 	} else if d <= 0 {
@@ -69,18 +69,14 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.Issued.After(now.Add(Skew)) {
 		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(l.Issued), stamp(now), span.Text(Skew)).
+			stamp(l.Issued), stamp(now), plain.Span(Skew)).
 			WithFix("wait until issued_at, or issue the Receipt anew").Until(l.Issued)
 	}
 	if s.Run.Offline {
 		out.Verified = "signed dates not judged: offline"
 		return out, nil
 	}
-	missing, is := unobtained(s, evidence.ReceiptText)
-	if !is {
-		missing, is = unobtained(s, evidence.Receipt)
-	}
-	if is {
+	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt); is {
 		if out.Has(verdict.Error) {
 			return out, nil
 		}
@@ -88,7 +84,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	}
 	signedDates(&out, s, s.Facts.Receipt.Value)
 	if !out.Has(verdict.Error) {
-		out.Verified = span.Text(l.Expires.Sub(now)) + " left"
+		out.Verified = plain.Span(l.Expires.Sub(now)) + " left"
 	}
 	return out.OrPass(), nil
 }
@@ -123,7 +119,7 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	if long < 0 && (l.Expires.After(r.NotAfter.Time) || l.Expires.Sub(want).Abs() > rounded) {
 		o.Errorf(s, "/expires_at", "expires-not-signed",
 			"expires_at is %s, the Receipt signs %s: the earlier of validity.not_after %s and issued_at + %s",
-			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), span.Text(Window)).WithFix("set expires_at to %s",
+			stamp(l.Expires), stamp(want), stamp(r.NotAfter.Time), plain.Span(Window)).WithFix("set expires_at to %s",
 			stamp(want))
 	}
 }
@@ -137,7 +133,7 @@ func ReceiptDates(r *receipt.Receipt) verdict.Outcome {
 	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
 		if t.IsZero() {
 			out.Errorf(verdict.Unplaced{}, "/validity/"+t.name, "validity-missing",
-				"the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, cutRunes(t.Text, 60)).
+				"the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, plain.Cut(t.Text, 60)).
 				WithFix("attest again with validity.not_before and validity.not_after")
 		}
 	}

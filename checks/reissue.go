@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -107,11 +108,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 
 // signed judges what the new Receipt says under its signature.
 func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
-	for _, k := range []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument} {
-		missing, is := unobtained(s, k)
-		if !is {
-			continue
-		}
+	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument); is {
 		if missing.Skipped != "" && o.Has(verdict.Error) {
 			return o, nil
 		}
@@ -134,7 +131,7 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 	if r.NotBefore.IsZero() && !s.Run.Selected(receiptValidity.ID) {
 		o.Errorf(s, "/conformance_receipt_sha256", "validity-missing",
 			"the new Receipt's validity.not_before is %q, so nothing shows that it is newer",
-			cutRunes(r.NotBefore.Text, 60)).Fix = reissueWay
+			plain.Cut(r.NotBefore.Text, 60)).Fix = reissueWay
 	}
 	if err := later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before"); err != nil {
 		return o, err
@@ -235,7 +232,7 @@ func shown(m map[string]any, name string) string {
 	if err != nil {
 		return "something unreadable"
 	}
-	return cutRunes(string(text), 200)
+	return plain.Cut(string(text), 200)
 }
 
 // signedLevel holds that the level is the one that the new Receipt leaves to the merged listing: whoever proposes a

@@ -7,9 +7,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -75,7 +75,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}, nil
 	default:
 		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed",
-			cutRunes(v.SignatureText, 40)).Fix = signatureForm
+			plain.Cut(v.SignatureText, 40)).Fix = signatureForm
 		return out, nil
 	}
 	l := revokedListing(s)
@@ -99,7 +99,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 			WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if v.Revoked.After(s.proposedAt().Add(Skew)) {
 		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(v.Revoked), stamp(s.proposedAt()), span.Text(Skew)).
+			stamp(v.Revoked), stamp(s.proposedAt()), plain.Span(Skew)).
 			WithFix("set revoked_at to now").Until(v.Revoked)
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue",
@@ -142,7 +142,7 @@ var Reasons = []string{"key_compromise", "manifest_non_conformance", "superseded
 func reason(o *verdict.Outcome, s *Subject) {
 	if !slices.Contains(Reasons, s.Revocation.Reason) && !refused(s, "/reason") {
 		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know",
-			cutRunes(s.Revocation.Reason, 60)).
+			plain.Cut(s.Revocation.Reason, 60)).
 			WithFix("use one of %s", strings.Join(Reasons, ", "))
 	}
 }
@@ -153,7 +153,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
 	if !did.Same(v.RevokedByDID, l.ToolDID) {
-		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", cutRunes(v.RevokedByDID, 200),
+		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", plain.Cut(v.RevokedByDID, 200),
 			l.ToolDID)
 	} else {
 		doc := s.Facts.DIDDocument
@@ -189,7 +189,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	sure, possible := tally(all)
 	for i, w := range all {
 		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
-		name := fmt.Sprintf("witness %q", cutRunes(w.did, 200))
+		name := fmt.Sprintf("witness %q", plain.Cut(w.did, 200))
 		switch {
 		case w.weight == unsure:
 			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.why).
@@ -197,8 +197,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		case w.weight != counts:
 			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
-		case w.alone != "":
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.alone).
+		case w.dependence != "":
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.dependence).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		case w.doubt != "":
 			o.Warnf(s, pointer, "witness-open", "%s could not be judged: %s", name, w.doubt).
@@ -218,7 +218,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent "+
 			"witnesses", selfWhy,
-			plural(sure, "witness counts", "witnesses count"), quorum)
+			plain.Count(sure, "witness")+plain.Plural(sure, " counts", " count"), quorum)
 		if why := firstDependence(all); why != "" {
 			message += "; " + why
 		}
@@ -333,7 +333,7 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	if expired+revoked > 0 {
 		out.Noticef(&Subject{Run: r}, "", "not-in-force",
 			"the base tree holds %s, %d expired and %d revoked; they block nobody",
-			plural(len(r.Base.Listings), "listing", "listings"), expired, revoked)
+			plain.Count(len(r.Base.Listings), "listing"), expired, revoked)
 	}
 	return out.OrPass(), nil
 }

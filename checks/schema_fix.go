@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -28,7 +29,7 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 		if like := nearest(name, without(judge.Members(), root)); like != "" {
 			return fmt.Sprintf("did you mean %q? rename the member", like)
 		}
-		return "leave it out; the members are " + cutRunes(strings.Join(judge.Members(), ", "), 400)
+		return "leave it out; the members are " + plain.Cut(strings.Join(judge.Members(), ", "), 400)
 	case name == "conformance_level":
 		return `use one of "L0", "L1", "L1-NC", "L2", "L3", "L3-NC", "L4", "L5", "L5-FINANCE", "L5-ORG"`
 	case slices.Contains(times[s.Kind], name):
@@ -83,9 +84,9 @@ func withValue(root any, v jsonschema.Violation) string {
 	}
 	switch value := strict.Member(root, v.Pointer[1:]).(type) {
 	case string:
-		return fmt.Sprintf("%q ", cutRunes(value, 80)) + v.Message
+		return fmt.Sprintf("%q ", plain.Cut(value, 80)) + v.Message
 	case json.Number:
-		return cutRunes(value.String(), 80) + " " + v.Message
+		return plain.Cut(value.String(), 80) + " " + v.Message
 	case bool:
 		return fmt.Sprintf("%t ", value) + v.Message
 	}

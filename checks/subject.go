@@ -2,13 +2,12 @@ package checks
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -207,8 +206,9 @@ func (r *Run) History(path string) ([]registry.Version, error) {
 		return h, nil
 	}
 	if len(r.histories) >= maxHistories && !r.Audit {
-		return nil, &gitstore.Error{Op: "following listings through the history", Remedy: "split the change",
-			Err: fmt.Errorf("%w: more than %d listings in one range", registry.ErrLimit, maxHistories)}
+		return nil, remedy.Errorf("split the change",
+			"following listings through the history: %w: more than %d listings in one range", registry.ErrLimit,
+			maxHistories)
 	}
 	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -36,8 +37,8 @@ type witness struct {
 	domain    domainage.Domain
 	path      bool // a did:web with a path
 	publisher *manifest.Manifest
-	// alone says why the witness cannot be counted as independent; doubt why that is not known.
-	alone, doubt string
+	// dependence says why the witness cannot be counted as independent; doubt why that is not known.
+	dependence, doubt string
 }
 
 // statement is a signed text that witnesses vouch for.
@@ -64,9 +65,9 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	}
 	w.path = d.HasPath()
 	if w.domain, err = domainage.Registrable(d.Host()); err != nil {
-		w.alone = err.Error()
+		w.dependence = err.Error()
 	} else if w.path {
-		w.alone = "its did:web has a path, so that it may share its host"
+		w.dependence = "its did:web has a path, so that it may share its host"
 	}
 	if did.Alike(id, st.candidate) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
@@ -78,7 +79,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	case v == nil:
 		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
-		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", cutRunes(alg, 40))
+		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", plain.Cut(alg, 40))
 	}
 	if _, err := signature.Text(text); s.Run.Audit && err != nil {
 		return worth(broken, "witness-signature", "its signature can never have verified: %v", err)
@@ -98,7 +99,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
 	}
 	if !did.Same(own.ImplementationDID, id) {
-		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", cutRunes(own.ImplementationDID, 200))
+		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", plain.Cut(own.ImplementationDID, 200))
 	}
 	verified := receipt.VerifyImplementation(own, doc, id)
 	if !verified.Verified() {
@@ -128,8 +129,8 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if err := independence(s, &w, known, id); err != nil {
 		return w, err
 	}
-	if s.Run.Audit && w.alone != "" && !w.path {
-		w.alone, w.doubt = "", w.alone
+	if s.Run.Audit && w.dependence != "" && !w.path {
+		w.dependence, w.doubt = "", w.dependence
 	}
 	return w, nil
 }
@@ -275,19 +276,19 @@ func oddStatus(from []evidence.Observation) bool {
 func independence(s *Subject, w *witness, known *evidence.Witness, id string) error {
 	m := known.Manifest
 	switch {
-	case w.alone != "":
+	case w.dependence != "":
 	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
 		w.doubt = "its Manifest could not be had: " + located(m.From, m.Message)
 	case m.State != evidence.Obtained:
-		w.alone = "its Manifest: " + located(m.From, m.Message)
+		w.dependence = "its Manifest: " + located(m.From, m.Message)
 	case !did.Same(m.Value.ToolDID, id):
-		w.alone = fmt.Sprintf("its Manifest's tool.did is %q", cutRunes(m.Value.ToolDID, 200))
+		w.dependence = fmt.Sprintf("its Manifest's tool.did is %q", plain.Cut(m.Value.ToolDID, 200))
 	case m.Value.Unnamed() != "":
-		w.alone = "its Manifest " + m.Value.Unnamed()
+		w.dependence = "its Manifest " + m.Value.Unnamed()
 	default:
 		w.publisher = m.Value
 	}
-	if w.alone != "" || m.State == evidence.Unsought {
+	if w.dependence != "" || m.State == evidence.Unsought {
 		return nil
 	}
 	lone := len(known.Receipt.Value.PeerWitnesses) == 0
@@ -307,7 +308,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 func (w *witness) witnessed(known *evidence.Witness) {
 	own := known.Receipt.Value
 	if _, err := own.WitnessedBytes(); err != nil {
-		w.alone = err.Error()
+		w.dependence = err.Error()
 		return
 	}
 	doubt := ""
@@ -330,7 +331,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		w.doubt = doubt
 		return
 	}
-	w.alone = "its own Receipt carries no witness that verifies, as only the reference server's may, so it " +
+	w.dependence = "its own Receipt carries no witness that verifies, as only the reference server's may, so it " +
 		"counts for L4 only"
 }
 
@@ -378,7 +379,7 @@ func tally(all []witness) (sure, possible int) {
 	var yes, maybe []*witness
 	for i := range all {
 		w := &all[i]
-		if w.alone != "" || w.weight == broken || w.weight == ignored {
+		if w.dependence != "" || w.weight == broken || w.weight == ignored {
 			continue
 		}
 		if w.weight == counts && w.doubt == "" {

@@ -31,7 +31,7 @@ func TestTally(t *testing.T) {
 	doubted := func(w witness) witness {
 		return like(w, func(w *witness) { w.doubt, w.publisher = "no Manifest", nil })
 	}
-	path := like(web5("d", "four"), func(w *witness) { w.alone = "a path" })
+	path := like(web5("d", "four"), func(w *witness) { w.dependence = "a path" })
 	bad := like(web5("d", "four"), func(w *witness) { w.weight = broken })
 	idle := like(web5("d", "four"), func(w *witness) { w.weight = ignored })
 	for _, test := range []struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -57,10 +57,10 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	}
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
 		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
-			cutRunes(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
+			plain.Cut(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if a.Anchored.After(s.proposedAt().Add(Skew)) {
 		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(a.Anchored), stamp(s.proposedAt()), span.Text(Skew)).
+			stamp(a.Anchored), stamp(s.proposedAt()), plain.Span(Skew)).
 			WithFix("set anchored_at to now").Until(a.Anchored)
 	}
 	x := s.Facts.CrossMatch
@@ -91,10 +91,10 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 			"the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
 	case x.WorkflowID != a.WorkflowID:
 		o.Errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
-			cutRunes(x.WorkflowID, 60), a.WorkflowID).Fix = fix
+			plain.Cut(x.WorkflowID, 60), a.WorkflowID).Fix = fix
 	case !x.Coordinator:
 		o.Errorf(s, at, "coordinator-not-named", "the pinned bytes nowhere name %q, the anchor's coordinator_did",
-			cutRunes(a.CoordinatorDID, 200)).Fix = fix
+			plain.Cut(a.CoordinatorDID, 200)).Fix = fix
 	}
 }
 
@@ -112,7 +112,7 @@ func whose(o *verdict.Outcome, s *Subject) error {
 		}
 		if bound == "" {
 			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q; no current listing of %q in the "+
-				"base tree says whose that is", host(a.ReceiptURI), cutRunes(a.CoordinatorDID, 200)).
+				"base tree says whose that is", host(a.ReceiptURI), plain.Cut(a.CoordinatorDID, 200)).
 				WithFix("list the coordinator first, or use a did:web for it")
 		} else if host(a.ReceiptURI) != bound {
 			o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, the coordinator's listing has its "+
@@ -134,7 +134,7 @@ func whose(o *verdict.Outcome, s *Subject) error {
 // tree pins. What an anchor says of itself nobody signed.
 func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	const at = "/failover_coordinator_did"
-	failover := cutRunes(s.Anchor.FailoverDID, 200)
+	failover := plain.Cut(s.Anchor.FailoverDID, 200)
 	switch found.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
@@ -143,7 +143,7 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain").Rests(verdict.World)
 	default:
 		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q "+
-			"names %q as its failover_coordinator_did", cutRunes(s.Anchor.CoordinatorDID, 200), failover).
+			"names %q as its failover_coordinator_did", plain.Cut(s.Anchor.CoordinatorDID, 200), failover).
 			WithFix("have the coordinator first anchor one there that does, or serve this one in its domain")
 	}
 }

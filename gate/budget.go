@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -42,8 +42,8 @@ func (m *budget) full() error {
 	default:
 		return nil
 	}
-	return &gitstore.Error{Op: "reading the records that the range changes", Remedy: "split the change",
-		Err: fmt.Errorf("%w: %s", registry.ErrLimit, problem)}
+	return remedy.Errorf("split the change",
+		"reading the records that the range changes: %w: %s", registry.ErrLimit, problem)
 }
 
 func values(v any) int {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -41,9 +42,7 @@ func nameCommits(rep *verdict.Report, repo *registry.Repository) {
 			continue
 		}
 		subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
-		if cut := []rune(subject); len(cut) > maxSubject {
-			subject = string(cut[:maxSubject]) + "…"
-		}
+		subject = plain.Cut(subject, maxSubject)
 		rep.Commits = append(rep.Commits, verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: subject})
 	}
 }

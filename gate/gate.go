@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -212,8 +211,8 @@ type judgement struct {
 	verdict.Outcome
 }
 
-// judgeSubjects judges each subject as soon as its evidence is there, one after another, and lets the
-// evidence go: what a web of hostile sites serves must not add up.
+// judgeSubjects judges each subject as soon as its evidence is there, and lets the evidence go: what a web of hostile
+// sites serves must not add up.
 func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, archive bool) ([][]judgement, error) {
 	out := make([][]judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
@@ -229,7 +228,6 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 	}
 	var g errgroup.Group
 	g.SetLimit(inFlight)
-	var judging sync.Mutex
 	var crashed crash.Carrier
 	for i, s := range run.Subjects {
 		g.Go(func() (err error) {
@@ -244,8 +242,6 @@ func judgeSubjects(ctx context.Context, run *checks.Run, src evidence.Source, ar
 					return err
 				}
 			}
-			judging.Lock()
-			defer judging.Unlock()
 			out[i], err = judgeRest(s, out[i])
 			s.Release()
 			return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -53,7 +53,7 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
 		case p.EvaluatedAt.Sub(whole.EvaluatedAt).Abs() > maxApart:
 			return refuse("one was evaluated at %s, another at %s, more than %s apart",
-				whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), span.Text(maxApart))
+				whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), plain.Span(maxApart))
 		case p.Tool != whole.Tool:
 			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit,
 				p.Tool.Version, p.Tool.Commit)

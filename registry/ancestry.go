@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"container/heap"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // mark says from where a walk has reached a commit.
@@ -127,7 +127,7 @@ func (a *ancestry) isAhead(id gitstore.ID) bool {
 	return a.marks[id]&(fromHead|fromBase|stale) == fromHead
 }
 
-// oldestAhead gives the date of the oldest such commit, and tells whether one of them is a root: base has its own,
+// oldestAhead gives the date of the oldest such commit, and reports whether one of them is a root: base has its own,
 // so that most likely the walk went past a commit of base with a wrong date.
 func (a *ancestry) oldestAhead() (seconds int64, rooted, found bool, err error) {
 	for id := range a.marks {
@@ -222,9 +222,8 @@ func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
 }
 
 func errMergeBases(n int) error {
-	return &gitstore.Error{Op: "finding the merge base",
-		Remedy: "merge the base branch into the head, then there is one",
-		Err:    fmt.Errorf("%w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)}
+	return remedy.Errorf("merge the base branch into the head, then there is one",
+		"finding the merge base: %w: %d merge bases, at most %d are compared", ErrLimit, n, maxMergeBases)
 }
 
 // IsAncestor reports whether a commit is tip or an ancestor of it; both are commit ids or revisions.

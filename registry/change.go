@@ -51,8 +51,8 @@ type Range struct {
 	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
 	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.
 	Commits []Commit
-	// Displaces is true where the head reaches the base commit, but not along first parents: fast-forwarded, the head's
-	// first-parent history would take the place of the base branch's.
+	// Displaces reports whether the head reaches the base commit, but not along first parents: fast-forwarded, the
+	// head's first-parent history would take the place of the base branch's.
 	Displaces bool
 
 	repo *Repository

@@ -145,7 +145,7 @@ type edit struct {
 	head *Entry
 }
 
-// composeFolder edits one folder; the zero id is a folder that is not there. It tells whether any entry is
+// composeFolder edits one folder; the zero id is a folder that is not there. It reports whether any entry is
 // left.
 func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []edit,
 	depth int) (gitstore.ID, bool, error) {

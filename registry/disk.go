@@ -16,6 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -297,8 +298,8 @@ func (d *disk) text(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if size > limit {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
-			Err: fmt.Errorf("%w: %d bytes, at most %d are read", gitstore.ErrTooLarge, size, limit)}
+		return nil, remedy.Errorf("run `git fsck`; where it complains, clone the registry anew",
+			"reading %q: %w: %d bytes, at most %d are read", path, gitstore.ErrTooLarge, size, limit)
 	}
 	data, err := capped.ReadAll(f, size)
 	if errors.Is(err, capped.ErrTooLarge) {
@@ -311,6 +312,6 @@ func (d *disk) text(path string, limit int64) ([]byte, error) {
 }
 
 func errDisk(path string, err error) error {
-	return &gitstore.Error{Op: "reading file", Object: fmt.Sprintf("%q", path), Err: err,
-		Remedy: "make the file readable and leave it alone meanwhile, or take it out of the work tree"}
+	return remedy.Errorf("make the file readable and leave it alone meanwhile, or take it out of the work tree",
+		"reading file %q: %w", path, err)
 }

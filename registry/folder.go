@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // Limits on the trees of a clone. A tree of a few objects can name more paths than any machine can list.
@@ -218,6 +219,6 @@ func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*fol
 
 // malformed says which object err is about, and what to do.
 func malformed(id gitstore.ID, path string, err error) error {
-	return &gitstore.Error{Op: fmt.Sprintf("reading folder %q, tree", path), Object: id.String(), Err: err,
-		Remedy: "write the tree anew with git: check the files out, `git add` them and commit"}
+	return remedy.Errorf("write the tree anew with git: check the files out, `git add` them and commit",
+		"reading folder %q, tree %s: %w", path, id, err)
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 var ctx = context.Background()
@@ -190,8 +190,7 @@ func wantError(t *testing.T, err, want error) {
 	if !errors.Is(err, want) {
 		t.Fatalf("error %v, want %v", err, want)
 	}
-	var e *gitstore.Error
-	if !errors.As(err, &e) || e.Remedy == "" {
+	if e, ok := errors.AsType[remedy.Fixer](err); !ok || e.Fix() == "" {
 		t.Errorf("error %v has no remedy", err)
 	}
 }

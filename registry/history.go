@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // FirstParents lists the commits after from up to to, along first parents, oldest first. Empty, from stands
@@ -46,11 +47,10 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 			return nil, err
 		}
 		if c == nil && from != "" {
-			return nil, &gitstore.Error{Op: "walking first parents from", Object: tip.id.String() + " to " +
-				stop.String(),
-				Remedy: "history was rewritten, or the older commit came in by a merge: name one that the branch " +
-					"itself stood at",
-				Err: ErrNotAncestor}
+			return nil, remedy.Errorf(
+				"history was rewritten, or the older commit came in by a merge: name one that the branch itself "+
+					"stood at",
+				"walking first parents from %s to %s: %w", tip.id, stop, ErrNotAncestor)
 		}
 	}
 	slices.Reverse(chain)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // indexEntry is one path that Git tracks in the work tree.
@@ -190,8 +191,8 @@ func (p *indexParser) extensions() error {
 		}
 		name := string(head[:4])
 		if name == "link" {
-			return &gitstore.Error{Op: "reading", Object: "index", Remedy: "run `git update-index --no-split-index`",
-				Err: fmt.Errorf("%w: it is split", gitstore.ErrUnsupported)}
+			return remedy.Errorf("run `git update-index --no-split-index`",
+				"reading index: %w: it is split", gitstore.ErrUnsupported)
 		}
 		if (name[0] < 'A' || name[0] > 'Z') && name != "sdir" {
 			return fmt.Errorf("%w: unknown extension %q", errIndex, name)
@@ -205,7 +206,7 @@ func (p *indexParser) extensions() error {
 	return nil
 }
 
-// folder is the path of e, and tells whether e stands for a whole folder, as in a sparse index.
+// folder is the path of e, and reports whether e stands for a whole folder, as in a sparse index.
 func (e *indexEntry) folder() (string, bool) {
 	if e.entry.Mode != ModeTree {
 		return e.path, false

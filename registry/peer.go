@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // PeerRelation says where the tip of another copy stands, seen from one's own.
@@ -65,8 +66,8 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 		return nil, fmt.Errorf("reading peer %q: %w", name, err)
 	}
 	if own.id.Size() != theirs.id.Size() {
-		return nil, &gitstore.Error{Op: "comparing peer", Object: fmt.Sprintf("%q", name), Err: ErrOtherHash,
-			Remedy: "name a copy whose object format is that of the clone"}
+		return nil, remedy.Errorf("name a copy whose object format is that of the clone",
+			"comparing peer %q: %w", name, ErrOtherHash)
 	}
 	s := &PeerState{Name: name, Tip: theirs.id.String(), When: theirs.when}
 	if err := s.meet(ctx, r, own, peer, theirs); err != nil {

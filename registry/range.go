@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // Range reads what head would do to base; both are commit ids or revisions.
@@ -35,8 +36,8 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 		return nil, err
 	}
 	if len(bases) == 0 {
-		return nil, &gitstore.Error{Op: "finding the merge base of", Object: b.id.String() + " and " + h.id.String(),
-			Remedy: "start the branch anew from the base branch", Err: ErrUnrelated}
+		return nil, remedy.Errorf("start the branch anew from the base branch",
+			"finding the merge base of %s and %s: %w", b.id, h.id, ErrUnrelated)
 	}
 	g := &Range{Base: r.treeOf(b), Head: proposed, repo: r}
 	for _, c := range bases {

@@ -9,15 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// Errors that are about commits and not about one object. They come wrapped in a *gitstore.Error, which
-// says the remedy.
+// Errors that are about commits and not about one object. They come wrapped in an error that says
+// the remedy.
 var (
 	// ErrUnrelated: base and head have no common ancestor.
 	ErrUnrelated = errors.New("unrelated histories")
@@ -47,8 +47,8 @@ type commit struct {
 	when    time.Time
 }
 
-// Open opens the clone that dir is in: a work tree, a bare clone or a linked work tree. Errors are a
-// *gitstore.Error or wrap one.
+// Open opens the clone that dir is in: a work tree, a bare clone or a linked work tree. Errors say
+// what to do.
 func Open(dir string) (*Repository, error) {
 	store, err := gitstore.Open(dir)
 	if err != nil {
@@ -70,8 +70,8 @@ func (r *Repository) Close() error {
 func (r *Repository) Resolve(rev string) (string, error) {
 	id, err := r.store.Resolve(rev)
 	if _, hex := gitstore.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
-		return "", &gitstore.Error{Op: "resolving revision", Object: strconv.Quote(rev), Err: gitstore.ErrNotFound,
-			Remedy: "fetch it with `git fetch origin " + rev + "`, or name a commit of this clone"}
+		return "", remedy.Errorf("fetch it with `git fetch origin "+rev+"`, or name a commit of this clone",
+			"resolving revision %q: %w", rev, gitstore.ErrNotFound)
 	}
 	if err != nil {
 		return "", err
@@ -141,8 +141,7 @@ func (r *Repository) commit(id gitstore.ID) (*commit, error) {
 		err = fmt.Errorf("%w: ids of another hash function", gitstore.ErrMalformed)
 	}
 	if err != nil {
-		return nil, &gitstore.Error{Op: "reading commit", Object: id.String(), Err: err,
-			Remedy: "leave the commit out: no git writes it so"}
+		return nil, remedy.Errorf("leave the commit out: no git writes it so", "reading commit %s: %w", id, err)
 	}
 	c = &commit{id: id, tree: decoded.Tree, parents: decoded.Parents, when: time.Unix(decoded.When, 0).UTC()}
 	r.mu.Lock()
@@ -171,9 +170,8 @@ func (r *Repository) parents(c *commit) ([]*commit, error) {
 }
 
 func errShallow(c *commit) error {
-	return &gitstore.Error{Op: "reading the parents of commit", Object: c.id.String(),
-		Remedy: "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`",
-		Err:    gitstore.ErrShallow}
+	return remedy.Errorf("set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`",
+		"reading the parents of commit %s: %w", c.id, gitstore.ErrShallow)
 }
 
 // object reads an object of one type, of at most limit bytes.
@@ -189,9 +187,8 @@ func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]
 }
 
 func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
-	return &gitstore.Error{Op: "reading object", Object: id.String(),
-		Remedy: "compare with another clone: what names this object is malformed",
-		Err:    fmt.Errorf("%w: a %s stands where a %s is expected", gitstore.ErrMalformed, got, want)}
+	return remedy.Errorf("compare with another clone: what names this object is malformed",
+		"reading object %s: %w: a %s stands where a %s is expected", id, gitstore.ErrMalformed, got, want)
 }
 
 // blob reads a file's content: of the object store, or of the disk for a file that stands only there.
@@ -220,8 +217,7 @@ func (r *Repository) CommitObject(id string) (*gitstore.CommitObject, error) {
 	}
 	c, err := gitstore.DecodeCommit(raw)
 	if err != nil {
-		return nil, &gitstore.Error{Op: "reading commit", Object: id, Err: err,
-			Remedy: "leave the commit out: no git writes it so"}
+		return nil, remedy.Errorf("leave the commit out: no git writes it so", "reading commit %s: %w", id, err)
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -90,9 +91,8 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 		return nil, err
 	}
 	if e.Mode != ModeFile && e.Mode != ModeExecutable {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
-			Remedy: fmt.Sprintf("make %q a regular file", path),
-			Err:    fmt.Errorf("%w: it is a %s", ErrNotFile, e.Mode)}
+		return nil, remedy.Errorf(fmt.Sprintf("make %q a regular file", path),
+			"reading %q: %w: it is a %s", path, ErrNotFile, e.Mode)
 	}
 	data, err := t.repo.blob(e.ID, max)
 	if err != nil {
@@ -169,15 +169,13 @@ func join(folder, name string) string {
 }
 
 func errDepth(path string) error {
-	return &gitstore.Error{Op: "reading folder", Object: fmt.Sprintf("%.80q", path),
-		Remedy: fmt.Sprintf("take away the folders nested more than %d deep", maxDepth),
-		Err:    fmt.Errorf("%w: more than %d folders in one another", ErrLimit, maxDepth)}
+	return remedy.Errorf(fmt.Sprintf("take away the folders nested more than %d deep", maxDepth),
+		"reading folder %.80q: %w: more than %d folders in one another", path, ErrLimit, maxDepth)
 }
 
 func errPaths(path string) error {
-	return &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%.80q", path),
-		Remedy: fmt.Sprintf("split the change, or take files away: at most %d paths are looked at", maxPaths),
-		Err:    fmt.Errorf("%w: more than %d paths", ErrLimit, maxPaths)}
+	return remedy.Errorf(fmt.Sprintf("split the change, or take files away: at most %d paths are looked at", maxPaths),
+		"reading %.80q: %w: more than %d paths", path, ErrLimit, maxPaths)
 }
 
 // Data lists what stands in the data folder of k, directly or deeper, README.md and .gitkeep included, in

@@ -2,11 +2,11 @@ package registry
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // Caps on ignore patterns. Theirs is the one work here that grows with a product of two sizes.
@@ -103,9 +103,9 @@ func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, erro
 	for i := len(scopes) - 1; i >= 0; i-- {
 		s := scopes[i]
 		if u.left.work -= s.size * int64(len(path)); u.left.work < 0 {
-			return false, &gitstore.Error{Op: "looking for ignored files at", Object: fmt.Sprintf("%q", path),
-				Err:    fmt.Errorf("%w: too many untracked files for so many ignore patterns", ErrLimit),
-				Remedy: "take untracked files or ignore patterns away, or name the commit with --head"}
+			return false, remedy.Errorf("take untracked files or ignore patterns away, or name the commit with --head",
+				"looking for ignored files at %q: %w: too many untracked files for so many ignore patterns", path,
+				ErrLimit)
 		}
 		if v := s.patterns.Match(strings.TrimPrefix(path, s.folder), isDir, u.fold); v != ignore.Undecided {
 			return v == ignore.Ignored, nil
@@ -122,9 +122,9 @@ func (u *untracked) ignoreFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info != nil && info.Size() > u.left.bytes {
-		return nil, &gitstore.Error{Op: "reading ignore patterns", Object: fmt.Sprintf("%q", path),
-			Err:    fmt.Errorf("%w: more than %d bytes in all .gitignore files", ErrLimit, maxIgnoreBytes),
-			Remedy: "take patterns away, or name the commit with --head"}
+		return nil, remedy.Errorf("take patterns away, or name the commit with --head",
+			"reading ignore patterns %q: %w: more than %d bytes in all .gitignore files", path, ErrLimit,
+			maxIgnoreBytes)
 	}
 	var text []byte
 	switch tracked := u.found.seen[path]; {

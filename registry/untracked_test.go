@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // TestMain keeps the configuration and the ignore patterns of whoever runs the tests out of them.
@@ -331,8 +331,8 @@ func TestUntrackedCaps(t *testing.T) {
 			c.commit("README.md", "r")
 			tt.edit(c)
 			_, err := c.open().WorktreeRange(ctx, "HEAD")
-			var e *gitstore.Error
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &e) || e.Remedy == "" {
+			e, ok := errors.AsType[remedy.Fixer](err)
+			if !ok || !strings.Contains(err.Error(), tt.want) || e.Fix() == "" {
 				t.Errorf("error %v, want %q and a remedy", err, tt.want)
 			}
 		})

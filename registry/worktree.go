@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // WorktreeRange reads what the files on disk would do to base if they were committed on top of HEAD: by
@@ -149,8 +150,8 @@ func (c *candidates) data(r *Repository, d *disk, indexed []indexEntry) error {
 	for i := range indexed {
 		e := &indexed[i]
 		if e.stage != 0 {
-			return &gitstore.Error{Op: "reading the index at", Object: fmt.Sprintf("%q", e.path),
-				Err: errors.New("a merge conflict stands there"), Remedy: "resolve the conflict and `git add` the path"}
+			return remedy.Errorf("resolve the conflict and `git add` the path",
+				"reading the index at %q: a merge conflict stands there", e.path)
 		}
 		path, isFolder := e.folder()
 		if !isFolder {
@@ -200,16 +201,16 @@ func (r *Repository) changesTo(h *commit, files map[string]*Entry) ([]Change, er
 func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	dir := r.store.Worktree()
 	if dir == "" {
-		return nil, nil, &gitstore.Error{Op: "looking for a work tree", Err: errors.New("the clone is bare"),
-			Remedy: "name a commit with --head, or use a clone with a work tree"}
+		return nil, nil, remedy.Errorf("name a commit with --head, or use a clone with a work tree",
+			"looking for a work tree: the clone is bare")
 	}
 	gitDir, err := gitDirOf(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(gitDir, "MERGE_HEAD")); err == nil {
-		return nil, nil, &gitstore.Error{Op: "looking at the work tree", Err: errors.New("a merge is not concluded"),
-			Remedy: "commit the merge, or run `git merge --abort`"}
+		return nil, nil, remedy.Errorf("commit the merge, or run `git merge --abort`",
+			"looking at the work tree: a merge is not concluded")
 	}
 	d, err := r.composed.openDisk(dir, h.id)
 	if err != nil {

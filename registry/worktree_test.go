@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // worktreeTree is the tree that git would commit: all of the data folders, and what it does not ignore.
@@ -271,8 +271,8 @@ func TestWorktreeErrors(t *testing.T) {
 			c.commit(pathA, "1")
 			c.commit(pathA, "2")
 			_, err := open(t, tt.make(c)).WorktreeRange(ctx, "HEAD")
-			var e *gitstore.Error
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &e) || e.Remedy == "" {
+			e, ok := errors.AsType[remedy.Fixer](err)
+			if !ok || !strings.Contains(err.Error(), tt.want) || e.Fix() == "" {
 				t.Errorf("error %v, want %q and a remedy", err, tt.want)
 			}
 		})

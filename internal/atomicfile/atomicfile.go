@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,18 @@ func Probe(path string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// SyncFolder makes durable what was renamed in a folder.
+func SyncFolder(dir string) error {
+	if runtime.GOOS == "windows" { // which cannot
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Unsynced writes files that may be lost or broken when the machine stops, into folders of so many that they are listed

@@ -29,6 +29,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -68,7 +69,7 @@ func Root(tip string, trees [4]string) [sha256.Size]byte {
 // New makes the checkpoint of a tip. Errors wrap ErrMalformed.
 func New(origin string, size int, tip string, trees [4]string, policy int, signers string) (*Checkpoint, error) {
 	for _, id := range trees {
-		if id != Absent && (!isHex(id) || len(id) != len(tip)) {
+		if id != Absent && (!plain.IsHex(id) || len(id) != len(tip)) {
 			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id,
 				len(tip),
 				Absent)
@@ -95,13 +96,13 @@ func (c *Checkpoint) check() error {
 		return wrong("the size %d, want 1 or more", c.Size)
 	case c.Policy < 0:
 		return wrong("the policy %d, want 0 or more", c.Policy)
-	case len(c.Signers) != 2*sha256.Size || !isHex(c.Signers):
+	case len(c.Signers) != 2*sha256.Size || !plain.IsHex(c.Signers):
 		return wrong("the signers %q, want %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
-	case len(c.Tip) != 40 && len(c.Tip) != 64 || !isHex(c.Tip):
+	case len(c.Tip) != 40 && len(c.Tip) != 64 || !plain.IsHex(c.Tip):
 		return wrong("the tip %q, want 40 or 64 hexadecimal digits in lower case", c.Tip)
-	case c.Accepted != "" && (len(c.Accepted) != 2*sha256.Size || !isHex(c.Accepted)):
+	case c.Accepted != "" && (len(c.Accepted) != 2*sha256.Size || !plain.IsHex(c.Accepted)):
 		return wrong("accepted %q, want %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
-	case c.Since != "" && (len(c.Since) != len(c.Tip) || !isHex(c.Since)):
+	case c.Since != "" && (len(c.Since) != len(c.Tip) || !plain.IsHex(c.Since)):
 		return wrong("since %q, want an id of %d hexadecimal digits", c.Since, len(c.Tip))
 	}
 	return nil
@@ -114,8 +115,6 @@ func isOrigin(s string) bool {
 		!strings.ContainsFunc(s,
 			func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError })
 }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" && s != "" }
 
 // Body is the checkpoint's text, without signatures.
 func (c *Checkpoint) Body() []byte {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -55,23 +54,12 @@ func (c *Checkpoint) WriteFile(path string, signer note.Signer) error {
 	}
 	err = atomicfile.Write(path, data, 0o666)
 	if err == nil {
-		err = syncFolder(filepath.Dir(path)) // the rename is durable only then
+		err = atomicfile.SyncFolder(filepath.Dir(path)) // the rename is durable only then
 	}
 	if err != nil {
 		return fmt.Errorf("writing checkpoint: %w", err)
 	}
 	return nil
-}
-
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" { // which cannot
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 const maxKey = 4096

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -117,7 +118,7 @@ func lines(rep *verdict.Report) string {
 	for r := range rep.Results.All() {
 		doubts := false
 		for _, f := range r.Findings {
-			place := report.Line(cmp.Or(f.Pos.String(), r.Subject))
+			place := plain.Line(cmp.Or(f.Pos.String(), r.Subject))
 			out = append(out, fmt.Sprintf("%s: %s: %s: %s", place, f.Severity, r.Check, f.Code))
 			doubts = doubts || f.Severity == verdict.Doubt
 		}

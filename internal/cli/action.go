@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // isAction reports whether the program was started as a step's action: it then reads INPUT_* and nothing else.
@@ -63,53 +63,40 @@ func registryAction(ctx context.Context, sys IO, event string) error {
 	}
 	var o checkOptions
 	o.bind(&cobra.Command{}) // for the defaults
-	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
-		governanceInput(&o.governance))
-	if err == nil {
-		err = o.check()
-	}
-	if err == nil {
-		err = o.admit(event) // the input base must not get around it
-	}
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	return runCheck(ctx, sys, &o)
+	return o.run(ctx, sys, func() error {
+		return inOrder(func() error {
+			return o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
+				governanceInput(&o.governance))
+		}, o.check,
+			func() error { return o.admit(event) }) // the input base must not get around it
+	})
 }
 
 // governanceAction asks the forge, unless offline says not to: what it knows is needed where user rights are touched.
 func governanceAction(ctx context.Context, sys IO, event string) error {
 	var o governanceOptions
 	o.bind(&cobra.Command{})
-	err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs())
-	o.ask = slices.Contains(pullEvents, event) && !o.offline
-	if err == nil {
-		err = o.check()
-	}
-	if err == nil {
-		err = o.admit(event)
-	}
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	return runGovernance(ctx, sys, &o)
+	return o.run(ctx, sys, func() error {
+		err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs())
+		o.ask = slices.Contains(pullEvents, event) && !o.offline
+		return inOrder(func() error { return err }, o.check, func() error { return o.admit(event) })
+	})
 }
 
 func auditAction(ctx context.Context, sys IO, event string) error {
 	var o auditOptions
 	o.bind(&cobra.Command{})
-	s, governance := spanFlags{repo: o.repo}, ""
-	err := o.readInputs(sys.Getenv, s.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
-		governanceInput(&governance))
-	if err == nil && s.base != "" {
-		err = usagef("leave the input base empty for this event",
-			"the event %s audits the whole history, and the input base is %q", event, s.base)
-	}
-	o.repo = s.repo
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	return o.tellVerdict(ctx, sys)
+	return o.audit(ctx, sys, func() error {
+		s, governance := spanFlags{repo: o.repo}, ""
+		err := o.readInputs(sys.Getenv, s.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
+			governanceInput(&governance))
+		if err == nil && s.base != "" {
+			err = usagef("leave the input base empty for this event",
+				"the event %s audits the whole history, and the input base is %q", event, s.base)
+		}
+		o.repo = s.repo
+		return inOrder(func() error { return err }, o.check)
+	})
 }
 
 // input is an input of the Action.
@@ -207,7 +194,7 @@ func boolean(name string, to *bool) func(string) error {
 
 func duration(name string, to *time.Duration) func(string) error {
 	return func(v string) (err error) {
-		if *to, err = span.Parse(v); err != nil {
+		if *to, err = plain.ParseSpan(v); err != nil {
 			return usagef("use a duration such as 10s, 5m, 36h or 30d", "input %s: %v", name, err)
 		}
 		return nil

@@ -56,7 +56,7 @@ is a fact, not a failure, unless --strict.`),
   oap-gate audit --report html=audit.html --report prometheus=oap.prom`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.tellVerdict(cmd.Context(), sys)
+			return o.audit(cmd.Context(), sys, o.check)
 		},
 	}
 	o.bind(c)
@@ -95,17 +95,9 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
 
-// tellVerdict runs the audit and tells the verdict everywhere it was asked to.
-func (o *auditOptions) tellVerdict(ctx context.Context, sys IO) (err error) {
-	defer o.crash(sys, &err)
-	if err := o.check(); err != nil {
-		return o.failed(sys, err)
-	}
-	rep, err := o.run(ctx, sys)
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	return o.verdict(sys, rep)
+// audit runs the audit where check refuses nothing, and tells the verdict.
+func (o *auditOptions) audit(ctx context.Context, sys IO, check func() error) error {
+	return o.tellVerdict(sys, check, func() (*verdict.Report, error) { return o.run(ctx, sys) })
 }
 
 // maxResults is how many results memory holds; one has some 200 bytes.

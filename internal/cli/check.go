@@ -73,10 +73,7 @@ witnesses and policy are read from it, never from what is proposed.`),
   oap-gate check --offline --report json=report.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return o.failed(sys, err)
-			}
-			return runCheck(cmd.Context(), sys, &o)
+			return o.run(cmd.Context(), sys, o.check)
 		},
 	}
 	o.bind(c)
@@ -84,15 +81,9 @@ witnesses and policy are read from it, never from what is proposed.`),
 	return c
 }
 
-// runCheck runs the gate and tells the verdict everywhere it was asked to. A run that could not be made
-// still writes its reports.
-func runCheck(ctx context.Context, sys IO, o *checkOptions) (err error) {
-	defer o.crash(sys, &err)
-	rep, err := judge(ctx, sys, o)
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	return o.verdict(sys, rep)
+// run runs the gate where check refuses nothing, and tells the verdict.
+func (o *checkOptions) run(ctx context.Context, sys IO, check func() error) error {
+	return o.tellVerdict(sys, check, func() (*verdict.Report, error) { return judge(ctx, sys, o) })
 }
 
 // originOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
@@ -158,13 +149,7 @@ func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src e
 		return gate.Rewritten(c.base, c.head, src, cfg)
 	}
 	if !c.sequence {
-		var r *registry.Range
-		var err error
-		if c.head == "" {
-			r, err = repo.WorktreeRange(ctx, c.base)
-		} else {
-			r, err = repo.Range(ctx, c.base, c.head)
-		}
+		r, err := c.span(ctx, repo)
 		if err != nil {
 			return nil, err
 		}

@@ -123,7 +123,7 @@ func slugs(c *cobra.Command) []string {
 	var all []string
 	for _, name := range names {
 		slug, isJSON := strings.CutSuffix(name, ".json")
-		if _, err := listing.ListingPath(slug); isJSON && err == nil {
+		if _, err := listing.Path(slug); isJSON && err == nil {
 			all = append(all, slug)
 		}
 	}

@@ -102,30 +102,23 @@ func (o *conformanceFlags) check() error {
 }
 
 // run tells the report of what judge finds, or why there is none.
-func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) (err error) {
-	defer o.crash(sys, &err)
-	if err := o.check(); err != nil {
-		return o.failed(sys, err)
-	}
-	found, err := judge()
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	rep, err := o.settle(found)
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	if o.record != "" {
+func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) error {
+	return o.tellVerdict(sys, o.check, func() (*verdict.Report, error) {
+		found, err := judge()
+		if err != nil {
+			return nil, err
+		}
+		rep, err := o.settle(found)
+		if err != nil || o.record == "" {
+			return rep, err
+		}
 		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
 			Flags: evidence.Flags{Assumed: rep.Assumed}}
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}
-		if err := b.WriteFile(o.record); err != nil {
-			return o.failed(sys, withFix(err, writable))
-		}
-	}
-	return o.verdict(sys, rep)
+		return rep, withFix(b.WriteFile(o.record), writable)
+	})
 }
 
 // settle makes the report of what was found. A mechanical row that has no result is a mistake of the program: nothing

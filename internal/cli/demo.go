@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -159,7 +160,7 @@ func tellNew(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "\nand so a newcomer comes by its listing, of which nothing is typed by hand:\n\n"+
 		"    oap-gate new nova https://nova.example\n\n")
 	for line := range strings.Lines(draft.String()) {
-		fmt.Fprintf(out, "    %s\n", report.Line(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimSuffix(line, "\n")))
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose b
 	if !c.asItMust(rep) {
 		text += fmt.Sprintf(" (NOT as it must: %q failed, want %q)", failedChecks(rep), c.failed)
 	}
-	fmt.Fprintln(out, report.Line(text))
+	fmt.Fprintln(out, plain.Line(text))
 	if !verbose {
 		return nil
 	}

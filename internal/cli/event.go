@@ -27,6 +27,14 @@ type chosen struct {
 	changedFiles int
 }
 
+// span is what was chosen, where it is one range.
+func (c chosen) span(ctx context.Context, repo *registry.Repository) (*registry.Range, error) {
+	if c.head == "" {
+		return repo.WorktreeRange(ctx, c.base)
+	}
+	return repo.Range(ctx, c.base, c.head)
+}
+
 // maxEvent is the size of an event file in bytes.
 const maxEvent = 32 << 20
 

@@ -136,7 +136,7 @@ func (m *mender) mend(ctx context.Context, path string,
 // HEAD or on disk.
 func (m *mender) rename(path string, was []byte, root any) (*mended, error) {
 	kind, slug := registry.KindOf(path), strict.String(root, "slug")
-	to, err := listing.ListingPath(slug)
+	to, err := listing.Path(slug)
 	if kind == registry.KindRevocation {
 		to, err = listing.RevocationPath(slug, strict.String(root, "revoked_receipt_sha256"))
 	}

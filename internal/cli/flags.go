@@ -9,7 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -56,7 +56,7 @@ type durationFlag struct {
 	text string
 }
 
-// durationVar defines a flag that [span.Parse] reads.
+// durationVar defines a flag that [plain.ParseSpan] reads.
 func durationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string) {
 	d := &durationFlag{to: to}
 	if err := d.Set(value); err != nil {
@@ -70,7 +70,7 @@ func (d *durationFlag) Type() string   { return "duration" }
 
 func (d *durationFlag) Set(text string) (err error) {
 	d.text = text
-	if *d.to, err = span.Parse(text); err != nil {
+	if *d.to, err = plain.ParseSpan(text); err != nil {
 		return usagef("give a duration such as 10s, 5m, 36h or 30d", "%v", err)
 	}
 	return nil

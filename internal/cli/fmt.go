@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -43,7 +43,7 @@ record for it.`,
 					code = verdict.Errored.ExitStatus()
 				}
 				if differs && !dryRun {
-					fmt.Fprintln(sys.Stdout, report.Line(file))
+					fmt.Fprintln(sys.Stdout, plain.Line(file))
 				}
 				if differs && check {
 					code = max(code, verdict.Failed.ExitStatus())
@@ -58,7 +58,7 @@ record for it.`,
 	return c
 }
 
-// layOut lays one file out and tells whether that changes it.
+// layOut lays one file out and reports whether that changes it.
 func layOut(sys IO, file string, check, dryRun bool) (differs bool, err error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
@@ -108,13 +109,7 @@ func newComment(sys IO) *cobra.Command {
 validate, is about another commit, or left something out is refused. A token that may not
 comment is no failure.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate comment [--head SHA] REPORT",
-					"comment wants one report, %d arguments were given", len(args))
-			}
-			return nil
-		},
+		Args:    wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := readCapped(args[0], sticky.MaxReport)
 			if err != nil {
@@ -131,8 +126,8 @@ comment is no failure.`,
 				return forgeFailure(
 					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
-			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", report.Line(string(out.Action)), report.Line(out.URL),
-				report.Line(out.Notice))
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
+				plain.Line(out.Notice))
 			return nil
 		},
 	}
@@ -181,18 +176,17 @@ func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
 }
 
 // run tells the report that look makes, or why there is none.
-func (o *installation) run(sys IO, look func() (*verdict.Report, error)) (err error) {
-	defer o.crash(sys, &err)
-	if err := inOrder(o.check, func() error { return o.place(nil, nil) }); err != nil {
-		return o.failed(sys, err)
-	}
-	rep, err := look()
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	run := o.unmade()
-	rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
-	return o.verdict(sys, rep)
+func (o *installation) run(sys IO, look func() (*verdict.Report, error)) error {
+	check := func() error { return inOrder(o.check, func() error { return o.place(nil, nil) }) }
+	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
+		rep, err := look()
+		if err != nil {
+			return nil, err
+		}
+		run := o.unmade()
+		rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
+		return rep, nil
+	})
 }
 
 // section6 are the rows of the table in RFC 0026 section 6, with the checks that hold each.

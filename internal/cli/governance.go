@@ -114,10 +114,7 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
   GITHUB_TOKEN=… oap-gate governance --pr event.json --forge`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return o.failed(sys, err)
-			}
-			return runGovernance(cmd.Context(), sys, &o)
+			return o.run(cmd.Context(), sys, o.check)
 		},
 	}
 	o.bind(c)
@@ -125,13 +122,12 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 	return c
 }
 
-func runGovernance(ctx context.Context, sys IO, o *governanceOptions) (err error) {
-	defer o.crash(sys, &err)
-	rep, err := o.judge(ctx, sys)
-	if err != nil {
-		return o.failed(sys, withFix(err, "see: oap-gate governance --help"))
-	}
-	return o.verdict(sys, rep)
+// run judges where check refuses nothing, and tells the verdict.
+func (o *governanceOptions) run(ctx context.Context, sys IO, check func() error) error {
+	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
+		rep, err := o.judge(ctx, sys)
+		return rep, withFix(err, "see: oap-gate governance --help")
+	})
 }
 
 // report is one without results.
@@ -271,13 +267,7 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 
 func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen,
 	rep *verdict.Report) error {
-	var r *registry.Range
-	var err error
-	if c.head == "" {
-		r, err = repo.WorktreeRange(ctx, c.base)
-	} else {
-		r, err = repo.Range(ctx, c.base, c.head)
-	}
+	r, err := c.span(ctx, repo)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -336,7 +337,7 @@ func messages(t *testing.T, v any) {
 	t.Helper()
 	switch v := v.(type) {
 	case string:
-		if strings.Contains(v, "](") || strings.Contains(v, "{0}") || report.Line(v) != v {
+		if strings.Contains(v, "](") || strings.Contains(v, "{0}") || plain.Line(v) != v {
 			t.Errorf("sarif holds %q", v)
 		}
 	case []any:

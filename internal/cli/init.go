@@ -10,7 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -78,7 +78,7 @@ func (o *initOptions) run(sys IO) error {
 		}
 		fmt.Fprintf(&out, "%-8s  %s\n", o.word(state), f.Path)
 		for line := range strings.Lines(string(difference)) {
-			fmt.Fprintf(&out, "    %s\n", report.Line(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintf(&out, "    %s\n", plain.Line(strings.TrimRight(line, "\r\n")))
 		}
 		written = written || state == install.Written
 		if state == install.Differs {
@@ -95,7 +95,7 @@ func (o *initOptions) run(sys IO) error {
 		out.WriteString("\nbeside them, on pull requests:\n")
 	}
 	for _, other := range others {
-		fmt.Fprintf(&out, "  %s reports %s\n", report.Line(other.Path), report.Line(strings.Join(other.Contexts, ", ")))
+		fmt.Fprintf(&out, "  %s reports %s\n", plain.Line(other.Path), plain.Line(strings.Join(other.Contexts, ", ")))
 	}
 	if written && !o.dry {
 		next(&out, paths, differ, len(others) > 0, o.Owner == "")

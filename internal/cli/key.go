@@ -12,8 +12,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 )
 
@@ -64,10 +64,10 @@ nothing, and writes into no Git work tree. Keep a copy where you keep secrets: n
 				}
 				return withFix(err, writable)
 			}
-			fmt.Fprintln(sys.Stdout, report.Line(args[0]))
+			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
 			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
 				"prints\n",
-				k.DID(), report.Line(args[0]))
+				k.DID(), plain.Line(args[0]))
 			return nil
 		},
 	}
@@ -96,7 +96,7 @@ func readKey(sys IO, file string) (*signing.Key, error) {
 
 // warn tells on stderr what a person should know and no verdict hangs on.
 func warn(sys IO, format string, args ...any) {
-	fmt.Fprintf(sys.Stderr, "warning: %s\n", report.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(sys.Stderr, "warning: %s\n", plain.Line(fmt.Sprintf(format, args...)))
 }
 
 // keyShow are the flags of key show.
@@ -170,7 +170,7 @@ func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
 	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
 	fmt.Fprintf(&b, "JWK       {\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"%s\"}\n", k.X())
 	if method != "" {
-		fmt.Fprintf(&b, "method    %s\n", report.Line(method))
+		fmt.Fprintf(&b, "method    %s\n", plain.Line(method))
 	}
 	fmt.Fprintf(&b,
 		"verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+

@@ -19,7 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -134,7 +134,7 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	case "csv":
 		writeRowsCSV(out, shown)
 	default:
-		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", short(commit), report.Line(how), stampSeconds(rows.At))
+		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", short(commit), plain.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown)
 		fmt.Fprintf(out,
 			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
@@ -194,7 +194,7 @@ func writeRows(out *bufio.Writer, rows []listing.Row) {
 			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
 			short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
-			line[i] = cmp.Or(report.Line(line[i]), "-")
+			line[i] = cmp.Or(plain.Line(line[i]), "-")
 		}
 		lines = append(lines, line)
 	}
@@ -227,7 +227,7 @@ func writeRowsCSV(out io.Writer, rows []listing.Row) {
 		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit,
 			stampSeconds(r.CommittedAt)}
 		for i := range line {
-			cell := report.Line(line[i])
+			cell := plain.Line(line[i])
 			line[i] = cell
 			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
 				line[i] = "'" + cell

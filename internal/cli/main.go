@@ -21,8 +21,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -111,9 +111,9 @@ func crashed(value any) error {
 // complain tells an error on stderr.
 func complain(sys IO, err error) {
 	message, fix := describe(err)
-	fmt.Fprintf(sys.Stderr, "error: %s\n", report.Line(message))
+	fmt.Fprintf(sys.Stderr, "error: %s\n", plain.Line(message))
 	if fix != "" {
-		fmt.Fprintf(sys.Stderr, "fix: %s\n", report.Line(fix))
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", plain.Line(fix))
 	}
 }
 
@@ -201,6 +201,16 @@ func knownCommand(c *cobra.Command, args []string) error {
 		fix = "did you mean: oap-gate " + strings.Join(like, ", oap-gate ")
 	}
 	return usagef(fix, "no command is called %q", args[0])
+}
+
+// wants refuses another number of arguments; usage is the command with them, what what it wants.
+func wants(n int, usage, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef(usage, "%s, %d arguments were given", what, len(args))
+		}
+		return nil
+	}
 }
 
 // noArgs refuses arguments in the program's own words.

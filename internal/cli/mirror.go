@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -131,7 +132,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		line := ""
 		if err != nil {
 			message, _ := describe(err)
-			line = report.Line(message)
+			line = plain.Line(message)
 		} else {
 			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
 			err = errors.Join(o.write(sys, rep), rep.Results.Close())
@@ -226,7 +227,7 @@ func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*ver
 	opts.Color = false
 	for _, f := range [][2]string{{"json", "report.json"}, {"html", "report.html"}, {"prometheus", "metrics.prom"}} {
 		if err := report.WriteFile(dir.File(f[1]), f[0], rep, opts); err != nil {
-			return nil, withFix(err, writable)
+			return nil, withFix(fmt.Errorf("writing report %s: %w", f[1], err), writable)
 		}
 	}
 	return rep, nil

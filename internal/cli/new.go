@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -46,13 +46,7 @@ signature of its own that verifies; a slug or a DID that is listed.`),
 		Example: `  oap-gate new my-agent https://agent.example
   oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 --set 'categories=["calendar"]'
   oap-gate new my-agent https://agent.example --dry-run`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("oap-gate new SLUG TARGET", "new wants a slug and a target, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := unset(c, "receipt", "level"); err != nil {
 				return err
@@ -106,7 +100,7 @@ func (o *newOptions) members() (map[string]any, error) {
 }
 
 func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
-	path, err := listing.ListingPath(slug)
+	path, err := listing.Path(slug)
 	if err != nil {
 		return unwritten(err, "")
 	}
@@ -189,7 +183,7 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 			if f.Code == checks.DomainAgeUnknown {
 				until = "renew drops it once the DID has stood in the registry for 30 days"
 			}
-			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", report.Line(f.Message), report.Line(until))
+			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(f.Message), plain.Line(until))
 			from.Provisional = true
 			draft = listing.Draft(from).Document.Data
 		}
@@ -236,7 +230,7 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 			continue
 		}
 		if refused != nil {
-			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, report.Line(s.Error))
+			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, plain.Line(s.Error))
 			continue
 		}
 		refused = err

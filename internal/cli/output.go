@@ -30,7 +30,8 @@ type outputFlags struct {
 func (o *outputFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
 		"workflow)")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE`, FILE - being stdout; repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
+		"being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	o.maxAnnotations = report.AnnotationLimit
 }
@@ -58,8 +59,11 @@ func (o *outputFlags) check() error {
 	for _, r := range o.reports {
 		format, file, _ := strings.Cut(r, "=")
 		if !slices.Contains(report.Formats, format) || file == "" {
-			return usagef("write FORMAT=FILE; the formats are "+strings.Join(report.Formats, ", "),
-				"--report %q is not FORMAT=FILE", r)
+			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
+			if slices.Contains(report.Formats, format) {
+				fix = "name the file too: --report " + format + "=FILE"
+			}
+			return usagef(fix, "--report %q is not FORMAT=FILE", r)
 		}
 	}
 	if o.maxAnnotations < 0 || o.maxAnnotations > report.AnnotationLimit {
@@ -73,6 +77,20 @@ func (o *outputFlags) crash(sys IO, err *error) {
 	if r := recover(); r != nil {
 		*err = o.failed(sys, crashed(r))
 	}
+}
+
+// tellVerdict tells the report that judge makes, where check refuses nothing, everywhere it was asked to, or why there
+// is none. A run that could not be made still writes its reports.
+func (o *outputFlags) tellVerdict(sys IO, check func() error, judge func() (*verdict.Report, error)) (err error) {
+	defer o.crash(sys, &err)
+	if err := check(); err != nil {
+		return o.failed(sys, err)
+	}
+	rep, err := judge()
+	if err != nil {
+		return o.failed(sys, err)
+	}
+	return o.verdict(sys, rep)
 }
 
 // verdict tells a report, which is of no use afterwards, and gives its exit status.

@@ -107,7 +107,13 @@ func TestReadmeRules(t *testing.T) {
 	})
 }
 
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// sentence begins with a capital, unless it begins with the name of a member.
+func sentence(text string) string {
+	if first, _, _ := strings.Cut(text, " "); strings.ContainsAny(first, "_.") {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
 
 // cell is a text in a cell of a Markdown table.
 func cell(text string) string {

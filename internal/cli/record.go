@@ -159,6 +159,15 @@ func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
 	return checks.NewStanding(ctx, base, func(string) bool { return true })
 }
 
+// listed is the listing of a slug that the base tree holds.
+func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, error) {
+	if l := st.BySlug(slug); l != nil {
+		return l, nil
+	}
+	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
+		w.how, slug)
+}
+
 // unwritten says what to do about a record that could not be written; taken does where its name is.
 func unwritten(err error, taken string) error {
 	switch {
@@ -193,7 +202,7 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	if err != nil || !sameFile(here, root) {
 		git, path = "git -C "+plain.ShellWord(root), root+"/"+p.path
 	}
-	fmt.Fprintln(sys.Stdout, report.Line(path))
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	code := 0
 	if !o.noCheck {
 		rep, err := o.judgeFile(ctx, w, p.path)
@@ -215,7 +224,7 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	}
 	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
 		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
-		fmt.Fprintf(sys.Stderr, "  %s\n", report.Line(git+" "+command))
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line(git+" "+command))
 	}
 	return ended(code)
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -106,19 +105,19 @@ func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) err
 	}
 	slices.SortStableFunc(due, func(a, b *checks.Listed) int { return a.Expires.Compare(b.Expires) })
 	for _, l := range due {
-		left := "expires in " + span.Text(l.Expires.Sub(now))
+		left := "expires in " + plain.Span(l.Expires.Sub(now))
 		if !now.Before(l.Expires) {
-			left = "expired " + span.Text(now.Sub(l.Expires)) + " ago"
+			left = "expired " + plain.Span(now.Sub(l.Expires)) + " ago"
 		}
 		slug := strings.TrimSuffix(strings.TrimPrefix(l.Path, registry.KindListing.Folder()+"/"), ".json")
-		fmt.Fprintf(out, "%s\t%s\t%s\n", report.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+		fmt.Fprintf(out, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
 	}
 	return nil
 }
 
 // renew edits one listing.
 func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug string) error {
-	path, err := listing.ListingPath(slug)
+	path, err := listing.Path(slug)
 	if err != nil {
 		return unwritten(err, "")
 	}
@@ -268,7 +267,7 @@ func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Findi
 func lines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(report.Line(strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString(plain.Line(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
 }

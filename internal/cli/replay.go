@@ -57,13 +57,7 @@ func newReplay(sys IO) *cobra.Command {
 		Long:  "replay judges the commits that a bundle names by the evidence, the time and the check selection in it.",
 		Example: "  oap-gate check --record bundle.json\n  oap-gate audit --record bundle.json\n" +
 			"  oap-gate replay bundle.json --repo registry",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle"),
 	}
 	c.Flags().StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
 	o.outputFlags.bind(c.Flags())

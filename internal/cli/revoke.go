@@ -18,7 +18,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -54,14 +53,7 @@ independent; the two others sign the file by oap-gate witness.`),
   oap-gate revoke my-agent --reason voluntary_withdrawal --draft
   oap-gate revoke my-agent --signature BASE64URL
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate revoke SLUG --reason REASON --key FILE",
-					"revoke wants one slug, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := unset(c, "receipt-sha256", "evidence-uri", "key-id", "signature"); err != nil {
 				return err
@@ -140,13 +132,12 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := listing.ListingPath(slug); err != nil {
+	if _, err := listing.Path(slug); err != nil {
 		return unwritten(err, "")
 	}
-	l := st.BySlug(slug)
-	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
-			w.how, slug)
+	l, err := w.listed(st, slug)
+	if err != nil {
+		return err
 	}
 	hash := l.ReceiptSHA256
 	if o.sha256 != "" {
@@ -346,10 +337,10 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {
 		return err
 	}
-	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", report.Line(v.path), message, sha256.Sum256(message))
+	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(v.path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
 		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
-		report.Line(v.by))
+		plain.Line(v.by))
 	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"],
 		v.root["revoked_receipt_sha256"])
 	return nil
@@ -453,7 +444,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys IO, w *workspace, slug, 
 	if !o.forced {
 		return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug})
 	}
-	fmt.Fprintln(sys.Stdout, report.Line(path))
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	if err := o.save(w); err != nil {
 		return err
 	}

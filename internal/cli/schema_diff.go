@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -194,8 +194,8 @@ func (d *schemaDiff) json(w io.Writer) error {
 func (d *schemaDiff) text(w io.Writer) error {
 	var b strings.Builder
 	for _, one := range d.Differences {
-		at := report.Line(cmp.Or(one.Pointer, "the schema"))
-		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, report.Line(one.Message))
+		at := plain.Line(cmp.Or(one.Pointer, "the schema"))
+		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, plain.Line(one.Message))
 	}
 	switch {
 	case d.Breaking:

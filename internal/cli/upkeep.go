@@ -9,7 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -53,7 +53,7 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	if !o.apply {
 		shown := changes[:min(len(changes), upkeep.MaxChanges)]
 		for _, c := range shown {
-			fmt.Fprintln(sys.Stdout, report.Line(c.Text))
+			fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
 		}
 		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", len(shown), len(changes))
 		return nil
@@ -61,11 +61,11 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.C
 	made := 0
 	err = upkeep.Apply(ctx, client, changes, betweenChanges, func(c upkeep.Change, refusal error) {
 		if refusal != nil {
-			fmt.Fprintf(sys.Stdout, "not made: %s\n", report.Line(refusal.Error()))
+			fmt.Fprintf(sys.Stdout, "not made: %s\n", plain.Line(refusal.Error()))
 			return
 		}
 		made++
-		fmt.Fprintln(sys.Stdout, report.Line(c.Text))
+		fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
 	})
 	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", made, len(changes))
 	return forgeFailure(err)

@@ -591,15 +591,15 @@ func (t *told) add(r *verify.Report) error {
 		}
 	}
 	if t.format == "text" || t.files("text") {
-		text := r.Text(t.v.sys.OutTerminal)
+		between := ""
 		if len(t.v.targets) > 1 {
-			text = append(text, '\n')
+			between = "\n"
 		}
 		if t.files("text") {
-			t.text = append(t.text, text...)
+			t.text = append(append(t.text, r.Text(false, false)...), between...)
 		}
 		if t.format == "text" {
-			out = text
+			out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions(t.v.sys).Color), between...)
 		}
 	}
 	_, err := t.v.sys.Stdout.Write(out)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +25,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -63,13 +61,7 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
   oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
   oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("oap-gate witness SUBJECT --did DID --key FILE",
-					"witness wants one subject, %d arguments were given", len(args))
-			}
-			return nil
-		},
+		Args: wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -220,8 +212,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(c.text)
-	hash := hex.EncodeToString(sum[:])
+	hash := plain.SHA256(c.text)
 	showReceipt(sys, r, hash)
 	if o.tests != hash {
 		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
@@ -264,7 +255,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	}
 	if o.out != "" || o.inPlace {
 		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n",
-			report.Line(r.ImplementationDID),
+			plain.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 	}
 	return nil
@@ -381,8 +372,7 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 	if r.Protocol != evidence.HTTPS || r.Target != i.url || r.MaxBytes != evidence.MaxReceipt {
 		return i.Source.Observe(ctx, r)
 	}
-	sum := sha256.Sum256(i.text)
-	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: hex.EncodeToString(sum[:]),
+	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: plain.SHA256(i.text),
 		Body: i.text, Attempts: 1}
 }
 
@@ -461,7 +451,7 @@ func showReceipt(sys IO, r *receipt.Receipt, hash string) {
 		r.TargetURI},
 		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
 		{"sha256", hash}} {
-		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], report.Line(member[1]))
+		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], plain.Line(member[1]))
 	}
 	fmt.Fprintf(sys.Stderr, `a signature attests by RFC 0019 section 7.1
   (a) that the Receipt is consistent in itself, which was verified just now, and
@@ -484,10 +474,9 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	if err != nil {
 		return unwritten(err, "")
 	}
-	l := st.BySlug(v.Slug)
-	if l == nil {
-		return refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
-			w.how, v.Slug)
+	l, err := w.listed(st, v.Slug)
+	if err != nil {
+		return err
 	}
 	if why := cannotRevoke(st, w, l, o.did); why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
@@ -567,7 +556,7 @@ func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 		case err != nil:
 			return withFix(fmt.Errorf("writing %s: %w", to, err), writable)
 		}
-		fmt.Fprintf(sys.Stderr, "written: %s\n", report.Line(to))
+		fmt.Fprintf(sys.Stderr, "written: %s\n", plain.Line(to))
 	}
 	_, err := sys.Stdout.Write(append(entry, '\n'))
 	return err

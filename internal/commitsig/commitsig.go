@@ -8,13 +8,12 @@
 package commitsig
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Verdict is what a commit's signature is worth. The words are part of the report.
@@ -88,13 +87,11 @@ func digest(files ...[]byte) string {
 	for _, f := range files {
 		line := "-"
 		if f != nil {
-			sum := sha256.Sum256(f)
-			line = hex.EncodeToString(sum[:])
+			line = plain.SHA256(f)
 		}
 		text += line + "\n"
 	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return plain.SHA256([]byte(text))
 }
 
 // Verify judges the signature of a commit. As in Git, the validity of OpenPGP keys and signatures is judged at the

@@ -2,8 +2,6 @@ package did
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -86,7 +84,6 @@ type Document struct {
 	Over         []Over   // that are no longer
 	Material     []string // of all keys, usable or not, of whatever type: see Material
 	HasAssertion bool     // the member assertionMethod is there, whatever is in it
-	SHA256       string   // hex, of the text; empty where the DID needs no text
 }
 
 // Key finds the key of an id, which may be a fragment alone, such as #key-1.
@@ -121,9 +118,8 @@ func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, 
 		e := err.(*strict.Error)
 		return nil, &DocumentError{e.Code, e.Message, e.Pos}
 	}
-	sum := sha256.Sum256(data)
 	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
-		doc: &Document{DID: want.Text, SHA256: hex.EncodeToString(sum[:])}}
+		doc: &Document{DID: want.Text}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ func TestPrune(t *testing.T) {
 		`{"context":"on linux"}`))
 	s.AddRuleset(ruleset("old", "Repository", `{"context":"lint","integration_id":15368}`))
 	s.AddRuleset(ruleset("org", "Organization", `{"context":"gone"}`))
+	s.AddRuleset(strings.Replace(ruleset("alone", "Repository", `{"context":"lint"}`), `{"type":"deletion"},`, "", 1))
 	s.SetClassic("main",
 		`{"required_status_checks":{"strict":true,"contexts":["validate","test (1.26)"],"checks":[{"context":"validate","app_id":null},
 {"context":"test (1.26)","app_id":15368}]},"enforce_admins":{"enabled":true}}`)
@@ -66,6 +67,7 @@ func TestPrune(t *testing.T) {
 	}
 	want := []string{`ruleset "main": 1 of its required checks taken away`,
 		`ruleset "old": 1 of its required checks taken away`,
+		`ruleset "alone": 1 of its required checks taken away`,
 		"classic branch protection: 1 of its required checks taken away"}
 	if _, applied := look(Changes{Apply: true, Prune: true}); !slices.Equal(applied, want) {
 		t.Errorf("applied %q", applied)
@@ -77,7 +79,7 @@ func TestPrune(t *testing.T) {
 	if _, applied := look(Changes{Apply: true, Prune: true}); len(applied) != 0 || len(s.Writes()) != writes {
 		t.Errorf("again: %q, %q", applied, s.Writes()[writes:])
 	}
-	for i, want := range []string{`"DCO"`, `"deletion"`, `"gone"`} {
+	for i, want := range []string{`"DCO"`, `"deletion"`, `"gone"`, `"rules":[]`} {
 		if !strings.Contains(s.Rulesets()[i], want) {
 			t.Errorf("ruleset %d lost %s: %s", i, want, s.Rulesets()[i])
 		}

@@ -5,9 +5,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// The rules whose results are not made from findings alone.
-const ()
-
 // Rules are what an installation is held to, in the order of the report. Each code is of one rule.
 var Rules = []verdict.Rule{
 	{ID: "workflow-trigger", Title: "the gate runs on each pull request to the default branch, and for no other reason",

@@ -3,14 +3,13 @@ package evidence
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // archive is the layer that knows every document by its SHA-256 and keeps it, so that a Receipt is still verifiable by
@@ -27,8 +26,9 @@ func (a *archive) Observe(ctx context.Context, r Request) Observation {
 	}
 	o := a.below.Observe(ctx, r)
 	if o.State == Obtained {
-		sum := sha256.Sum256(o.Body)
-		o.SHA256 = hex.EncodeToString(sum[:])
+		if o.SHA256 == "" { // else it was hashed where it was stored or read
+			o.SHA256 = plain.SHA256(o.Body)
+		}
 		a.store(o)
 	}
 	return o
@@ -68,7 +68,7 @@ func (a *archive) find(r Request) Observation {
 		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
 	}
 	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)
-	if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != r.Target {
+	if err != nil || plain.SHA256(body) != r.Target {
 		return refuse(Absent, CodeNotArchived, "the archive does not hold sha256 %s", r.Target).observation(r)
 	}
 	return Observation{Request: r, State: Obtained, Body: body, FinalURL: r.Target, SHA256: r.Target}

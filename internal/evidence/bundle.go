@@ -2,9 +2,7 @@ package evidence
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -409,8 +408,8 @@ func (r *bundleReader) body(o *Observation, object map[string]any, at string) {
 	case int64(len(body)) != size || size > o.MaxBytes:
 		r.fail(at+"/body", "%d bytes, expected %d and at most %d", len(body), size, o.MaxBytes)
 	case o.State == Obtained:
-		if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != o.SHA256 {
-			r.fail(at+"/sha256", "the body has sha256 %x, expected %q", sum, o.SHA256)
+		if sum := plain.SHA256(body); sum != o.SHA256 {
+			r.fail(at+"/sha256", "the body has sha256 %s, expected %q", sum, o.SHA256)
 		}
 		o.Body = body
 	}

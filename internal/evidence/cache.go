@@ -3,7 +3,6 @@ package evidence
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // maxAge is for how long the reply that gave a domain's registration date, and IANA's list of RDAP servers, are
@@ -67,15 +67,14 @@ func overrideDigest(o LiveOptions) string {
 	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
 		return ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", o.ConnectTo, o.CACert, o.Proxy, o.RDAPURL, o.WHOISServer))
-	return hex.EncodeToString(sum[:])
+	return plain.SHA256(fmt.Appendf(nil, "%q %q %q %q %q", o.ConnectTo, o.CACert, o.Proxy, o.RDAPURL, o.WHOISServer))
 }
 
 func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
 
 func (c *cache) requestPath(r Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target))
-	return filepath.Join(c.dir, "requests", hex.EncodeToString(sum[:])+".json")
+	key := fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target)
+	return filepath.Join(c.dir, "requests", plain.SHA256(key)+".json")
 }
 
 // document finds the answer to a request, nil where there is none.
@@ -93,7 +92,7 @@ func (c *cache) document(r Request) *cached {
 		return nil
 	}
 	found.body, err = capped.ReadFile(c.documentPath(found.SHA256), r.MaxBytes)
-	if sum := sha256.Sum256(found.body); err != nil || hex.EncodeToString(sum[:]) != found.SHA256 {
+	if err != nil || plain.SHA256(found.body) != found.SHA256 {
 		return nil
 	}
 	return &found
@@ -104,17 +103,18 @@ func isSHA256(s string) bool {
 }
 
 // keep stores a document that can be asked for again by its entity tag, and IANA's list.
-func (c *cache) keep(r Request, from *url.URL, tag string, body []byte) {
+func (c *cache) keep(r Request, from *url.URL, tag string, o *Observation) {
 	if !isStrongTag(tag) {
 		tag = ""
 	}
 	if c == nil || r.Protocol != HTTPS || tag == "" && r.Target != bootstrapURL {
 		return
 	}
-	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, body: body})
+	o.SHA256 = plain.SHA256(o.Body)
+	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, SHA256: o.SHA256, body: o.Body})
 }
 
-// isStrongTag holds for the entity tags of RFC 9110 section 8.8.3 that stand for exact bytes.
+// isStrongTag reports whether an entity tag of RFC 9110 section 8.8.3 stands for exact bytes.
 func isStrongTag(tag string) bool {
 	inner, opened := strings.CutPrefix(tag, `"`)
 	inner, closed := strings.CutSuffix(inner, `"`)
@@ -123,16 +123,16 @@ func isStrongTag(tag string) bool {
 }
 
 // store keeps the reply that gave a registration date.
-func (c *cache) store(r Request, o Observation) {
+func (c *cache) store(r Request, o *Observation) {
 	if c != nil && o.State == Obtained {
-		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, body: o.Body})
+		o.SHA256 = plain.SHA256(o.Body)
+		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, SHA256: o.SHA256, body: o.Body})
 	}
 }
 
 func (c *cache) write(answer cached) {
-	sum := sha256.Sum256(answer.body)
 	answer.Overrides = c.overrides
-	answer.SHA256, answer.Confirmed = hex.EncodeToString(sum[:]), time.Now().UTC().Truncate(time.Second)
+	answer.Confirmed = time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
 	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
 		return
@@ -153,7 +153,7 @@ func (a *cached) recall(r Request, q *quota) Observation {
 	if !q.take(int64(len(a.body))) {
 		return totalTooLarge().observation(r)
 	}
-	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, Body: a.body,
+	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, SHA256: a.SHA256, Body: a.body,
 		CachedAt: a.Confirmed}
 	if o.FinalURL == r.Target {
 		o.FinalURL = ""
@@ -177,7 +177,7 @@ func (f *cacheFirst) Observe(ctx context.Context, r Request) Observation {
 	}
 	o := f.below.Observe(ctx, r)
 	if o.State == Obtained && givesDate(o) {
-		f.store(r, o)
+		f.store(r, &o)
 	}
 	return o
 }

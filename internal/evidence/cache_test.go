@@ -129,7 +129,7 @@ func TestCacheOfFuture(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Request{RDAP, "example.com", MaxRDAP}
-	c.store(r, Observation{State: Obtained, Body: []byte("{}")})
+	c.store(r, &Observation{State: Obtained, Body: []byte("{}")})
 	aged(t, c, r, -time.Hour)
 	if c.document(r).fresh() {
 		t.Error("an answer of the future is fresh")

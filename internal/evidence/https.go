@@ -3,14 +3,17 @@ package evidence
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -36,15 +39,35 @@ type routes struct {
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
 var errProxy = errors.New("the proxy did not connect")
 
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
 func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error) {
-	pool, err := Roots(o.CACert)
-	if err != nil {
+	if err := addRoots(x509.NewCertPool(), o.CACert); err != nil {
 		return nil, err
 	}
-	plain := func() *http.Transport {
+	var configs []*tls.Config
+	// Some 150 certificates take longer to parse than all else that a run without a connection does.
+	trust := sync.OnceValue(func() error {
+		pool, err := Roots(o.CACert)
+		for _, c := range configs {
+			c.RootCAs = pool
+		}
+		return err
+	})
+	// A transport dials before it takes its TLS configuration.
+	trusting := func(dial dial) dial {
+		return func(ctx context.Context, network, address string) (net.Conn, error) {
+			if err := trust(); err != nil {
+				return nil, err
+			}
+			return dial(ctx, network, address)
+		}
+	}
+	transport := func(dial dial) *http.Transport {
+		configs = append(configs, &tls.Config{MinVersion: tls.VersionTLS12})
 		return &http.Transport{
-			DialContext:            d.transport(nil),
-			TLSClientConfig:        &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			DialContext:            trusting(dial),
+			TLSClientConfig:        configs[len(configs)-1],
 			TLSHandshakeTimeout:    o.Timeout,
 			ForceAttemptHTTP2:      true,
 			DisableCompression:     true,
@@ -56,8 +79,8 @@ func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error)
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
 		}
 	}
-	r := &routes{guarded: plain(), named: plain(), private: plain(), rdap: rdap, server: server, dialer: d}
-	r.guarded.DialContext, r.private.DialContext = d.transport(webGuard.Safe), d.private
+	r := &routes{guarded: transport(d.transport(webGuard.Safe)), named: transport(d.transport(nil)),
+		private: transport(d.private), rdap: rdap, server: server, dialer: d}
 	if o.Proxy == "" {
 		return r, nil
 	}
@@ -65,7 +88,7 @@ func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error)
 	if err != nil {
 		return nil, fmt.Errorf("reading proxy URL: %w", err)
 	}
-	r.proxied = plain()
+	r.proxied = transport(d.transport(nil))
 	r.proxied.Proxy = http.ProxyURL(proxy)
 	r.proxied.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 		if resp.StatusCode != http.StatusOK {
@@ -262,7 +285,7 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 		return a.failed(refused, refused.code == CodeConnect), nil
 	}
 	a.observation.State, a.observation.Body = Obtained, body
-	w.cache.keep(r, q.url, resp.Header.Get("ETag"), a.observation.Body)
+	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)
 	return a, nil
 }
 

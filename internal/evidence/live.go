@@ -89,8 +89,8 @@ type entry struct {
 	observation Observation
 }
 
-// NewLive makes a live source, whose budget runs from now on. It reads the system's roots and makes CacheDir;
-// nothing is sent before the first request.
+// NewLive makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
+// read before the first connection, and nothing is sent before the first request.
 func NewLive(o LiveOptions) (*Live, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 32), cmp.Or(o.PerHost, 4)
 	dialer, err := newDialer(o)
@@ -162,11 +162,15 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	}
 	select {
 	case <-e.done:
-		return e.observation
 	case <-ctx.Done():
-		refused, _ := classify(ctx, ctx.Err())
-		return refused.observation(r)
+		select {
+		case <-e.done: // both hold: what was observed counts
+		default:
+			refused, _ := classify(ctx, ctx.Err())
+			return refused.observation(r)
+		}
 	}
+	return e.observation
 }
 
 // Observations are all that were made so far, sorted by request.

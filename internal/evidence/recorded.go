@@ -3,13 +3,13 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 )
 
@@ -17,7 +17,8 @@ import (
 // Unavailable, with CodeNotRecorded. Its observations are all those of the bundle, asked for or not, so that
 // the run and its replay report the same.
 func NewRecorded(b *Bundle) Source {
-	r := &recorded{now: b.Now, notReached: b.NotReached, known: make(map[Request]Observation, len(b.Observations))}
+	r := &recorded{now: b.Now, notReached: b.NotReached}
+	r.known = make(map[Request]Observation, len(b.Observations))
 	for _, o := range b.Observations {
 		r.known[o.Request] = o
 	}
@@ -25,34 +26,17 @@ func NewRecorded(b *Bundle) Source {
 }
 
 type recorded struct {
+	answers
 	now        time.Time
 	notReached map[string][]string
-	mu         sync.Mutex
-	known      map[Request]Observation
 }
 
 func (r *recorded) Now() time.Time { return r.now }
 
 func (r *recorded) Observe(_ context.Context, q Request) Observation {
-	q = q.canonical()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	o, ok := r.known[q]
-	if !ok {
-		o = refuse(Unavailable, CodeNotRecorded, "the bundle holds no answer to %s", q).observation(q)
-		r.known[q] = o
-	}
-	return o
-}
-
-func (r *recorded) Observations() []Observation {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]Observation, 0, len(r.known))
-	for _, o := range r.known {
-		all = append(all, o)
-	}
-	return sorted(all)
+	return r.once(q, func(q Request) Observation {
+		return refuse(Unavailable, CodeNotRecorded, "the bundle holds no answer to %s", q).observation(q)
+	})
 }
 
 func (r *recorded) Reaches(check, subject string) bool {
@@ -60,6 +44,32 @@ func (r *recorded) Reaches(check, subject string) bool {
 }
 
 func (r *recorded) NotReached() map[string][]string { return r.notReached }
+
+// answers are the observations of a source, one for each request.
+type answers struct {
+	mu    sync.Mutex
+	known map[Request]Observation
+}
+
+// once is the observation of a request, which answer makes where there is none yet.
+func (a *answers) once(r Request, answer func(Request) Observation) Observation {
+	r = r.canonical()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	o, known := a.known[r]
+	if !known {
+		o = answer(r)
+		a.known[r] = o
+	}
+	return o
+}
+
+// Observations are all that there are so far, sorted by request.
+func (a *answers) Observations() []Observation {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return sorted(slices.Collect(maps.Values(a.known)))
+}
 
 // Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The budget is
 // as in LiveOptions.
@@ -112,6 +122,5 @@ func DigestRows(all []Row) string {
 	if err != nil {
 		panic(fmt.Sprintf("canonicalizing strings and integers: %v", err))
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return plain.SHA256(text)
 }

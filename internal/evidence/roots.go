@@ -20,11 +20,18 @@ func Roots(more []byte) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("reading system roots: %w", err)
 	}
 	pool = pool.Clone()
-	if len(more) > 0 && !pool.AppendCertsFromPEM(more) {
-		return nil, errors.New("reading CA certificates: no PEM certificate in them")
+	if err := addRoots(pool, more); err != nil {
+		return nil, err
 	}
 	if pool.Equal(x509.NewCertPool()) {
 		return nil, errors.New("reading system roots: none found, and no other CA certificate was given")
 	}
 	return pool, nil
+}
+
+func addRoots(pool *x509.CertPool, more []byte) error {
+	if len(more) > 0 && !pool.AppendCertsFromPEM(more) {
+		return errors.New("reading CA certificates: no PEM certificate in them")
+	}
+	return nil
 }

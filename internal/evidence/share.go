@@ -32,16 +32,14 @@ func (s *Shares) NotReached() map[string][]string {
 // Share is the source of one subject. It must be closed.
 type Share struct {
 	budget
+	answers
 	shares *Shares
-
-	mu    sync.Mutex
-	used  map[Request]bool
-	asked map[Request]Observation
+	used   map[Request]bool // guarded as answers are
 }
 
 // Share begins the budget of one subject; 0: none beside the source's own.
 func (s *Shares) Share(b time.Duration) *Share {
-	return &Share{budget: newBudget(b), shares: s, used: map[Request]bool{}, asked: map[Request]Observation{}}
+	return &Share{newBudget(b), answers{known: map[Request]Observation{}}, s, map[Request]bool{}}
 }
 
 // Now is the time by which dates are judged.
@@ -50,11 +48,11 @@ func (s *Share) Now() time.Time { return s.shares.src.Now() }
 // Observe gives the source's observation of a request, or the end of the subject's budget.
 func (s *Share) Observe(ctx context.Context, r Request) Observation {
 	r = r.canonical()
-	s.mu.Lock()
-	o, known := s.asked[r]
+	s.answers.mu.Lock()
+	o, known := s.known[r]
 	used := s.used[r]
 	s.used[r] = true
-	s.mu.Unlock()
+	s.answers.mu.Unlock()
 	if known {
 		return o
 	}
@@ -64,21 +62,10 @@ func (s *Share) Observe(ctx context.Context, r Request) Observation {
 		s.shares.mu.Unlock()
 	}
 	o = budgeted{&s.budget, s.shares.src}.Observe(ctx, r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked[r] = o
+	s.answers.mu.Lock()
+	defer s.answers.mu.Unlock()
+	s.known[r] = o
 	return o
-}
-
-// Observations are all that the subject asked for, sorted by request.
-func (s *Share) Observations() []Observation {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]Observation, 0, len(s.asked))
-	for _, o := range s.asked {
-		all = append(all, o)
-	}
-	return sorted(all)
 }
 
 // Reaches reports whether both the source's budget and the subject's own last.

@@ -2,14 +2,12 @@ package evidence
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Target is an implementation whose documents are sought without a listing that names them.
@@ -69,30 +67,18 @@ const (
 // Files is a source that answers with documents at hand, by their names, and fetches nothing: each other request is
 // Unavailable, with CodeNotGiven. A document over its cap is Invalid, with CodeTooLarge.
 func Files(now time.Time, given map[string][]byte) Source {
-	return &files{now: now.UTC(), given: given, known: map[Request]Observation{}}
+	return &files{answers{known: map[Request]Observation{}}, now.UTC(), given}
 }
 
 type files struct {
+	answers
 	now   time.Time
 	given map[string][]byte
-
-	mu    sync.Mutex
-	known map[Request]Observation
 }
 
 func (f *files) Now() time.Time { return f.now }
 
-func (f *files) Observe(_ context.Context, r Request) Observation {
-	r = r.canonical()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o, known := f.known[r]
-	if !known {
-		o = f.answer(r)
-		f.known[r] = o
-	}
-	return o
-}
+func (f *files) Observe(_ context.Context, r Request) Observation { return f.once(r, f.answer) }
 
 func (f *files) answer(r Request) Observation {
 	body, given := f.given[r.Target]
@@ -105,18 +91,7 @@ func (f *files) answer(r Request) Observation {
 	case int64(len(body)) > r.MaxBytes:
 		return tooLarge(r.MaxBytes).observation(r)
 	}
-	sum := sha256.Sum256(body)
-	return Observation{Request: r, State: Obtained, SHA256: hex.EncodeToString(sum[:]), Body: body, Attempts: 1}
-}
-
-func (f *files) Observations() []Observation {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []Observation
-	for _, o := range f.known {
-		all = append(all, o)
-	}
-	return sorted(all)
+	return Observation{Request: r, State: Obtained, SHA256: plain.SHA256(body), Body: body, Attempts: 1}
 }
 
 func (f *files) Reaches(string, string) bool { return true }

@@ -62,7 +62,7 @@ func (c *Client) pruneRuleset(ctx context.Context, id int64,
 		return "", &Error{Op: op, Kind: ErrForbidden}
 	}
 	removed := 0
-	var rules []any
+	rules := []any{} // a list, also where nothing is left: the forge takes no null
 	list, _ := set["rules"].([]any)
 	for _, v := range list {
 		rule, _ := v.(map[string]any)

@@ -34,13 +34,10 @@ type From struct {
 	More map[string]any
 }
 
-// Path is the file of the listing of a slug.
-func Path(slug string) string { return registry.KindListing.Folder() + "/" + slug + ".json" }
-
 // Draft is the listing that these documents make, as the record that it would be. What they say is taken as it is: its
 // file need not pass.
 func Draft(f From) *registry.Record {
-	path, root := Path(f.Slug), f.members()
+	path, root := registry.KindListing.Folder()+"/"+f.Slug+".json", f.members()
 	return &registry.Record{Path: path, Kind: registry.KindListing, Entry: registry.Entry{Mode: registry.ModeFile},
 		Document: &strict.Document{Path: path, Data: Text(registry.KindListing, root), Root: root}}
 }

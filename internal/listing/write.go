@@ -31,8 +31,8 @@ var (
 	hashForm = plain.Pattern(`^[0-9a-f]{64}$`)
 )
 
-// ListingPath is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
-func ListingPath(slug string) (string, error) { return recordPath(registry.KindListing, slug, "") }
+// Path is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
+func Path(slug string) (string, error) { return recordPath(registry.KindListing, slug, "") }
 
 // RevocationPath is where the revocation of a Receipt stands: revocations/SLUG-SHA256.json. The error is ErrSlug, or
 // ErrPlace where the hash is not 64 lower-case hexadecimal digits.

@@ -138,7 +138,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, slug := range []string{"", "a", "../x", "a/b", "A1", "a.b", "-a", "a b", "$(id)", "a\n",
 		strings.Repeat("a", 65), "ä1"} {
-		if path, err := ListingPath(slug); !errors.Is(err, ErrSlug) {
+		if path, err := Path(slug); !errors.Is(err, ErrSlug) {
 			t.Errorf("the slug %q became the path %q, %v", slug, path, err)
 		}
 	}

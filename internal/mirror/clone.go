@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
@@ -159,19 +158,7 @@ func (d *Dir) make(url string) error {
 	if err := os.Rename(fresh, d.Clone()); err != nil {
 		return err
 	}
-	return syncDir(d.Path)
-}
-
-// syncDir makes what was renamed in a folder durable.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" { // which cannot
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return atomicfile.SyncFolder(d.Path)
 }
 
 func (d *Dir) verifiedRef() string { return "refs/heads/" + d.Branch }
@@ -205,7 +192,7 @@ func (d *Dir) setRef(name, id string) error {
 	if err := atomicfile.Write(path, []byte(id+"\n"), 0o666); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return atomicfile.SyncFolder(filepath.Dir(path))
 }
 
 // admit moves a pack from the quarantine into the clone, which finds it by its index.
@@ -215,7 +202,7 @@ func (d *Dir) admit(pack string) error {
 		if err := os.Rename(pack+end, filepath.Join(into, filepath.Base(pack)+end)); err != nil {
 			return err
 		}
-		if err := syncDir(into); err != nil {
+		if err := atomicfile.SyncFolder(into); err != nil {
 			return err
 		}
 	}

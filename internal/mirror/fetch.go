@@ -155,7 +155,7 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string) error {
 	return d.setRef(d.servedRef(), f.Tip)
 }
 
-// look reads a tip in the quarantine and tells whether it leaves the history of the one before.
+// look reads a tip in the quarantine and reports whether it leaves the history of the one before.
 func (d *Dir) look(ctx context.Context, tip, before string) (rewritten bool, err error) {
 	repo, err := registry.Open(d.quarantine())
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -292,13 +292,13 @@ func Age(ctx context.Context, repo *registry.Repository, head string, now time.T
 	if old < -checks.Skew {
 		return []verdict.Finding{{Severity: verdict.Error, Code: "head-in-future", Commit: head,
 			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", when,
-				span.Text(-old), span.Text(checks.Skew)),
+				plain.Span(-old), plain.Span(checks.Skew)),
 			Fix: "set the clock, or ask the maintainers who made commit " + head}}, nil
 	}
 	if old > most {
 		return []verdict.Finding{{Severity: verdict.Error, Code: "head-too-old", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", when, span.Text(old),
-				span.Text(most)),
+			Message: fmt.Sprintf("the head is of %s, %s ago; --max-age allows %s", when, plain.Span(old),
+				plain.Span(most)),
 			Fix: "fetch the registry again, from more than one place"}}, nil
 	}
 	return nil, nil

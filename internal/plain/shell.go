@@ -1,4 +1,3 @@
-// Package plain says a thing in the form that the one who reads it takes as it is: one function each.
 package plain
 
 import (

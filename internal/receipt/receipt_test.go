@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -528,8 +529,8 @@ func TestPlaceholder(t *testing.T) {
 func TestMinified(t *testing.T) {
 	served := []byte("{\n  \"b\": \"caf\\u00e9 \\/ \\u2028\",\n  \"a\": [1.0, 1e21, 10E-1]\n}\n")
 	before := bytes.Clone(served)
-	want := []string{hexSum([]byte(`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`)),
-		hexSum([]byte("{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}"))}
+	want := []string{plain.SHA256([]byte(`{"b":"caf\u00e9 \/ \u2028","a":[1.0,1e21,10E-1]}`)),
+		plain.SHA256([]byte("{\"b\":\"café / \u2028\",\"a\":[1,1e+21,1]}"))}
 	if got := Minified(served); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -2,13 +2,12 @@ package receipt
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // Placeholder reports whether s is a signature reserved for development (RFC 0019 section 7.3), in any letter
@@ -33,15 +32,10 @@ func Minified(text []byte) []string {
 	if json.Compact(&compact, text) != nil {
 		return nil
 	}
-	sums := []string{hexSum(compact.Bytes())}
+	sums := []string{plain.SHA256(compact.Bytes())}
 	rewritten := jsontext.Value(bytes.Clone(text))
 	if rewritten.Format(jsontext.CanonicalizeRawInts(true), jsontext.CanonicalizeRawFloats(true)) == nil {
-		sums = append(sums, hexSum(rewritten))
+		sums = append(sums, plain.SHA256(rewritten))
 	}
 	return sums
-}
-
-func hexSum(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

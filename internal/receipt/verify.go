@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 )
 
@@ -97,7 +98,7 @@ func digest(keys any) string {
 	if err != nil {
 		panic(err) // strings, bytes and flags
 	}
-	return hexSum(text)
+	return plain.SHA256(text)
 }
 
 func verify(r *Receipt, d *did.Document, mine func(by string) bool) Verification {

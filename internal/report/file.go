@@ -2,8 +2,8 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -30,19 +30,18 @@ func WriteText(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, text)
 	}
-	if err := atomicfile.Write(path, text, 0o644); err != nil {
-		return fmt.Errorf("writing report %s: %w", path, err)
-	}
-	return nil
+	return atomicfile.Write(path, text, 0o644)
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
-// What is there and is no regular file is not tried.
+// A device is opened; what else is there and is no regular file is not tried, such as a pipe, which waits for a reader.
 func Writable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder")
+	case err == nil && info.Mode()&os.ModeDevice != 0:
+		return writeInto(path, nil)
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	}
@@ -61,14 +60,8 @@ func AppendFile(path, format string, r *verdict.Report, o Options) error {
 func writeInto(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("opening report: %w", err)
+		return err
 	}
 	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("writing report: %w", err)
-	}
-	return nil
+	return cmp.Or(err, f.Close())
 }

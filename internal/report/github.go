@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"github.com/sethvargo/go-githubactions"
@@ -76,7 +77,8 @@ func writeAnnotations(step *githubactions.Action, r *verdict.Report, limit int) 
 			level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
 		}
 		if rest > 0 {
-			level.issue(step, "%s not shown here: the log and the summary name all", count(rest, "more "+level.name))
+			level.issue(step, "%s not shown here: the log and the summary name all",
+				plain.Count(rest, "more "+level.name))
 		}
 	}
 }

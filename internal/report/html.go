@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -65,7 +66,7 @@ const maxOpen = 60
 
 var htmlPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": count,
+		"line": line, "class": class, "symbol": symbol, "url": linked, "when": when, "count": plain.Count,
 		"short": abbreviated,
 	}).Parse(strings.Replace(pageText, "STYLE-HASH", styleHash(), 1)))
 })
@@ -235,13 +236,11 @@ func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 // abbreviated is the start of a hash, enough to tell it from others.
 func abbreviated(hash string) string {
-	if len(hash) > 16 && isHex(hash) {
+	if len(hash) > 16 && plain.IsHex(hash) {
 		return hash[:16]
 	}
 	return line(hash)
 }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // chunks cuts rows into parts of maxRows. Those within the first maxOpen rows of a table are open.
 func chunks[T any](rows []T, shown *int) []chunk[T] {

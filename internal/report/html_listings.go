@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -169,7 +169,7 @@ func rowOf(l verdict.Listing, now time.Time) listingRow {
 	case left <= 0:
 		row.Left = "ended " + duration(-left) + " ago"
 	default:
-		row.Days = min(int(left/span.Day), validity)
+		row.Days = min(int(left/plain.Day), validity)
 		row.Left = duration(left)
 	}
 	return row
@@ -177,10 +177,10 @@ func rowOf(l verdict.Listing, now time.Time) listingRow {
 
 // duration is d in whole days, or finer where it is less than two of them.
 func duration(d time.Duration) string {
-	if d.Abs() >= 2*span.Day {
-		d = d.Truncate(span.Day)
+	if d.Abs() >= 2*plain.Day {
+		d = d.Truncate(plain.Day)
 	}
-	return span.Text(d.Truncate(time.Second))
+	return plain.Span(d.Truncate(time.Second))
 }
 
 // week is a column of the picture of what ends when.

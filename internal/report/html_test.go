@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -21,7 +21,7 @@ func audited() *verdict.Report {
 	r := frame()
 	r.Mode, r.Base, r.MergeBase, r.Verdict, r.Chosen = "audit", "", "", verdict.Failed, "head 2222222 (HEAD)"
 	r.Origin = "registry.example.org/oap"
-	r.Commits = []verdict.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * span.Day),
+	r.Commits = []verdict.Commit{{ID: "1111111111111111111111111111111111111111", Time: noon.Add(-40 * plain.Day),
 		Subject: "List acme"},
 		{ID: "3333333333333333333333333333333333333333", Time: noon.Add(-2 * time.Hour), Subject: "Remove <acme>"}}
 	r.Assumed = []string{"--rdap-url https://rdap.example.org/"}
@@ -37,17 +37,17 @@ func audited() *verdict.Report {
 	ends := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	r.Listings = []verdict.Listing{
 		{Slug: "acme", Name: "Acme", ToolDID: "did:web:acme.example", Level: "L5", Status: verdict.StatusValid,
-			ExpiresAt: ends(60 * span.Day), Witnesses: []string{"one", "two", "three"}},
+			ExpiresAt: ends(60 * plain.Day), Witnesses: []string{"one", "two", "three"}},
 		{Slug: "gone", Name: "Gone", ToolDID: "did:web:gone.example", Level: "L2", Status: verdict.StatusRevoked,
-			ExpiresAt: ends(3 * span.Day), RevokedBy: "revocations/gone-00.json"},
+			ExpiresAt: ends(3 * plain.Day), RevokedBy: "revocations/gone-00.json"},
 		{Slug: "hasty", Name: "Hasty", ToolDID: "did:web:hasty.example", Level: "L2", Status: verdict.StatusExpiring,
 			ExpiresAt: ends(90 * time.Minute)},
 		{Slug: "late", Name: "Late", ToolDID: "did:web:late.example", Level: "L4", Status: verdict.StatusExpired,
-			ExpiresAt: ends(-5 * span.Day), Witnesses: []string{"one"}},
+			ExpiresAt: ends(-5 * plain.Day), Witnesses: []string{"one"}},
 		{Slug: "one", Name: "One", ToolDID: "did:web:one.example", Level: "L4", Status: verdict.StatusValid,
-			ExpiresAt: ends(89 * span.Day), Witnesses: []string{"two"}},
+			ExpiresAt: ends(89 * plain.Day), Witnesses: []string{"two"}},
 		{Slug: "three", Name: "Three", ToolDID: "did:web:three.example", Level: "L4-X", Status: verdict.StatusValid,
-			ExpiresAt: ends(20 * span.Day), Witnesses: []string{"one", "two"}, Archived: true},
+			ExpiresAt: ends(20 * plain.Day), Witnesses: []string{"one", "two"}, Archived: true},
 		{Slug: "two", Name: "Two", ToolDID: "did:web:two.example", Level: "L4", Status: verdict.StatusValid,
 			Witnesses: []string{"one"}},
 	}
@@ -96,7 +96,7 @@ func checkPage(t *testing.T, page string) {
 			t.Errorf("a comment: %.100q", n.Data)
 		case html.TextNode:
 			for _, c := range n.Data {
-				if c != '\n' && !visible(c) {
+				if c != '\n' && !plain.Visible(c) {
 					t.Errorf("%U in the text %.100q", c, n.Data)
 				}
 			}
@@ -227,7 +227,7 @@ func TestPictureIsCapped(t *testing.T) {
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 seconds", 90 * time.Minute: "1 hour 30 minutes", 47 * time.Hour: "1 day 23 hours",
-		50 * time.Hour: "2 days", 90 * span.Day: "90 days",
+		50 * time.Hour: "2 days", 90 * plain.Day: "90 days",
 	} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)

@@ -42,6 +42,9 @@ func (k ink) verdict(v verdict.Verdict, s string) string {
 	return k.paint(s, shades[v]...)
 }
 
+// Shade colours s, a neutral text, as the text of a report colours v, where that is on.
+func Shade(on bool, v verdict.Verdict, s string) string { return newInk(on).verdict(v, s) }
+
 var shades = map[verdict.Verdict][]color.Attribute{
 	verdict.Passed:       {color.FgGreen},
 	verdict.Failed:       {color.FgRed, color.Bold},

@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,14 +38,14 @@ func JSON(v any, indent string) ([]byte, error) {
 func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "  ") }
 
 func encodeIndented(b *bytes.Buffer, v any, indent string) error {
-	var plain bytes.Buffer
-	e := json.NewEncoder(&plain)
+	var encoded bytes.Buffer
+	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	text := plain.Bytes()
+	text := encoded.Bytes()
 	b.Grow(len(text))
 	done := 0
 	for i, size := 0, 1; i < len(text); i += size {
@@ -70,7 +71,7 @@ func isInert(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r != '[' && r != 0x7f
 	}
-	return visible(r)
+	return plain.Visible(r)
 }
 
 // escape writes r as a JSON string spells it. All that is not ASCII stands in a string, and so does "##[".

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -139,7 +140,7 @@ func checkAnnotations(t *testing.T, log string, r *verdict.Report, limit int) {
 	for _, c := range ghtest.Commands(log) {
 		got[c.Name]++
 		for key, value := range c.Props {
-			if !strings.Contains(" file line col title ", " "+key+" ") || Line(value) != value {
+			if !strings.Contains(" file line col title ", " "+key+" ") || plain.Line(value) != value {
 				t.Errorf("property %s=%q", key, value)
 			}
 		}
@@ -215,7 +216,7 @@ func TestHostileDocuments(t *testing.T) {
 			checkXML(t, written(t, "junit", r, Options{}))
 			for _, format := range []string{"json", "sarif", "junit", "text", "github", "markdown"} {
 				for _, c := range written(t, format, r, Options{}) {
-					if c != '\n' && !visible(c) {
+					if c != '\n' && !plain.Visible(c) {
 						t.Errorf("%s with %q in it holds %U", format, s, c)
 					}
 				}

@@ -66,7 +66,7 @@ func writeMarkdown(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	p.evidence(r)
 	if p.left > 0 {
 		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",
-			count(p.left, "row"), p.max+1)
+			plain.Count(p.left, "row"), p.max+1)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (p *page) head(r *verdict.Report) {
 		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}
 	if len(r.NotRun) > 0 {
-		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", count(len(r.NotRun), "check"),
+		fmt.Fprintf(b, "**Not run:** %s: %s\n\n", plain.Count(len(r.NotRun), "check"),
 			markdown(strings.Join(r.NotRun, ", "), headField))
 	}
 	if len(r.Assumed) > 0 {
@@ -107,7 +107,7 @@ func (p *page) head(r *verdict.Report) {
 			markdown(strings.Join(r.Assumed, ", "), headField))
 	}
 	if len(r.Governance) > 0 {
-		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", count(len(r.Governance), "file"),
+		fmt.Fprintf(b, "**Governance:** %s changed: %s\n\n", plain.Count(len(r.Governance), "file"),
 			markdown(strings.Join(r.Governance, ", "), headField))
 	}
 	if r.Squash {
@@ -175,7 +175,7 @@ func (p *page) findings(r *verdict.Report) {
 func (p *page) results(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		count(r.Results.Len(), "result"))
+		plain.Count(r.Results.Len(), "result"))
 	all := slices.Collect(r.Results.All())
 	p.table(head, len(all), func(i int) string {
 		result := all[i]
@@ -187,7 +187,7 @@ func (p *page) results(r *verdict.Report) {
 func (p *page) evidence(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries "+
 		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
-		count(len(r.Evidence), "document"))
+		plain.Count(len(r.Evidence), "document"))
 	p.table(head, len(r.Evidence), func(i int) string {
 		e := r.Evidence[i]
 		document, from := link(e.URL), Markdown(e.Address)

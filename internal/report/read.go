@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -53,10 +54,10 @@ func Read(name string, data []byte) (*verdict.Report, error) {
 func first(err error) string {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		return Line(err.Error())
+		return plain.Line(err.Error())
 	}
 	for len(invalid.Causes) > 0 {
 		invalid = invalid.Causes[0]
 	}
-	return cut(Line(invalid.Error()), 500)
+	return cut(plain.Line(invalid.Error()), 500)
 }

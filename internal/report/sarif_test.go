@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -55,7 +56,7 @@ func checkTexts(t *testing.T, log sarifLog) {
 		}
 	}
 	for _, text := range texts {
-		if Line(text) != text || sarifTakesEffect.MatchString(text) {
+		if plain.Line(text) != text || sarifTakesEffect.MatchString(text) {
 			t.Errorf("%q takes effect", text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -64,7 +65,7 @@ func attested(n int) string {
 	if n == 1 {
 		return "1 requirement is for people to attest"
 	}
-	return count(n, "requirement") + " are for people to attest"
+	return plain.Count(n, "requirement") + " are for people to attest"
 }
 
 // examined says what was examined; tell makes foreign text safe where that stands.
@@ -79,7 +80,7 @@ func examined(r *verdict.Report, tell func(string) string) string {
 	case r.Installation != nil:
 		return examinedInstallation(r.Installation, len(ran))
 	case slices.Contains(noRegistry, r.Mode):
-		return count(len(ran), "check") + " on " + subjects(r, tell)
+		return plain.Count(len(ran), "check") + " on " + subjects(r, tell)
 	}
 	obtained := 0
 	for _, e := range r.Evidence {
@@ -87,11 +88,11 @@ func examined(r *verdict.Report, tell func(string) string) string {
 			obtained++
 		}
 	}
-	documents := count(obtained, "document")
+	documents := plain.Count(obtained, "document")
 	if obtained < len(r.Evidence) {
-		documents = fmt.Sprintf("%d of %s", obtained, count(len(r.Evidence), "document"))
+		documents = fmt.Sprintf("%d of %s", obtained, plain.Count(len(r.Evidence), "document"))
 	}
-	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), count(len(ran), "check"), documents)
+	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), plain.Count(len(ran), "check"), documents)
 	switch {
 	case judgedNothing(r):
 		s += "; nothing was judged"
@@ -114,7 +115,7 @@ func subjects(r *verdict.Report, tell func(string) string) string {
 	if len(groups) == 1 {
 		return tell(groups[0][0].Subject)
 	}
-	return count(len(groups), "subject")
+	return plain.Count(len(groups), "subject")
 }
 
 func isDecided(r verdict.Result) bool {
@@ -122,7 +123,8 @@ func isDecided(r verdict.Result) bool {
 }
 
 func examinedInstallation(i *verdict.Installation, rules int) string {
-	s := fmt.Sprintf("checked the installation, %s, read %s, ", count(rules, "check"), count(len(i.Files), "file"))
+	s := fmt.Sprintf("checked the installation, %s, read %s, ", plain.Count(rules, "check"),
+		plain.Count(len(i.Files), "file"))
 	if i.Repository == "" {
 		return s + "the forge was not asked"
 	}
@@ -184,12 +186,12 @@ func records(r *verdict.Report) string {
 		}
 	}
 	if total == 0 || total != r.Counts.Records {
-		return count(r.Counts.Records, "record")
+		return plain.Count(r.Counts.Records, "record")
 	}
 	var parts []string
 	for i, kind := range kinds {
 		if n[i] > 0 {
-			parts = append(parts, count(n[i], kind.name))
+			parts = append(parts, plain.Count(n[i], kind.name))
 		}
 	}
 	return strings.Join(parts, " and ")
@@ -212,7 +214,7 @@ func outcomes(r *verdict.Report) string {
 func assumptions(r *verdict.Report) string {
 	var parts []string
 	if n := len(r.NotRun); n > 0 {
-		part := count(n, "check") + " not run"
+		part := plain.Count(n, "check") + " not run"
 		if slices.Contains(r.Assumed, "--offline") {
 			part = "offline: " + part
 		}
@@ -223,14 +225,4 @@ func assumptions(r *verdict.Report) string {
 		parts = append(parts, "assumed: "+line(strings.Join(flags, ", ")))
 	}
 	return strings.Join(parts, "; ")
-}
-
-func count(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "ss"):
-		return fmt.Sprintf("%d %ses", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

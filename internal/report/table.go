@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -54,7 +55,8 @@ func writeList(b *bytes.Buffer, results []verdict.Result, width int, ink ink) {
 		fmt.Fprintln(b, strings.TrimRight(row, " "))
 	}
 	if manual > 0 {
-		fmt.Fprintf(b, "  %-*s  %s  --report checklist=FILE writes them down\n", width, count(manual, "requirement"),
+		fmt.Fprintf(b, "  %-*s  %s  --report checklist=FILE writes them down\n", width,
+			plain.Count(manual, "requirement"),
 			ink.verdict(verdict.Manual, fmt.Sprintf("%-12s", verdict.Manual)))
 	}
 }

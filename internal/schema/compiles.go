@@ -8,6 +8,7 @@ import (
 
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -70,8 +71,7 @@ func (l *locals) walk(v any, at string) {
 		}
 		to, ok := v["$ref"].(string)
 		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
-			!leads(l.root,
-				pointer) {
+			!leads(l.root, pointer) {
 			if e := (&Error{Pointer: at + "/$ref",
 				Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
 				l.fault = e
@@ -94,24 +94,6 @@ func leads(v any, pointer string) bool {
 	if text, err := url.PathUnescape(pointer); err == nil {
 		pointer = text
 	}
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch at := v.(type) {
-		case map[string]any:
-			member, ok := at[token]
-			if !ok {
-				return false
-			}
-			v = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at) {
-				return false
-			}
-			v = at[i]
-		default:
-			return false
-		}
-	}
-	return true
+	_, found := plain.Value(v, pointer)
+	return found
 }

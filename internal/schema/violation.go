@@ -12,6 +12,7 @@ import (
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -99,20 +100,21 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 	case *kind.Pattern:
 		return "pattern", fmt.Sprintf("%s does not match %s", show(k.Got), showPattern(k.Want))
 	case *kind.MinLength:
-		return "minLength", fmt.Sprintf("is %s long, at least %d %s required", several(k.Got, "character"), k.Want,
+		return "minLength", fmt.Sprintf("is %s long, at least %d %s required", plain.Count(k.Got, "character"), k.Want,
 			are(k.Want))
 	case *kind.MaxLength:
-		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", several(k.Got, "character"), k.Want,
+		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", plain.Count(k.Got, "character"), k.Want,
 			are(k.Want))
 	case *kind.MinItems:
-		return "minItems", fmt.Sprintf("has %s, at least %d %s required", several(k.Got, "item"), k.Want, are(k.Want))
+		return "minItems", fmt.Sprintf("has %s, at least %d %s required",
+			plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MaxItems:
-		return "maxItems", fmt.Sprintf("has %s, at most %d %s allowed", several(k.Got, "item"), k.Want, are(k.Want))
+		return "maxItems", fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MinProperties:
-		return "minProperties", fmt.Sprintf("has %s, at least %d %s required", several(k.Got, "member"), k.Want,
+		return "minProperties", fmt.Sprintf("has %s, at least %d %s required", plain.Count(k.Got, "member"), k.Want,
 			are(k.Want))
 	case *kind.MaxProperties:
-		return "maxProperties", fmt.Sprintf("has %s, at most %d %s allowed", several(k.Got, "member"), k.Want,
+		return "maxProperties", fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "member"), k.Want,
 			are(k.Want))
 	case *kind.UniqueItems:
 		return "uniqueItems", fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0],
@@ -131,10 +133,10 @@ func scalar(k library.ErrorKind) (keyword, message string) {
 		return "contains", "has no item of the kind that is required"
 	case *kind.MinContains:
 		return "minContains", fmt.Sprintf("has %s of the kind that is required, at least %d %s",
-			several(len(k.Got), "item"), k.Want, are(k.Want))
+			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.MaxContains:
 		return "maxContains", fmt.Sprintf("has %s of a kind of which at most %d %s allowed",
-			several(len(k.Got), "item"), k.Want, are(k.Want))
+			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.AnyOf:
 		return "anyOf", "fits none of the forms that are allowed"
 	case *kind.OneOf:
@@ -159,24 +161,8 @@ func (l *list) member(at, name string) string {
 }
 
 func lookup(v any, pointer string) any {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if pointer == "" {
-			break
-		}
-		switch in := v.(type) {
-		case map[string]any:
-			v = in[unescape.Replace(token)]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil
-			}
-			v = in[i]
-		default:
-			return nil
-		}
-	}
-	return v
+	found, _ := plain.Value(v, pointer)
+	return found
 }
 
 func (l *list) show(location []string) string { return show(lookup(l.root, pointer(location))) }
@@ -211,8 +197,6 @@ func pointer(location []string) string {
 	return b.String()
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
 // maxShown caps the characters of a foreign text in a message.
 const maxShown = 80
 
@@ -221,21 +205,10 @@ func showPattern(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return quote(text)
 	}
-	return shorten(text, maxShown)
+	return plain.Cut(text, maxShown)
 }
 
-func shorten(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n == most {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
-}
-
-func quote(text string) string { return strconv.Quote(shorten(text, maxShown)) }
+func quote(text string) string { return strconv.Quote(plain.Cut(text, maxShown)) }
 
 func show(v any) string {
 	switch v := v.(type) {
@@ -252,7 +225,7 @@ func show(v any) string {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case json.Number:
-		return shorten(v.String(), maxShown)
+		return plain.Cut(v.String(), maxShown)
 	}
 	return "a value that JSON cannot hold"
 }
@@ -267,7 +240,7 @@ func oneOf(values []any) string {
 		}
 		shown = append(shown, show(v))
 	}
-	return shorten(strings.Join(shown, ", "), 2*maxShown)
+	return plain.Cut(strings.Join(shown, ", "), 2*maxShown)
 }
 
 func number(r *big.Rat) string {
@@ -275,19 +248,7 @@ func number(r *big.Rat) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func are(n int) string { return plain.Plural(n, "is", "are") }
 
 func withArticle(typeName string) string {
 	switch typeName {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -300,8 +301,6 @@ func common(a, b string) int {
 	return n
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
 // follow gives what a JSON Pointer leads to from s, or nil. Below an unknown keyword it is a schema without a place.
 func (s *schema) follow(pointer string) *schema {
 	at := s
@@ -330,26 +329,9 @@ func (s *schema) loose(pointer, rest string) *schema {
 	if found := s.file.loose[s.resource.id+"#"+pointer]; found != nil {
 		return found
 	}
-	value := s.value
-	for rest != "" {
-		var token string
-		token, rest = cutToken(rest)
-		switch in := value.(type) {
-		case map[string]any:
-			member, ok := in[token]
-			if !ok {
-				return nil
-			}
-			value = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(in) || strconv.Itoa(i) != token {
-				return nil
-			}
-			value = in[i]
-		default:
-			return nil
-		}
+	value, leads := plain.Value(s.value, rest)
+	if !leads {
+		return nil
 	}
 	found := &schema{file: s.file, keyword: pointer, value: value, resource: s.resource, unpaired: true}
 	s.file.loose[s.resource.id+"#"+pointer] = found
@@ -362,7 +344,7 @@ func cutToken(pointer string) (token, rest string) {
 	if more {
 		rest = "/" + rest
 	}
-	return unescape.Replace(token), rest
+	return plain.Unescape(token), rest
 }
 
 // place spells where s stands, for a message.

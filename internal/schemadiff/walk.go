@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // visit is the comparison of two schema objects.
@@ -497,8 +499,5 @@ func show(v any) string {
 
 // quote spells foreign text in one line of bounded length.
 func quote(s string) string {
-	if r := []rune(s[:min(len(s), 400)]); len(r) > 80 {
-		s = string(r[:80]) + "…"
-	}
-	return strconv.QuoteToGraphic(s)
+	return strconv.QuoteToGraphic(plain.Cut(s, 80))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Rounded is the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754 double and
@@ -37,7 +39,7 @@ func firstRounded(v any) (steps []string, found bool) {
 	case map[string]any:
 		for name, member := range v {
 			if way, is := firstRounded(member); is {
-				consider(escape.Replace(name), way)
+				consider(strict.Escape(name), way)
 			}
 		}
 	case []any:
@@ -51,8 +53,6 @@ func firstRounded(v any) (steps []string, found bool) {
 	}
 	return steps, found
 }
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func rounded(token string) bool {
 	// A double holds every decimal of up to 15 digits.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"golang.org/x/crypto/cryptobyte"
 	tag "golang.org/x/crypto/cryptobyte/asn1"
 )
@@ -25,27 +26,15 @@ const MaxBytes = 16 << 10
 // Stdin is the name of a key's file that stands for the standard input.
 const Stdin = "-"
 
-// Error says why a text is no key that can sign, without a byte of it, and what would do.
-type Error struct{ Message, Remedy string }
-
-func (e *Error) Error() string { return e.Message }
-
-// Fix is the remedy.
-func (e *Error) Fix() string { return e.Remedy }
-
-// The remedies of Read.
+// What would do in place of a text that is no key that can sign. No error has a byte of the text.
 const (
 	makeOne = "make a key with: oap-gate key new FILE, and publish its public half in the DID Document"
 	private = "name the file of the private key, in PKCS #8 PEM, as a JWK, or as a Multikey (z…)"
 )
 
-func refused(remedy, format string, args ...any) error {
-	return &Error{fmt.Sprintf(format, args...), remedy}
-}
-
 // Read reads the key in a file, or for Stdin in stdin: PKCS #8 PEM, a JSON Web Key of type OKP with its d and x, or the
 // text of a Multikey's secret. The warning is not empty where others may read the file. The caller wipes the key.
-// Errors are of the file system, or an *Error.
+// Errors are of the file system, or say what would do.
 func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	if path != Stdin {
 		// As for all files: a FIFO that nobody writes to must not hold the program up.
@@ -62,7 +51,7 @@ func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	n, err := io.ReadFull(stdin, text)
 	switch {
 	case err == nil:
-		return nil, "", refused(private, "the key's file has more than %d bytes, a key has fewer", MaxBytes)
+		return nil, "", remedy.Errorf(private, "the key's file has more than %d bytes, a key has fewer", MaxBytes)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, "", fmt.Errorf("reading the key: %w", err)
 	}
@@ -90,21 +79,21 @@ func parse(text, seed []byte) (*Key, error) {
 	begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
 	switch {
 	case len(text) == 0:
-		return nil, refused(private, "the key's file is empty")
+		return nil, remedy.Errorf(private, "the key's file is empty")
 	case bytes.Contains(text, []byte(begin)):
 		return fromPEM(text, seed)
 	case begins("{"):
 		return fromJWK(text, seed)
 	case begins("ssh-"), begins("did:"), begins("z6Mk"), begins("MCowBQYDK2Vw"):
-		return nil, refused(private, "the file holds a public key, and a public key cannot sign")
+		return nil, remedy.Errorf(private, "the file holds a public key, and a public key cannot sign")
 	case begins("z"):
 		return fromMultikey(text, seed)
 	case begins("PuTTY-User-Key-File"):
-		return nil, refused(makeOne, "the file holds a key of PuTTY, which is not read")
+		return nil, remedy.Errorf(makeOne, "the file holds a key of PuTTY, which is not read")
 	case begins("PRIVATE+KEY+"):
-		return nil, refused(makeOne, "the file holds the key of a signed note, which is for checkpoints alone")
+		return nil, remedy.Errorf(makeOne, "the file holds the key of a signed note, which is for checkpoints alone")
 	}
-	return nil, refused(private, "the file holds neither PKCS #8 PEM nor a JWK nor a Multikey")
+	return nil, remedy.Errorf(private, "the file holds neither PKCS #8 PEM nor a JWK nor a Multikey")
 }
 
 const begin = "-----BEGIN "
@@ -112,26 +101,26 @@ const begin = "-----BEGIN "
 func fromPEM(text, seed []byte) (*Key, error) {
 	block, rest := pem.Decode(text)
 	if block == nil {
-		return nil, refused(private, "the PEM text is cut off or broken")
+		return nil, remedy.Errorf(private, "the PEM text is cut off or broken")
 	}
 	defer clear(block.Bytes)
 	decrypt := "pipe the decrypted key in: openssl pkey -in FILE | oap-gate … --key -"
 	switch kind := block.Type; {
 	case kind == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
-		return nil, refused(decrypt, "the key is encrypted, and no passphrase is asked for")
+		return nil, remedy.Errorf(decrypt, "the key is encrypted, and no passphrase is asked for")
 	case kind == "OPENSSH PRIVATE KEY":
-		return nil, refused(makeOne, "the key is in the format of OpenSSH, which is not read")
+		return nil, remedy.Errorf(makeOne, "the key is in the format of OpenSSH, which is not read")
 	case strings.HasSuffix(kind, "PUBLIC KEY"), kind == "CERTIFICATE":
-		return nil, refused(private, "the file holds a public key, and a public key cannot sign")
+		return nil, remedy.Errorf(private, "the file holds a public key, and a public key cannot sign")
 	case kind == "PGP PRIVATE KEY BLOCK":
-		return nil, refused(makeOne, "the key is in the format of OpenPGP, which is not read")
+		return nil, remedy.Errorf(makeOne, "the key is in the format of OpenPGP, which is not read")
 	case strings.HasSuffix(kind, " PRIVATE KEY"), kind == "EC PARAMETERS", kind == "DSA PARAMETERS":
 		algorithm, _, _ := strings.Cut(kind, " ")
-		return nil, refused(makeOne, "the key is one of %.20q, Ed25519 is needed", algorithm)
+		return nil, remedy.Errorf(makeOne, "the key is one of %.20q, Ed25519 is needed", algorithm)
 	case kind != "PRIVATE KEY":
-		return nil, refused(private, "the PEM block is a %.40q, a \"PRIVATE KEY\" is needed", kind)
+		return nil, remedy.Errorf(private, "the PEM block is a %.40q, a \"PRIVATE KEY\" is needed", kind)
 	case bytes.Contains(rest, []byte(begin)):
-		return nil, refused("put the one key alone into the file", "the file holds more than one PEM block")
+		return nil, remedy.Errorf("put the one key alone into the file", "the file holds more than one PEM block")
 	}
 	return fromPKCS8(block.Bytes, seed)
 }
@@ -146,7 +135,7 @@ var algorithms = map[string]string{
 
 // fromPKCS8 reads the key of RFC 8410 section 7. The parser of crypto/x509 would leave copies behind.
 func fromPKCS8(der, seed []byte) (*Key, error) {
-	broken := refused(private, "the PEM block holds no PKCS #8 key of RFC 8410")
+	broken := remedy.Errorf(private, "the PEM block holds no PKCS #8 key of RFC 8410")
 	var (
 		input                          = cryptobyte.String(der)
 		key, algorithm, octets, scalar cryptobyte.String
@@ -164,7 +153,7 @@ func fromPKCS8(der, seed []byte) (*Key, error) {
 		if !known {
 			name = "the algorithm " + oid.String()
 		}
-		return nil, refused(makeOne, "the key is one of %.60s, Ed25519 is needed", name)
+		return nil, remedy.Errorf(makeOne, "the key is one of %.60s, Ed25519 is needed", name)
 	}
 	if version < 0 || version > 1 || !algorithm.Empty() || !key.ReadASN1(&octets, tag.OCTET_STRING) ||
 		!octets.ReadASN1(&scalar, tag.OCTET_STRING) || !octets.Empty() || len(scalar) != ed25519.SeedSize ||
@@ -187,7 +176,7 @@ func belonging(seed, public []byte, name string) (*Key, error) {
 	k := fromSeed(seed)
 	if !bytes.Equal(k.public, public) {
 		k.Wipe()
-		return nil, refused(makeOne, "%s is that of another private key", name)
+		return nil, remedy.Errorf(makeOne, "%s is that of another private key", name)
 	}
 	return k, nil
 }
@@ -195,7 +184,7 @@ func belonging(seed, public []byte, name string) (*Key, error) {
 // fromJWK reads a JSON Web Key (RFC 8037 section 2). A reader that makes strings of the members would leave copies that
 // nothing can wipe.
 func fromJWK(text, seed []byte) (*Key, error) {
-	broken := refused(private, "the file begins as a JWK and is no JSON object of members that differ")
+	broken := remedy.Errorf(private, "the file begins as a JWK and is no JSON object of members that differ")
 	members := map[string][]byte{}
 	d := jsontext.NewDecoder(bytes.NewBuffer(text)) // which reads the text where it is
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
@@ -219,22 +208,22 @@ func fromJWK(text, seed []byte) (*Key, error) {
 	is := func(name, value string) bool { return string(members[name]) == `"`+value+`"` }
 	switch {
 	case members["keys"] != nil:
-		return nil, refused("put the one key alone into the file", "the file holds a set of JWKs")
+		return nil, remedy.Errorf("put the one key alone into the file", "the file holds a set of JWKs")
 	case members["secretKeyMultibase"] != nil || members["privateKeyMultibase"] != nil:
-		return nil, refused("put the text of its secret (z…) alone into the file",
+		return nil, remedy.Errorf("put the text of its secret (z…) alone into the file",
 			"the file holds a verification method, and no key alone")
 	case members["ciphertext"] != nil:
-		return nil, refused("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
+		return nil, remedy.Errorf("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
 	case !is("kty", "OKP") || !is("crv", "Ed25519"):
-		return nil, refused(makeOne, "the JWK has not the kty OKP and the crv Ed25519, which are needed")
+		return nil, remedy.Errorf(makeOne, "the JWK has not the kty OKP and the crv Ed25519, which are needed")
 	case members["d"] == nil:
-		return nil, refused(private, "the JWK has no member d: it is a public key, and a public key cannot sign")
+		return nil, remedy.Errorf(private, "the JWK has no member d: it is a public key, and a public key cannot sign")
 	case members["x"] == nil:
-		return nil, refused("add x, the public half (RFC 8037 section 2)", "the JWK has no member x")
+		return nil, remedy.Errorf("add x, the public half (RFC 8037 section 2)", "the JWK has no member x")
 	}
 	public := make([]byte, ed25519.PublicKeySize)
 	if !fromBase64(seed, members["d"]) || !fromBase64(public, members["x"]) {
-		return nil, refused(private, "d or x of the JWK is not the base64url, without padding, of 32 bytes")
+		return nil, remedy.Errorf(private, "d or x of the JWK is not the base64url, without padding, of 32 bytes")
 	}
 	return belonging(seed, public, "x of the JWK")
 }
@@ -266,7 +255,8 @@ func fromMultikey(text, seed []byte) (*Key, error) {
 		}
 		return fromSeed(seed), nil
 	}
-	return nil, refused(private, "the Multikey is not the secret of an Ed25519 key (multicodec 0x1300, base58btc)")
+	return nil, remedy.Errorf(private,
+		"the Multikey is not the secret of an Ed25519 key (multicodec 0x1300, base58btc)")
 }
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

@@ -25,6 +25,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // seed is that of RFC 8032 section 7.1, TEST 2.
@@ -179,11 +180,11 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: read as %v", c.name, k)
 			continue
 		}
-		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Remedy == "" || !strings.Contains(e.Message+" "+e.Remedy, c.want) {
+		e, ok := errors.AsType[*remedy.Error](err)
+		if !ok || e.Fix() == "" || !strings.Contains(e.Error()+" "+e.Fix(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
-		if leak := shows(err.Error()+e.Remedy, seed); leak != "" {
+		if leak := shows(err.Error()+e.Fix(), seed); leak != "" {
 			t.Errorf("%s: the error shows the key as %s", c.name, leak)
 		}
 	}
@@ -357,7 +358,7 @@ func TestNoWorkTree(t *testing.T) {
 	}
 	for _, dir := range links {
 		err := k.WriteFile(filepath.Join(dir, "key"))
-		if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Message, "Git work tree") {
+		if e, ok := errors.AsType[*remedy.Error](err); !ok || !strings.Contains(e.Error(), "Git work tree") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -449,7 +450,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		k, _, err := Read(Stdin, bytes.NewReader(text))
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*remedy.Error](err); !ok {
 				t.Fatal(err)
 			}
 			return

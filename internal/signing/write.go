@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // pkcs8 is what stands before the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
@@ -21,7 +22,7 @@ func (k *Key) WriteFile(path string) error {
 		return errors.New("writing the key: it was wiped")
 	}
 	if _, name := filepath.Split(path); name == "" {
-		return refused("name the file too", "%s names a folder", path) // whose own name filepath.Base would take
+		return remedy.Errorf("name the file too", "%s names a folder", path) // whose own name filepath.Base would take
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -31,7 +32,7 @@ func (k *Key) WriteFile(path string) error {
 		return fmt.Errorf("writing the key: %w", err)
 	}
 	if tree := workTree(dir); tree != "" {
-		return refused("name a file outside of it",
+		return remedy.Errorf("name a file outside of it",
 			"%s lies in the Git work tree %s, and a key that is committed is known to all", path, tree)
 	}
 	root, err := os.OpenRoot(dir)

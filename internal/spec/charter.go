@@ -53,7 +53,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	if !slices.ContainsFunc(roster, func(m maintainer) bool { return m.advocate }) {
 		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so "+
 			"that no "+
-			"approval can clear the gate; the change touches user rights: %s", plural(len(roster), "Maintainer"), why).
+			"approval can clear the gate; the change touches user rights: %s", plain.Count(len(roster), "Maintainer"),
+			why).
 			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull " +
 				"request of its own")
 		return out, nil
@@ -67,7 +68,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	t := tally(&out, at, roster, latest(reviews), p, authors)
 	if len(t.counted) < quorum || len(t.organisations) < quorum {
 		out.Errorf(at, "", "quorum", "%s of %s count, at least %d of %d organisations are needed%s; the change "+
-			"touches user rights: %s", plural(len(t.counted), "approval"), plural(len(t.organisations), "organisation"),
+			"touches user rights: %s", plain.Count(len(t.counted), "approval"),
+			plain.Count(len(t.organisations), "organisation"),
 			quorum, quorum,
 			t.missing(roster), why).WithFix("ask for reviews of the head that hold the words Charter Review Gate " +
 			"cleared")
@@ -78,8 +80,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 				maintainersPath)
 	}
 	if !out.Has(verdict.Error) {
-		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plural(len(t.counted), "approval"),
-			plural(len(t.organisations), "organisation"))
+		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plain.Count(len(t.counted), "approval"),
+			plain.Count(len(t.organisations), "organisation"))
 	}
 	return out.OrPass(), nil
 }

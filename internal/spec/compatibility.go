@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -43,7 +44,7 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source,
 			shorten(g.declared))
 	case !g.out.Has(verdict.Error):
-		g.out.Verified = plural(len(g.judged), "schema") + " judged"
+		g.out.Verified = plain.Count(len(g.judged), "schema") + " judged"
 	}
 	return g.out.OrPass(), nil
 }
@@ -241,7 +242,7 @@ func (g *compatibility) declaration() {
 		g.declared = g.Words.declaration()
 	}
 	for _, f := range g.fields {
-		switch new := plural(f.count, "new optional field"); {
+		switch new := plain.Count(f.count, "new optional field"); {
 		case g.Words == nil:
 			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares "+
 				"the change additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -43,7 +44,7 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		if e.missing > 0 {
 			out.Warnf(file(levelsPath), "", "level-names-missing-test",
 				"it newly names %s that are not under test-suite/",
-				plural(e.missing, "test")).WithFix("add the tests, or leave them out of the levels")
+				plain.Count(e.missing, "test")).WithFix("add the tests, or leave them out of the levels")
 		}
 	}
 	switch {
@@ -283,7 +284,7 @@ func (v *View) levels(budget *int) (why string, missing int, err error) {
 	case fresh == 0:
 		why = "names no new test"
 	case len(gone) > 0:
-		why = fmt.Sprintf("names %s that are not there", plural(len(gone), "test"))
+		why = fmt.Sprintf("names %s that are not there", plain.Count(len(gone), "test"))
 	}
 	return why, len(gone), nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -119,8 +121,8 @@ func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
 
 func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, texts *Texts) error {
 	if len(changes) > maxChanges {
-		return &gitstore.Error{Op: "comparing", Object: "the trees", Remedy: "split the change",
-			Err: fmt.Errorf("%w: %d changed paths, at most %d are judged", ErrLimit, len(changes), maxChanges)}
+		return remedy.Errorf("split the change",
+			"comparing the trees: %w: %d changed paths, at most %d are judged", ErrLimit, len(changes), maxChanges)
 	}
 	p.Views = append(p.Views, &View{Base: base, Head: head, Changes: changes, texts: texts})
 	return nil
@@ -246,18 +248,16 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path),
-			Remedy: "make the file smaller, or split it",
-			Err:    fmt.Errorf("%w: at most %d bytes of it are read", gitstore.ErrTooLarge, most)}
+		return nil, remedy.Errorf("make the file smaller, or split it",
+			"reading %q: %w: at most %d bytes of it are read", path, gitstore.ErrTooLarge, most)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if *budget -= len(data); *budget < 0 {
-		return nil, &gitstore.Error{Op: "reading", Object: fmt.Sprintf("%q", path), Remedy: "split the change",
-			Err: fmt.Errorf("%w: with it, more than %d MiB of texts or %d MiB of schemas would be read", ErrLimit,
-				maxTexts>>20,
-				maxSchemas>>20)}
+		return nil, remedy.Errorf("split the change",
+			"reading %q: %w: with it, more than %d MiB of texts or %d MiB of schemas would be read", path, ErrLimit,
+			maxTexts>>20, maxSchemas>>20)
 	}
 	return data, nil
 }
@@ -283,19 +283,4 @@ func quoted(texts []string) string {
 // maxQuote is how many characters of one sentence a message shows.
 const maxQuote = 200
 
-func shorten(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxQuote {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func shorten(s string) string { return plain.Cut(s, maxQuote) }

@@ -139,7 +139,7 @@ func hasLabel(ctx context.Context, c *forge.Client) (bool, error) {
 
 // reminded reports whether a listing that is not revoked ends within a time, or ended not long ago.
 func reminded(row listing.Row, at time.Time, within time.Duration) bool {
-	if _, err := listing.ListingPath(row.Slug); err != nil { // a stranger's file name stays out of issues
+	if _, err := listing.Path(row.Slug); err != nil { // a stranger's file name stays out of issues
 		return false
 	}
 	if row.Until == nil || row.Status == verdict.StatusRevoked || row.Status == verdict.StatusInvalid {

@@ -390,3 +390,17 @@ func TestOldIssue(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A forge that asks for rest, or does not answer, or no longer knows the token, is asked for nothing more.
+func TestRestIsGiven(t *testing.T) {
+	for status, want := range map[int]error{429: forge.ErrLimited, 502: forge.ErrUnavailable,
+		401: forge.ErrUnauthorized} {
+		s, c := start(t)
+		s.Fail(ghtest.Failure{Method: "PATCH", Status: status, Header: map[string]string{"Retry-After": "3600"}})
+		plan := slices.Repeat([]Change{{Text: "edit", Method: "PATCH", Path: "issues/1"}}, 3)
+		err := Apply(t.Context(), c, plan, 0, func(Change, error) { t.Errorf("%d: told of", status) })
+		if asked := len(s.Writes()); asked != 1 || !errors.Is(err, want) {
+			t.Errorf("%d: asked %d times, %v", status, asked, err)
+		}
+	}
+}

@@ -8,12 +8,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // warnAge is the age of a clone from which on a step warns where the caller set no limit.
-const warnAge = 14 * span.Day
+const warnAge = 14 * plain.Day
 
 // noRegistry is what a step finds without a clone.
 func noRegistry(why string) verdict.Outcome {
@@ -30,7 +30,7 @@ func (w *work) old() (verdict.Outcome, bool) {
 	if w.cfg.MaxAge == 0 || age <= w.cfg.MaxAge {
 		return out, false
 	}
-	w.agedFinding(&out, verdict.Doubt, fmt.Sprintf("--max-age allows %s", span.Text(w.cfg.MaxAge)))
+	w.agedFinding(&out, verdict.Doubt, fmt.Sprintf("--max-age allows %s", plain.Span(w.cfg.MaxAge)))
 	return out, true
 }
 
@@ -38,7 +38,7 @@ func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit 
 	c := w.cfg.Clone
 	f := o.Add(verdict.Unplaced{}, severity, "", "clone-old",
 		"the clone is of %s, %s ago; %s: what was revoked since does not show in it",
-		stamp(c.When), span.Text(w.src.Now().Sub(c.When)), limit)
+		stamp(c.When), plain.Span(w.src.Now().Sub(c.When)), limit)
 	f.Commit = c.Commit
 	f.WithFix("fetch the registry again")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/span"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -149,7 +149,7 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 			"the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
 			WithFix("set conformance.receipt_uri in the Manifest to the Receipt that is listed")
 	}
-	out.Verified = "names " + cut(m.ReceiptURI, 200)
+	out.Verified = "names " + plain.Cut(m.ReceiptURI, 200)
 	return out, nil
 }
 
@@ -206,7 +206,7 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 			WithFix("attest with a trusted version, or name this one with --trusted-suites")
 	}
 	if len(out.Findings) == 0 {
-		out.Verified = "version " + cut(r.SuiteVersion, 100)
+		out.Verified = "version " + plain.Cut(r.SuiteVersion, 100)
 	}
 	return out, nil
 }
@@ -221,13 +221,13 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	if from := r.NotBefore.Time; !from.IsZero() && now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
 			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
-			stamp(from), stamp(now), span.Text(checks.Skew)).WithFix("wait until %s", stamp(from.Add(-checks.Skew)))
+			stamp(from), stamp(now), plain.Span(checks.Skew)).WithFix("wait until %s", stamp(from.Add(-checks.Skew)))
 	}
 	until := r.NotAfter.Time
 	if !until.IsZero() && !now.Before(until) {
 		out.Errorf(receiptDocument, "/validity/not_after", "expired", "validity.not_after is %s, it is %s, %s later",
 			stamp(until), stamp(now),
-			span.Text(now.Sub(until))).WithFix("the implementation must attest again (RFC 0019 section 7.2)")
+			plain.Span(now.Sub(until))).WithFix("the implementation must attest again (RFC 0019 section 7.2)")
 	}
 	if !r.NotBefore.IsZero() && !until.IsZero() {
 		d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond)
@@ -239,11 +239,11 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 		case d > checks.Window:
 			out.Warnf(receiptDocument, "/validity/not_after", "window-too-long",
 				"validity.not_after is %s after not_before, %s is the default, and all that a listing may have",
-				span.Text(d), span.Text(checks.Window)).WithFix("attest at least every 90 days")
+				plain.Span(d), plain.Span(checks.Window)).WithFix("attest at least every 90 days")
 		}
 	}
 	if !out.Has(verdict.Error) {
-		out.Verified = "until " + stamp(until) + ", " + span.Text(until.Sub(now)) + " left"
+		out.Verified = "until " + stamp(until) + ", " + plain.Span(until.Sub(now)) + " left"
 	}
 	return out, nil
 }
@@ -287,7 +287,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	case unreadable != nil:
 		return verdict.Skip("needs the Manifest's tool.did: see manifest"), nil
 	default:
-		out.Verified = "the Receipt is that of " + cut(m.ToolDID, 200)
+		out.Verified = "the Receipt is that of " + plain.Cut(m.ToolDID, 200)
 		if asked == "" {
 			out.Verified += ", the Manifest's host is not known"
 		}

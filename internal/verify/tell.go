@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -45,23 +46,25 @@ func (r *Report) JSON(several bool) ([]byte, error) {
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
-// Text tells the report to people. The canonical bytes are shown as they are, or for a terminal made harmless.
-func (r *Report) Text(terminal bool) []byte {
+// Text tells the report to people, in colours where they are asked for. The canonical bytes are shown as they are, or
+// for a terminal made harmless.
+func (r *Report) Text(terminal, color bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, as of %s\n", report.Line(r.Target), stamp(r.Timestamp))
+	fmt.Fprintf(&b, "%s, as of %s\n", plain.Line(r.Target), stamp(r.Timestamp))
 	if r.Registry != nil && r.Registry.Chosen != "" {
-		fmt.Fprintf(&b, "registry: %s\n", report.Line(r.Registry.Chosen))
+		fmt.Fprintf(&b, "registry: %s\n", plain.Line(r.Registry.Chosen))
 	}
 	b.WriteByte('\n')
 	if r.Verdict == verdict.Errored {
-		fmt.Fprintf(&b, "error: could not run: %s\n    fix: %s\n", report.Line(r.Error), report.Line(r.Remedy))
+		fmt.Fprintf(&b, "%s\n    fix: %s\n",
+			report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)), plain.Line(r.Remedy))
 		return b.Bytes()
 	}
 	for _, s := range r.Steps {
-		fmt.Fprintf(&b, "%-4s  %-18s", words[s.Verdict], s.Step)
+		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
 		told := s.Findings
 		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
-			fmt.Fprintf(&b, " %s\n", report.Line(s.Reason))
+			fmt.Fprintf(&b, " %s\n", plain.Line(s.Reason))
 		} else {
 			writeFinding(&b, told[0], "")
 			told = told[1:]
@@ -76,31 +79,31 @@ func (r *Report) Text(terminal bool) []byte {
 		writeCanonical(&b, c, terminal)
 	}
 	if len(r.Assumed) > 0 {
-		fmt.Fprintf(&b, "assumed: %s\n", report.Line(strings.Join(r.Assumed, ", ")))
+		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
 	}
-	fmt.Fprintf(&b, "%s\n", r.summary())
+	fmt.Fprintf(&b, "%s\n", report.Shade(color, r.Verdict, r.summary()))
 	return b.Bytes()
 }
 
 func writeFinding(b *bytes.Buffer, f Finding, severity string) {
-	fmt.Fprintf(b, " %s%s", severity, report.Line(f.Message))
+	fmt.Fprintf(b, " %s%s", severity, plain.Line(f.Message))
 	if f.Commit != "" {
-		fmt.Fprintf(b, " (commit %.12s)", report.Line(f.Commit))
+		fmt.Fprintf(b, " (commit %.12s)", plain.Line(f.Commit))
 	}
-	fmt.Fprintf(b, " [%s]\n", report.Line(f.Code))
+	fmt.Fprintf(b, " [%s]\n", plain.Line(f.Code))
 	if f.Fix != "" {
-		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), report.Line(f.Fix))
+		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), plain.Line(f.Fix))
 	}
 }
 
 func writeCanonical(b *bytes.Buffer, c *Canonical, terminal bool) {
 	if c.Error != "" {
-		fmt.Fprintf(b, "to sign: nothing: %s\n\n", report.Line(c.Error))
+		fmt.Fprintf(b, "to sign: nothing: %s\n\n", plain.Line(c.Error))
 		return
 	}
 	fmt.Fprintf(b, "to sign: %d bytes, sha256 %s\n", len(c.Text), c.SHA256)
 	if terminal {
-		fmt.Fprintf(b, "%s\n\n", report.Line(c.Text))
+		fmt.Fprintf(b, "%s\n\n", plain.Line(c.Text))
 	} else {
 		fmt.Fprintf(b, "%s\n\n", c.Text)
 	}
@@ -112,13 +115,13 @@ func (r *Report) summary() string {
 	if slices.Contains(r.Assumed, Unlooked) {
 		s = "accepted, revocations unknown: "
 	}
-	s += report.Line(levelList(r.AcceptedLevels)) + " of " + report.Line(levelList(r.ClaimedLevels))
+	s += plain.Line(levelList(r.AcceptedLevels)) + " of " + plain.Line(levelList(r.ClaimedLevels))
 	if r.Level != "" {
 		s += fmt.Sprintf(", asked for: %s", r.Level)
 	}
 	var of []string
 	if r.DID != "" {
-		of = append(of, report.Line(r.DID))
+		of = append(of, plain.Line(r.DID))
 	}
 	if len(r.ReceiptSHA256) >= 12 {
 		of = append(of, "receipt "+r.ReceiptSHA256[:12]+"…")

@@ -3,12 +3,9 @@ package verify
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -17,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -119,8 +117,8 @@ func (w *work) look() error {
 	}
 	l := w.cfg.Standing.BySlug(w.target.Slug)
 	if l == nil {
-		return fmt.Errorf("%w: %s is not in commit %.12s", ErrNotListed, listing.Path(w.target.Slug),
-			w.cfg.Clone.Commit)
+		return fmt.Errorf("%w: %s/%s.json is not in commit %.12s", ErrNotListed, registry.KindListing.Folder(),
+			w.target.Slug, w.cfg.Clone.Commit)
 	}
 	var err error
 	if w.pinned, err = w.cfg.Standing.Listing(w.ctx, l); err != nil {
@@ -201,17 +199,9 @@ func (w *work) claim(r *receipt.Receipt) {
 	for _, l := range r.ClaimedLevels {
 		if !seen[l] && len(seen) < maxClaimed {
 			seen[l] = true
-			w.claimed = append(w.claimed, level.Level(cut(string(l), 100)))
+			w.claimed = append(w.claimed, level.Level(plain.Cut(string(l), 100)))
 		}
 	}
-}
-
-// cut shortens foreign text, at a character.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func (w *work) receipt() *receipt.Receipt {
@@ -234,7 +224,7 @@ func (w *work) draft() {
 	}
 	w.did = cmp.Or(w.did, w.target.DID)
 	if len(w.did) > did.MaxLength {
-		w.did = cut(w.did, 200) // it is none
+		w.did = plain.Cut(w.did, 200) // it is none
 	}
 	standing := w.cfg.Standing
 	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
@@ -281,7 +271,7 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 	}
 	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256
 	if r := w.receipt(); r != nil {
-		rep.SuiteVersion = cut(r.SuiteVersion, 100)
+		rep.SuiteVersion = plain.Cut(r.SuiteVersion, 100)
 		if !r.NotAfter.IsZero() {
 			rep.NotAfter = &r.NotAfter.Time
 		}
@@ -320,8 +310,7 @@ func (w *work) canonical() *Canonical {
 	if err != nil {
 		return &Canonical{Error: err.Error()}
 	}
-	sum := sha256.Sum256(text)
-	return &Canonical{Text: string(text), SHA256: hex.EncodeToString(sum[:])}
+	return &Canonical{Text: string(text), SHA256: plain.SHA256(text)}
 }
 
 // step is an outcome as the report has it, its worst finding first.
@@ -350,7 +339,7 @@ func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 	if rule.ID == "receipt-fetch" {
 		s.SHA256 = w.facts.ReceiptText.Value.SHA256
 		if r := w.receipt(); r != nil {
-			s.ReceiptID = cut(r.ID, 200)
+			s.ReceiptID = plain.Cut(r.ID, 200)
 		}
 	}
 	return s, nil

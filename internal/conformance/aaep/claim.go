@@ -165,7 +165,7 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 }
 
 func quoted(text string) string {
-	return strconv.Quote(cut(strings.Join(strings.Fields(text), " "), 160))
+	return strconv.Quote(plain.Cut(strings.Join(strings.Fields(text), " "), 160))
 }
 
 // reported is what a report says, in either of the forms that are known.
@@ -203,10 +203,11 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 	}
 	if !r.passed {
 		o.Errorf(at, "", "claim-not-passed", "the verdict of the report is %s, a pass is needed",
-			strconv.Quote(cut(r.verdict, 40)))
+			strconv.Quote(plain.Cut(r.verdict, 40)))
 	}
 	if r.failures > 0 {
-		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error", count(r.failures, "failure"))
+		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error",
+			plain.Count(r.failures, "failure"))
 	}
 	for _, rule := range Rules {
 		if r.notRun != nil && r.notRun[rule.ID] && rule.Level > 1 && rule.Level <= level {
@@ -228,8 +229,8 @@ func readReport(root any) (r reported, wrong string) {
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
 			protocol != "aaep" {
 			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed",
-				cut(mode, 40),
-				cut(protocol, 40))
+				plain.Cut(mode, 40),
+				plain.Cut(protocol, 40))
 		}
 		number, _ := strict.Member(root, "level").(json.Number)
 		of, _ := integer(number)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -659,7 +660,8 @@ func (v *visit) results() ([]verdict.Result, error) {
 		return err
 	}
 	if len(v.transport.Findings) == 0 {
-		v.transport = verdict.Pass("%s of %s ended", count(len(v.ran), "session"), count(len(v.Scenarios), "scenario"))
+		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"),
+			plain.Count(len(v.Scenarios), "scenario"))
 	}
 	if err := add(LiveStream, v.transport); err != nil {
 		return nil, err
@@ -675,7 +677,7 @@ func (v *visit) results() ([]verdict.Result, error) {
 		switch {
 		case len(o.Findings) > 0:
 		case p.shown > 0:
-			o = verdict.Pass("%s", count(p.shown, "scenario"))
+			o = verdict.Pass("%s", plain.Count(p.shown, "scenario"))
 		case p.skipped != "":
 			o = verdict.Skip("%s", p.skipped)
 		case v.stream.broken:

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -121,7 +122,7 @@ func TestLive(t *testing.T) {
 				v, got, captured := visited(t, aaeptest.Options{Reference: layout == LayoutReference, Fault: fault},
 					every, nil)
 				if diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(got, " "))); diff != "" {
-					t.Errorf("%s: %s\n%s", v, diff, cut(string(captured.Messages), 20000))
+					t.Errorf("%s: %s\n%s", v, diff, plain.Cut(string(captured.Messages), 20000))
 				}
 				if (v == "pass") != (fault == "" || fault == "late-default") {
 					t.Errorf("verdict %s", v)
@@ -262,7 +263,7 @@ func TestReadScenarios(t *testing.T) {
 		"- {name: a, start: b, reply: none}\n---\n- {name: a, start: b, reply: n}": "document",
 	} {
 		if all, err := ReadScenarios("s", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v %v, want %s", cut(text, 80), all, err, want)
+			t.Errorf("%q: %v %v, want %s", plain.Cut(text, 80), all, err, want)
 		}
 	}
 	all, err := ReadScenarios("s",
@@ -297,7 +298,7 @@ func TestSSE(t *testing.T) {
 			all = append(all, string(data))
 		}
 		if got := strings.Join(all, " "); got != want {
-			t.Errorf("%q: %q, want %q", cut(text, 60), got, want)
+			t.Errorf("%q: %q, want %q", plain.Cut(text, 60), got, want)
 		}
 	}
 }

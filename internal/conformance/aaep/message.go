@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -132,7 +132,7 @@ func show(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return strconv.Quote(cut(v, 60))
+		return strconv.Quote(plain.Cut(v, 60))
 	case json.Number:
 		return v.String()
 	case bool:
@@ -141,12 +141,4 @@ func show(v any) string {
 		return fmt.Sprintf("a list of %d", len(v))
 	}
 	return "an object"
-}
-
-// cut is s, with an ellipsis for what is over max characters.
-func cut(s string, max int) string {
-	if utf8.RuneCountInString(s) <= max {
-		return s
-	}
-	return string([]rune(s)[:max-1]) + "…"
 }

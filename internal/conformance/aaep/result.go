@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -134,7 +135,7 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		case s.events == 0:
 			o.Skipped = "no event is in the input"
 		default:
-			o = verdict.Pass("%s, each by itself", count(s.events, "event"))
+			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "event"))
 		}
 		r, err := o.Result(Rules[check], s.path)
 		if err != nil {
@@ -218,20 +219,13 @@ func (o *session) unshown(check int) string {
 func (o *session) shown(check int) string {
 	switch check {
 	case state:
-		return count(int(o.state.n), "change") + " of state"
+		return plain.Count(int(o.state.n), "change") + " of state"
 	case confirmation:
-		return count(int(o.acted), "irreversible tool call")
+		return plain.Count(int(o.acted), "irreversible tool call")
 	case blocking:
-		return count(int(o.held), "irreversible tool call") + " with a confirmation"
+		return plain.Count(int(o.held), "irreversible tool call") + " with a confirmation"
 	case resolution:
-		return count(int(o.answered), "answered question")
+		return plain.Count(int(o.answered), "answered question")
 	}
-	return count(int(o.events), "event")
-}
-
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
+	return plain.Count(int(o.events), "event")
 }

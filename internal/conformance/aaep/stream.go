@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -221,7 +222,7 @@ func (s *Stream) sessionOf(m *message) *session {
 		text = strings.Clone(text)
 		of = new(session)
 		if s.byID[text] = of; len(s.sessions) < maxSubjects {
-			of.said = &said{subject: s.path + "#" + cut(text, 80)}
+			of.said = &said{subject: s.path + "#" + plain.Cut(text, 80)}
 		} else {
 			of.said = s.own
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -68,7 +69,7 @@ func listed(texts []string) string {
 	const most = 10
 	var all []string
 	for _, t := range texts[:min(len(texts), most)] {
-		all = append(all, fmt.Sprintf("%q", cut(t, 100)))
+		all = append(all, fmt.Sprintf("%q", plain.Cut(t, 100)))
 	}
 	if more := len(texts) - most; more > 0 {
 		all = append(all, strconv.Itoa(more)+" more")
@@ -96,7 +97,7 @@ func judgeProfile(in *Input) verdict.Outcome {
 	}
 	c, r := in.contract, in.response
 	if r.profile == c.Profile && r.profileVersion == c.Version {
-		return verdict.Pass("%s %s", cut(c.Profile, 200), cut(c.Version, 100))
+		return verdict.Pass("%s %s", plain.Cut(c.Profile, 200), plain.Cut(c.Version, 100))
 	}
 	var out verdict.Outcome
 	if r.profile != c.Profile {
@@ -108,7 +109,7 @@ func judgeProfile(in *Input) verdict.Outcome {
 		out.Errorf(in.doc, "/profile_version", "profile-version",
 			"profile_version is %s, the contract is of version %s",
 			quoted(r.profileVersion), quoted(c.Version)).
-			WithFix("build against %s, and declare it", cut(c.Version, 100))
+			WithFix("build against %s, and declare it", plain.Cut(c.Version, 100))
 	}
 	return out
 }
@@ -151,7 +152,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 		if missing, is := c.missing(v.Keyword, v.Pointer, v.Message, in.response.requirements); is {
 			key, pointer = missing, "/"+strict.Escape(missing)
 		} else if first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/"); pointer != "" {
-			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(first)
+			key = plain.Unescape(first)
 		}
 		pointer = "/requirements" + pointer
 		if told[key] && pointer != "/requirements" || slices.Contains(places, pointer) {
@@ -215,8 +216,8 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			code = "requirement-missing"
 		}
 		if gap {
-			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", cut(c.SI(), 200),
-				cut(r.key,
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", plain.Cut(c.SI(), 200),
+				plain.Cut(r.key,
 					200), why).
 				WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -34,7 +35,8 @@ func judgeContract(in *Input) verdict.Outcome {
 	c := in.contract
 	out := c.out
 	if c.readable {
-		out.Verified = quoted(c.Profile) + " " + cut(c.Version, 100) + ", " + strconv.Itoa(len(c.requirements)) + " " +
+		out.Verified = quoted(c.Profile) + " " + plain.Cut(c.Version, 100) + ", " +
+			strconv.Itoa(len(c.requirements)) + " " +
 			"requirements"
 	}
 	return out
@@ -88,8 +90,8 @@ func (c *Contract) contradiction(r requirement) string {
 			continue
 		}
 		if exact || slices.Contains([]string{"type", "additionalProperties", "propertyNames", "false"}, v.Keyword) {
-			return "the schema says of " + show(lookup(map[string]any{r.key: example},
-				v.Pointer)) + " at " + v.Pointer + ": " + v.Message
+			at, _ := plain.Value(map[string]any{r.key: example}, v.Pointer)
+			return "the schema says of " + show(at) + " at " + v.Pointer + ": " + v.Message
 		}
 	}
 	return ""
@@ -119,21 +121,4 @@ func (c *Contract) example(r requirement) (v any, exact bool) {
 		return json.Number(strconv.FormatInt(n, 10)), r.operator == "eq" && !r.ofTier
 	}
 	return []any{r.bound.bounds[0].version}, false
-}
-
-// lookup is the value that a pointer of a violation names.
-func lookup(v any, pointer string) any {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		switch in := v.(type) {
-		case map[string]any:
-			v = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil
-			}
-			v = in[i]
-		}
-	}
-	return v
 }

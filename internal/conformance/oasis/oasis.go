@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -195,23 +196,11 @@ func show(v any) string {
 	if err != nil {
 		return "what JSON cannot hold"
 	}
-	return cut(string(text), 200)
+	return plain.Cut(string(text), 200)
 }
 
 // quoted is foreign text for people.
-func quoted(text string) string { return fmt.Sprintf("%q", cut(text, 500)) }
-
-// cut shortens text to at most limit characters.
-func cut(text string, limit int) string {
-	n := 0
-	for i := range text {
-		if n == limit {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
-}
+func quoted(text string) string { return fmt.Sprintf("%q", plain.Cut(text, 500)) }
 
 // list joins texts as they are.
 func list(texts []string) string { return strings.Join(texts, ", ") }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -179,7 +180,7 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 	if r.unusable {
 		return nil, r.out
 	}
-	r.out.Verified = quoted(out.provider) + " " + cut(out.version, 100)
+	r.out.Verified = quoted(out.provider) + " " + plain.Cut(out.version, 100)
 	return out, r.out
 }
 

@@ -67,7 +67,7 @@ func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 			value, at = value.Content[i], value.Content[i]
 			continue
 		}
-		key, below := strictyaml.Member(value, strings.NewReplacer("~1", "/", "~0", "~").Replace(reference))
+		key, below := strictyaml.Member(value, plain.Unescape(reference))
 		if below == nil {
 			return nil, at
 		}

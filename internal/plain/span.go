@@ -1,5 +1,4 @@
-// Package span reads and writes lengths of time as people do, with days.
-package span
+package plain
 
 import (
 	"fmt"
@@ -18,10 +17,10 @@ var units = []struct {
 }{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"},
 	{time.Millisecond, "millisecond"}}
 
-// Text is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
+// Span is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
 // both is cut off. 90 days and one millisecond are "90 days 1 millisecond", so that what is over a bound is told as
 // over. Less than a millisecond is "0 seconds".
-func Text(d time.Duration) string {
+func Span(d time.Duration) string {
 	sign := ""
 	if d < 0 {
 		sign, d = "-", max(-d, 0) // the least duration has no positive one
@@ -31,7 +30,7 @@ func Text(d time.Duration) string {
 		n := d / u.length
 		d %= u.length
 		if n > 0 && len(parts) < 2 {
-			parts = append(parts, plural(n, u.name))
+			parts = append(parts, Count(int(n), u.name))
 		}
 	}
 	if len(parts) == 0 {
@@ -40,16 +39,9 @@ func Text(d time.Duration) string {
 	return sign + strings.Join(parts, " ")
 }
 
-func plural(n time.Duration, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
-}
-
-// Parse reads 10s, 5m, 36h, 30d or 1d12h: what [time.ParseDuration] takes, with whole days before it. It refuses
+// ParseSpan reads 10s, 5m, 36h, 30d or 1d12h: what [time.ParseDuration] takes, with whole days before it. It refuses
 // what is less than 0.
-func Parse(text string) (time.Duration, error) {
+func ParseSpan(text string) (time.Duration, error) {
 	days, rest, has := strings.Cut(text, "d")
 	if !has {
 		days, rest = "0", text
@@ -70,7 +62,7 @@ func Parse(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is negative", text)
 	}
 	if n > int64((math.MaxInt64-d)/Day) {
-		return 0, fmt.Errorf("%q is more than %s", text, Text(math.MaxInt64))
+		return 0, fmt.Errorf("%q is more than %s", text, Span(math.MaxInt64))
 	}
 	return time.Duration(n)*Day + d, nil
 }

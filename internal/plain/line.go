@@ -1,0 +1,89 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxMarks is how many combining marks may follow a letter; more would grow over the lines around them.
+const maxMarks = 4
+
+// Line makes foreign text safe to stand anywhere in a line of a log or terminal, at its start too. What it
+// changes stays visible, in the spelling of a Go string literal (\n, \x1b, \u202e, \xff for a byte that is no
+// UTF-8). The result
+//   - is one line of printable characters: no controls, line or paragraph separators, escape sequences,
+//     bidirectional, zero-width, private-use or unassigned characters, and no blank but U+0020;
+//   - holds no combining mark without a letter, nor more than four on one;
+//   - holds no "##[" and does not start, after blanks, with a colon: so it neither is a workflow command
+//     of the GitHub runner nor holds one. The caller must not write it next to a '#' or behind a ':' that
+//     starts the line.
+//
+// Backslashes are left alone, so that the text may spell what looks like an escape; it has no effect.
+func Line(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	start, marks := true, 0
+	for i, size := 0, 0; i < len(s); i += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(s[i:])
+		if unicode.IsLetter(r) {
+			marks = maxMarks
+		} else if !unicode.IsMark(r) {
+			marks = 0
+		}
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case !Visible(r),
+			unicode.IsMark(r) && marks == 0,
+			r == ':' && start,
+			r == '[' && strings.HasSuffix(s[:i], "##"):
+			b.WriteString(spell(r))
+		default:
+			b.WriteRune(r)
+		}
+		if unicode.IsMark(r) && marks > 0 {
+			marks--
+		}
+		start = start && r == ' '
+	}
+	return b.String()
+}
+
+// isPlain reports at a glance whether Line has nothing to do: most text is plain.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '[' || c == ':' && i == 0 || c == ' ' && i == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Visible reports whether r shows as itself. unicode.IsPrint lets pass what only shapes its neighbours or
+// looks like nothing.
+func Visible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return unicode.IsPrint(r) && r != brailleBlank &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+func spell(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < utf8.RuneSelf:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
