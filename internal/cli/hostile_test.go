@@ -85,7 +85,7 @@ func TestHostileWebInMemory(t *testing.T) {
 				w.Web.Set(host+"oap-conformance-receipt.json", c.receipt)
 			}
 			w.Commit("Propose")
-			peakOf(t, w)
+			peakOf(t, w, "--timeout", "60s")
 		})
 	}
 }

@@ -103,9 +103,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 			}
 			var usage bytes.Buffer
 			args := slices.Concat([]string{"oap-gate", "verify", "--targets", targets, "--jobs", "64", "--retry-wait",
-				"1ms",
-				"--format", "text",
-				"--report", "json=" + report}, c.flags, w.WebArgs())
+				"1ms", "--timeout", "60s", "--format", "text", "--report", "json=" + report}, c.flags, w.WebArgs())
 			run := exec.CommandContext(t.Context(), "peak", args...)
 			run.Stderr = &usage
 			out, err := run.Output()
