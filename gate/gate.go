@@ -234,9 +234,9 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 	return out, nil
 }
 
-// Judge judges each subject of the run as soon as its evidence is there, and lets the evidence go: what a web of hostile
-// sites serves must not add up. early is what Early made of each subject; each is told of them in the order of the
-// subjects.
+// Judge judges each subject of the run as soon as its evidence is there, and lets the evidence go: what a web of
+// hostile sites serves must not add up. early is what Early made of each subject; each is told of one after another, in
+// the order of the subjects.
 func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
 	each func(*checks.Subject, []Judgement) error) error {
 	judged, told := make([]bool, len(run.Subjects)), 0

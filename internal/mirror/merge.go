@@ -94,7 +94,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	joined := gate.NewJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts),
 		func(a, b Part) int { return strings.Compare(a.Shard, b.Shard) }) {
-		if err := addPart(joined, &whole, p, of); err != nil {
+		if err := addPart(&whole, joined, p, of); err != nil {
 			return nil, err
 		}
 	}
@@ -122,8 +122,8 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	return &whole, whole.Results.Err()
 }
 
-// addPart adds the report of a shard of so many.
-func addPart(joined *gate.Join, whole *verdict.Report, p Part, of int) error {
+// addPart adds the report of a shard of so many to the whole.
+func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 	whole.Counts.Records += p.Counts.Records
 	whole.Commits = append(whole.Commits, p.Commits...)
 	if p.EvaluatedAt.After(whole.EvaluatedAt) {

@@ -1,5 +1,5 @@
-// Package mirror is what an audit knows beside the clone: what was verified before and what other copies show, and
-// where the state of this run is left.
+// Package mirror is the audit of a whole clone, and what it knows beside the clone: what was verified before, what
+// other copies show, and where the state of this run is left.
 package mirror
 
 import (

@@ -27,6 +27,14 @@ type Results struct {
 // NewResults are results in memory.
 func NewResults(all ...Result) Results { return Results{kept: all} }
 
+// Records takes what a report has of each record and each document, in the order of the report. An error ends the
+// reading. What has no function is left out.
+type Records struct {
+	Listing  func(Listing) error
+	Result   func(Result) error
+	Evidence func(Evidence) error
+}
+
 // File holds results. To close it takes it away.
 type File interface {
 	io.Writer
