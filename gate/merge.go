@@ -22,15 +22,30 @@ var ErrMerge = errors.New("these reports are not the parts of one audit")
 // date that has expired since.
 const maxApart = 24 * time.Hour
 
-// Merge joins the reports of all shards of one audit. The error wraps ErrMerge.
-func Merge(parts []*verdict.Report) (*verdict.Report, error) {
+// Part is the report of one shard. Its listings, results and evidence are not in it: Read gives them.
+type Part struct {
+	*verdict.Report
+	Read func(Records) error
+}
+
+// Records takes what a report has of each record and each document, in the order of the report. An error ends the
+// reading. What has no function is left out.
+type Records struct {
+	Listing  func(verdict.Listing) error
+	Result   func(verdict.Result) error
+	Evidence func(verdict.Evidence) error
+}
+
+// Merge joins the reports of all shards of one audit. The results go where spool says. The error wraps ErrMerge where
+// the parts are not those of one audit.
+func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	refuse := func(format string, args ...any) (*verdict.Report, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMerge, fmt.Sprintf(format, args...))
 	}
 	if len(parts) == 0 {
 		return refuse("there is none")
 	}
-	whole := *parts[0]
+	whole := *parts[0].Report
 	seen := map[int]bool{}
 	of := 0
 	for _, p := range parts {
@@ -47,6 +62,8 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("one is of %d shards, another of %d", of, n)
 		case seen[i]:
 			return refuse("shard %s is there twice", p.Shard)
+		case len(p.Omitted) > 0:
+			return refuse("shard %s leaves out results, as --summary-only has it", p.Shard)
 		case slices.Contains(p.Assumed, Interrupted):
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
@@ -63,6 +80,8 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 			return refuse("shard %s was run with other flags: --strict %t and --require-signed %t, not %t and %t",
 				p.Shard,
 				p.Strict, p.RequireSigned, whole.Strict, whole.RequireSigned)
+		case !reflect.DeepEqual(p.Accepted, whole.Accepted):
+			return refuse("shard %s was judged with another file of --accepted", p.Shard)
 		case !sameHistory(p.History, whole.History):
 			return refuse("shard %s judged another part of the history, or by other keys", p.Shard)
 		}
@@ -76,18 +95,14 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits = nil
+	if spool.File != nil {
+		whole.Results.Spool(spool, checks.Rules())
+	}
 	joined := newJoin(&whole)
 	for _, p := range slices.SortedFunc(slices.Values(parts),
-		func(a, b *verdict.Report) int { return strings.Compare(a.Shard, b.Shard) }) {
-		for r := range p.Results.All() {
-			joined.merge(r)
-		}
-		whole.Counts.Records += p.Counts.Records
-		whole.Listings = append(whole.Listings, p.Listings...)
-		whole.Commits = append(whole.Commits, p.Commits...)
-		whole.Evidence = append(whole.Evidence, p.Evidence...)
-		if p.EvaluatedAt.After(whole.EvaluatedAt) {
-			whole.EvaluatedAt = p.EvaluatedAt
+		func(a, b Part) int { return strings.Compare(a.Shard, b.Shard) }) {
+		if err := joined.part(p, of); err != nil {
+			return nil, err
 		}
 	}
 	if err := joined.done(); err != nil {
@@ -96,7 +111,9 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
 	whole.Commits = whole.Commits[:min(len(whole.Commits), maxCommits)]
-	slices.SortFunc(whole.Listings, func(a, b verdict.Listing) int { return strings.Compare(a.Slug, b.Slug) })
+	slices.SortStableFunc(whole.Listings, func(a, b verdict.Listing) int { // as by their paths
+		return strings.Compare(a.Slug+".json", b.Slug+".json")
+	})
 	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
 			strings.Compare(a.SHA256, b.SHA256))
@@ -112,6 +129,50 @@ func Merge(parts []*verdict.Report) (*verdict.Report, error) {
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
 	whole.Settle(checks.Rules())
 	return &whole, whole.Results.Err()
+}
+
+// part adds the report of a shard of so many.
+func (j *join) part(p Part, of int) error {
+	whole := j.rep
+	whole.Counts.Records += p.Counts.Records
+	whole.Commits = append(whole.Commits, p.Commits...)
+	if p.EvaluatedAt.After(whole.EvaluatedAt) {
+		whole.EvaluatedAt = p.EvaluatedAt
+	}
+	places := map[string]int{}
+	for i, rule := range checks.Rules() {
+		places[rule.ID] = i + 1
+	}
+	var last verdict.Result
+	return p.Read(Records{
+		Listing: func(l verdict.Listing) error {
+			whole.Listings = append(whole.Listings, l)
+			return nil
+		},
+		Evidence: func(e verdict.Evidence) error {
+			whole.Evidence = append(whole.Evidence, e)
+			return nil
+		},
+		Result: func(r verdict.Result) error {
+			// Every shard judges the history and the registry as a whole; a record is of one.
+			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(checks.Audit,
+				func(c *checks.Check) bool { return c.ID == r.Check }) {
+				j.merge(r)
+				return nil
+			}
+			if fmt.Sprintf("%d/%d", ShardOf(r.Subject, of), of) != p.Shard {
+				return fmt.Errorf("%w: shard %s judged %q, which is of shard %d", ErrMerge, p.Shard, r.Subject,
+					ShardOf(r.Subject, of))
+			}
+			if cmp.Or(strings.Compare(last.Subject, r.Subject), cmp.Compare(places[last.Check], places[r.Check])) >= 0 {
+				return fmt.Errorf("%w: the results of shard %s are not in order, each once: %s on %q", ErrMerge,
+					p.Shard, r.Check, r.Subject)
+			}
+			last = r
+			whole.Results.Add(r)
+			return nil
+		},
+	})
 }
 
 // sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.

@@ -1,11 +1,14 @@
 package gate_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,9 +16,78 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
+
+// written is the JSON of a report.
+func written(t *testing.T, r *verdict.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Write(&b, "json", r, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// part is a shard's report as it is read from its JSON.
+func part(t *testing.T, r *verdict.Report) gate.Part {
+	t.Helper()
+	return read(t, written(t, r))
+}
+
+func read(t *testing.T, text string) gate.Part {
+	t.Helper()
+	first, err := report.Stream("shard.json", strings.NewReader(text), gate.Records{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate.Part{Report: first, Read: func(records gate.Records) error {
+		_, err := report.Stream("shard.json", strings.NewReader(text), records)
+		return err
+	}}
+}
+
+// TestMergeRefuses holds that what is no whole is refused, and what two shards judged by different rules.
+func TestMergeRefuses(t *testing.T) {
+	frame := func(shard int) *verdict.Report {
+		return &verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed, Shard: fmt.Sprintf("%d/2", shard),
+			Accepted: &verdict.Accepted{SHA256: "aa", Lines: []verdict.AcceptedLine{}}}
+	}
+	path := func(shard int) string {
+		for i := 0; ; i++ {
+			if p := fmt.Sprintf("implementations/x%d.json", i); gate.ShardOf(p, 2) == shard {
+				return p
+			}
+		}
+	}
+	result := func(check string, shard int) verdict.Result {
+		return verdict.Result{Check: check, Subject: path(shard), Verdict: verdict.Passed}
+	}
+	for want, edit := range map[string]func(*verdict.Report){
+		"": func(r *verdict.Report) { r.Results.Add(result("layout", 2), result("schema", 2)) },
+		"shard 2/2 leaves out results, as --summary-only has it": func(r *verdict.Report) {
+			r.Omitted = []string{"pass"}
+		},
+		"shard 2/2 was judged with another file of --accepted": func(r *verdict.Report) { r.Accepted.SHA256 = "bb" },
+		"which is of shard 1": func(r *verdict.Report) { r.Results.Add(result("layout", 1)) },
+		"shard 2/2 are not in order, each once": func(r *verdict.Report) {
+			r.Results.Add(result("schema", 2), result("layout", 2))
+		},
+		"not in order, each once: layout": func(r *verdict.Report) {
+			r.Results.Add(result("layout", 2), result("layout", 2))
+		},
+	} {
+		second := frame(2)
+		edit(second)
+		_, err := gate.Merge([]gate.Part{part(t, frame(1)), part(t, second)}, verdict.Spool{})
+		if (err == nil) != (want == "") ||
+			err != nil && (!errors.Is(err, gate.ErrMerge) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
 
 // TestShardsMakeTheWhole holds that for any number of shards each record is judged in one of them, and that their
 // reports joined are the report of the whole.
@@ -55,27 +127,27 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		t.Errorf("in a file:\n%s", diff)
 	}
 	for _, n := range []int{1, 2, 3, 5, 8, 13} {
-		var parts []*verdict.Report
+		var parts []gate.Part
 		judged := 0
 		for i := range n {
-			parts = append(parts, audit(i+1, n))
+			parts = append(parts, part(t, audit(i+1, n)))
 			judged += parts[i].Counts.Records
 		}
 		if judged != 60 {
 			t.Errorf("%d shards judge %d records, want 60", n, judged)
 		}
-		for _, order := range [][]*verdict.Report{parts, slices.Collect(func(yield func(*verdict.Report) bool) {
+		for _, order := range [][]gate.Part{parts, slices.Collect(func(yield func(gate.Part) bool) {
 			for _, p := range slices.Backward(parts) {
 				if !yield(p) {
 					return
 				}
 			}
 		})} {
-			joined, err := gate.Merge(order)
+			joined, err := gate.Merge(order, spool)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(whole, joined, all); diff != "" {
+			if diff := cmp.Diff(written(t, whole), written(t, joined)); diff != "" {
 				t.Errorf("%d shards:\n%s", n, diff)
 			}
 		}

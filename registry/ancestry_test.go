@@ -10,7 +10,7 @@ import (
 
 // history writes commits by git fast-import: for each its parents by number, and its date.
 func (c *clone) history(parents [][]int, dates []int) []string {
-	c.t.Helper()
+	c.T.Helper()
 	var stream strings.Builder
 	for i := range parents {
 		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter C <c@example.org> %d +0000\ndata 1\nm\n", i,
@@ -20,12 +20,12 @@ func (c *clone) history(parents [][]int, dates []int) []string {
 		}
 		fmt.Fprintf(&stream, "M 100644 inline f%d\ndata 1\nx\n\n", i)
 	}
-	c.gitInput(stream.String(), "fast-import", "--quiet", "--force")
+	c.GitInput(stream.String(), "fast-import", "--quiet", "--force")
 	names := []string{"rev-parse"}
 	for i := range parents {
 		names = append(names, fmt.Sprintf("c%d", i))
 	}
-	return strings.Fields(c.git(names...))
+	return strings.Fields(c.Git(names...))
 }
 
 // TestAncestryAsGitDoes holds merge bases and base..head of random histories against git, and against the
@@ -83,7 +83,7 @@ func checkAncestry(t *testing.T, c *clone, r *Repository, parents [][]int, ids [
 	for _, c := range bases {
 		got = append(got, c.id.String())
 	}
-	out, _ := c.try("", "merge-base", "--all", ids[b], ids[h])
+	out, _ := c.Try("", "merge-base", "--all", ids[b], ids[h])
 	want := strings.Fields(out)
 	sort.Strings(want)
 	if strings.Join(got, " ") != strings.Join(want, " ") {

@@ -10,49 +10,49 @@ import (
 // TestClones reads one range in every shape that a clone comes in.
 func TestClones(t *testing.T) {
 	origin := newClone(t)
-	base := origin.commit(pathA, `{"slug": "a"}`, "schemas/x.json", "{}", "docs/x", "x")
-	origin.git("tag", "-a", "-m", "t", "v1")
-	origin.commit(pathB, `{"slug": "b"}`)
-	head := origin.commit(pathC, `{"slug": "c"}`)
+	base := origin.Commit(pathA, `{"slug": "a"}`, "schemas/x.json", "{}", "docs/x", "x")
+	origin.Git("tag", "-a", "-m", "t", "v1")
+	origin.Commit(pathB, `{"slug": "b"}`)
+	head := origin.Commit(pathC, `{"slug": "c"}`)
 	tests := []struct {
 		name string
 		make func(c *clone, dir string) (head string)
 	}{
 		{"work tree", func(c *clone, dir string) string {
-			c.git("clone", "-q", "--no-local", c.dir, dir)
+			c.Git("clone", "-q", "--no-local", c.Dir, dir)
 			return "HEAD"
 		}},
 		{"folder of a work tree", func(c *clone, dir string) string {
-			c.git("clone", "-q", c.dir, dir)
+			c.Git("clone", "-q", c.Dir, dir)
 			return "HEAD"
 		}},
 		{"bare", func(c *clone, dir string) string {
-			c.git("clone", "-q", "--bare", c.dir, dir)
+			c.Git("clone", "-q", "--bare", c.Dir, dir)
 			return "main"
 		}},
 		{"linked work tree", func(c *clone, dir string) string {
-			c.git("worktree", "add", "-q", "--detach", dir, head)
+			c.Git("worktree", "add", "-q", "--detach", dir, head)
 			return "HEAD"
 		}},
 		{"detached HEAD", func(c *clone, dir string) string {
-			c.git("clone", "-q", c.dir, dir)
-			c.at(dir).git("checkout", "-q", "--detach", head)
+			c.Git("clone", "-q", c.Dir, dir)
+			c.at(dir).Git("checkout", "-q", "--detach", head)
 			return "HEAD"
 		}},
 		{"packed refs and objects", func(c *clone, dir string) string {
-			c.git("clone", "-q", c.dir, dir)
-			c.at(dir).git("pack-refs", "--all")
-			c.at(dir).git("repack", "-q", "-a", "-d", "-f")
+			c.Git("clone", "-q", c.Dir, dir)
+			c.at(dir).Git("pack-refs", "--all")
+			c.at(dir).Git("repack", "-q", "-a", "-d", "-f")
 			return "refs/remotes/origin/main"
 		}},
 		{"alternates", func(c *clone, dir string) string {
-			c.git("clone", "-q", "--shared", c.dir, dir)
+			c.Git("clone", "-q", "--shared", c.Dir, dir)
 			return "HEAD"
 		}},
 		{"sparse, with a configuration of its own", func(c *clone, dir string) string {
-			c.git("clone", "-q", "--sparse", c.dir, dir)
-			c.at(dir).git("config", "extensions.worktreeConfig", "true")
-			c.at(dir).git("sparse-checkout", "set", "schemas")
+			c.Git("clone", "-q", "--sparse", c.Dir, dir)
+			c.at(dir).Git("config", "extensions.worktreeConfig", "true")
+			c.at(dir).Git("sparse-checkout", "set", "schemas")
 			return "HEAD"
 		}},
 	}
@@ -80,16 +80,16 @@ func TestClones(t *testing.T) {
 
 func TestSHA256(t *testing.T) {
 	c := newClone(t, "--object-format=sha256")
-	fork := c.commit(pathA, `{"slug": "a"}`)
-	base := c.commit(pathB, `{"slug": "b"}`)
-	c.git("checkout", "-q", fork)
-	head := c.commit(pathC, `{"slug": "c"}`)
+	fork := c.Commit(pathA, `{"slug": "a"}`)
+	base := c.Commit(pathB, `{"slug": "b"}`)
+	c.Git("checkout", "-q", fork)
+	head := c.Commit(pathC, `{"slug": "c"}`)
 	g := c.rangeOf(base, head)
 	if got, want := spellChanges(g.Changes), "A "+pathC; got != want || len(g.MergeBases[0]) != 64 {
 		t.Errorf("changes %q, want %q", got, want)
 	}
 	checkResult(t, g)
-	c.write(pathC, `{"slug": "cc"}`)
+	c.Write(pathC, `{"slug": "cc"}`)
 	g, err := c.open().WorktreeRange(ctx, base)
 	if err != nil {
 		t.Fatal(err)
@@ -102,16 +102,16 @@ func TestSHA256(t *testing.T) {
 // TestShallow holds that history which is not there is an error, and never shorter.
 func TestShallow(t *testing.T) {
 	origin := newClone(t)
-	origin.commit(pathA, "{}")
-	origin.commit("f", "0")
-	fork := origin.commit("f", "1")
-	base := origin.commit("f", "2")
-	origin.git("checkout", "-q", "-b", "pr", fork)
-	origin.commit(pathB, "{}")
-	head := origin.commit(pathC, "{}")
+	origin.Commit(pathA, "{}")
+	origin.Commit("f", "0")
+	fork := origin.Commit("f", "1")
+	base := origin.Commit("f", "2")
+	origin.Git("checkout", "-q", "-b", "pr", fork)
+	origin.Commit(pathB, "{}")
+	head := origin.Commit(pathC, "{}")
 	for depth, want := range map[string]error{"1": gitstore.ErrShallow, "2": gitstore.ErrShallow, "3": nil} {
 		dir := filepath.Join(t.TempDir(), "clone")
-		origin.git("clone", "-q", "--no-single-branch", "--depth", depth, "file://"+origin.dir, dir)
+		origin.Git("clone", "-q", "--no-single-branch", "--depth", depth, "file://"+origin.Dir, dir)
 		r := open(t, dir)
 		if _, err := r.Range(ctx, base, head); want == nil && err != nil {
 			t.Errorf("depth %s: %v", depth, err)
@@ -128,11 +128,11 @@ func TestShallow(t *testing.T) {
 // TestPartial holds that a file which was not fetched is an error.
 func TestPartial(t *testing.T) {
 	origin := newClone(t)
-	base := origin.commit(pathA, "{}")
-	head := origin.commit(pathB, `{"slug": "b"}`)
-	origin.git("config", "uploadpack.allowFilter", "true")
+	base := origin.Commit(pathA, "{}")
+	head := origin.Commit(pathB, `{"slug": "b"}`)
+	origin.Git("config", "uploadpack.allowFilter", "true")
 	dir := filepath.Join(t.TempDir(), "clone")
-	origin.git("clone", "-q", "--bare", "--filter=blob:none", "file://"+origin.dir, dir)
+	origin.Git("clone", "-q", "--bare", "--filter=blob:none", "file://"+origin.Dir, dir)
 	r := open(t, dir)
 	g, err := r.Range(ctx, base, head)
 	if err != nil {

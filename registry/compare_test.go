@@ -29,7 +29,7 @@ func TestCompareAsGitDoes(t *testing.T) {
 	r := c.open()
 	for i := 1; i < count; i++ {
 		for _, pair := range [][2]string{{trees[i-1], trees[i]}, {trees[i], trees[rnd.IntN(count)]}} {
-			want := c.git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev",
+			want := c.Git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev",
 				pair[0], pair[1])
 			changes, err := r.compare(ctx, id(pair[0]), id(pair[1]))
 			if err != nil {
@@ -77,16 +77,16 @@ func scramble(rnd *rand.Rand, files map[string]string, blobs []string) {
 
 // tree writes a tree of files, "mode type id" by path.
 func (c *clone) tree(files map[string]string) string {
-	c.t.Helper()
+	c.T.Helper()
 	var index strings.Builder
 	for path, what := range files {
 		mode, rest, _ := strings.Cut(what, " ")
 		_, id, _ := strings.Cut(rest, " ")
 		fmt.Fprintf(&index, "%s %s\t%s\x00", mode, id, path)
 	}
-	c.git("read-tree", "--empty")
-	c.gitInput(index.String(), "update-index", "-z", "--index-info")
-	return c.git("write-tree")
+	c.Git("read-tree", "--empty")
+	c.GitInput(index.String(), "update-index", "-z", "--index-info")
+	return c.Git("write-tree")
 }
 
 // rawDiff writes changes as git diff-tree --raw does.

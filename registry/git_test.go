@@ -8,110 +8,39 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 var ctx = context.Background()
 
 // clone is a repository made by the git command.
-type clone struct {
-	t    testing.TB
-	dir  string
-	date int // seconds since 1970 of the next commit
-}
+type clone struct{ *gittest.Clone }
 
 func newClone(t testing.TB, args ...string) *clone {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("NOT TESTED: the git command is missing")
-	}
-	c := &clone{t: t, dir: t.TempDir(), date: 1_700_000_000}
-	c.git(append([]string{"init", "-q", "-b", "main"}, args...)...)
-	return c
+	return &clone{gittest.New(t, args...)}
 }
 
 // at is the same harness on another clone.
-func (c *clone) at(dir string) *clone { return &clone{t: c.t, dir: dir, date: c.date} }
-
-func (c *clone) try(input string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = c.dir
-	cmd.Stdin = strings.NewReader(input)
-	date := fmt.Sprintf("%d +0000", c.date)
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_AUTHOR_DATE=" + date,
-		"GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.org", "GIT_COMMITTER_DATE=" + date,
-		"GIT_ALLOW_PROTOCOL=file", "GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=protocol.file.allow",
-		"GIT_CONFIG_VALUE_0=always",
-		"GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0", "GIT_CONFIG_KEY_2=maintenance.auto",
-		"GIT_CONFIG_VALUE_2=false",
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		err = fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
-	}
-	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-func (c *clone) git(args ...string) string {
-	c.t.Helper()
-	return c.gitInput("", args...)
-}
-
-func (c *clone) gitInput(input string, args ...string) string {
-	c.t.Helper()
-	out, err := c.try(input, args...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return out
-}
-
-func (c *clone) write(name, text string) {
-	c.t.Helper()
-	file := filepath.Join(c.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// commit commits the whole work tree and gives the commit's id. Files are pairs of name and text.
-func (c *clone) commit(files ...string) string {
-	c.t.Helper()
-	for i := 0; i < len(files); i += 2 {
-		c.write(files[i], files[i+1])
-	}
-	c.date++
-	c.git("add", "-A")
-	c.git("commit", "-q", "--allow-empty", "-m", "m")
-	return c.git("rev-parse", "HEAD")
-}
+func (c *clone) at(dir string) *clone { return &clone{&gittest.Clone{T: c.T, Dir: dir, Date: c.Date}} }
 
 // object writes an object of any content, as git hash-object -w --literally does, in a clone of SHA-1 with a work tree.
 func (c *clone) object(kind, data string) string {
-	c.t.Helper()
+	c.T.Helper()
 	text := fmt.Appendf(nil, "%s %d\x00%s", kind, len(data), data)
 	id := fmt.Sprintf("%x", sha1.Sum(text))
 	var packed bytes.Buffer
 	w := zlib.NewWriter(&packed)
 	_, err := w.Write(text)
 	if err = errors.Join(err, w.Close()); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	c.write(filepath.Join(".git", "objects", id[:2], id[2:]), packed.String())
+	c.Write(filepath.Join(".git", "objects", id[:2], id[2:]), packed.String())
 	return id
 }
 
@@ -126,19 +55,19 @@ func entryText(mode, name, id string) string {
 
 // commitTree makes a commit of a tree object, which git would refuse to where it cannot read that.
 func (c *clone) commitTree(tree string, parents ...string) string {
-	c.t.Helper()
-	c.date++
+	c.T.Helper()
+	c.Date++
 	text := "tree " + tree + "\n"
 	for _, p := range parents {
 		text += "parent " + p + "\n"
 	}
-	person := fmt.Sprintf("A <a@example.org> %d +0000\n", c.date)
+	person := fmt.Sprintf("A <a@example.org> %d +0000\n", c.Date)
 	return c.object("commit", text+"author "+person+"committer "+person+"\nm\n")
 }
 
 func (c *clone) open() *Repository {
-	c.t.Helper()
-	return open(c.t, c.dir)
+	c.T.Helper()
+	return open(c.T, c.Dir)
 }
 
 func open(t testing.TB, dir string) *Repository {
@@ -156,10 +85,10 @@ func open(t testing.TB, dir string) *Repository {
 }
 
 func (c *clone) rangeOf(base, head string) *Range {
-	c.t.Helper()
+	c.T.Helper()
 	g, err := c.open().Range(ctx, base, head)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return g
 }

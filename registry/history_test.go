@@ -9,13 +9,13 @@ import (
 
 func TestFirstParents(t *testing.T) {
 	c := newClone(t)
-	root := c.commit("f", "0")
-	one := c.commit("f", "1")
-	c.git("checkout", "-q", "-b", "side")
-	side := c.commit("g", "1")
-	c.git("checkout", "-q", "main")
-	c.git("merge", "-q", "--no-ff", "-m", "m", side)
-	merge := c.git("rev-parse", "HEAD")
+	root := c.Commit("f", "0")
+	one := c.Commit("f", "1")
+	c.Git("checkout", "-q", "-b", "side")
+	side := c.Commit("g", "1")
+	c.Git("checkout", "-q", "main")
+	c.Git("merge", "-q", "--no-ff", "-m", "m", side)
+	merge := c.Git("rev-parse", "HEAD")
 	r := c.open()
 	for _, tt := range []struct{ from, to, want string }{
 		{"", merge, root + " " + one + " " + merge},
@@ -37,7 +37,7 @@ func TestFirstParents(t *testing.T) {
 	}
 	public, err := r.Commit(ctx, merge)
 	if err != nil || fmt.Sprint(public.Parents) != fmt.Sprint([]string{one, side}) ||
-		public.When.Unix() != int64(c.date) {
+		public.When.Unix() != int64(c.Date) {
 		t.Errorf("commit %+v, %v", public, err)
 	}
 }
@@ -47,21 +47,21 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	c := newClone(t)
 	paths := []string{pathA, pathB, "implementations/x/y.json", "README.md"}
-	c.commit("f", "")
+	c.Commit("f", "")
 	for i := range 40 {
 		if rnd.IntN(4) == 0 {
-			c.git("checkout", "-q", "-B", "side", fmt.Sprintf("HEAD~%d", rnd.IntN(min(i, 3)+1)))
-			c.commit(fmt.Sprintf("s%d", i), "s", paths[3], fmt.Sprint(i))
-			c.git("checkout", "-q", "main")
-			c.date++
-			c.git("merge", "-q", "--no-ff", "-X", "ours", "-m", "m", "side")
+			c.Git("checkout", "-q", "-B", "side", fmt.Sprintf("HEAD~%d", rnd.IntN(min(i, 3)+1)))
+			c.Commit(fmt.Sprintf("s%d", i), "s", paths[3], fmt.Sprint(i))
+			c.Git("checkout", "-q", "main")
+			c.Date++
+			c.Git("merge", "-q", "--no-ff", "-X", "ours", "-m", "m", "side")
 			continue
 		}
 		path := paths[rnd.IntN(3)]
-		if _, err := c.try("", "rm", "-q", path); err != nil || rnd.IntN(3) > 0 {
-			c.write(path, fmt.Sprint(rnd.IntN(3)))
+		if _, err := c.Try("", "rm", "-q", path); err != nil || rnd.IntN(3) > 0 {
+			c.Write(path, fmt.Sprint(rnd.IntN(3)))
 		}
-		c.commit()
+		c.Commit()
 	}
 	r := c.open()
 	for _, path := range append(paths, "implementations/none.json") {
@@ -78,9 +78,9 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 			got = append(got, line)
 		}
 		var want []string
-		for _, commit := range strings.Fields(c.git("log", "--first-parent", "-m", "--no-renames", "--format=%H",
+		for _, commit := range strings.Fields(c.Git("log", "--first-parent", "-m", "--no-renames", "--format=%H",
 			"HEAD", "--", path)) {
-			blob, err := c.try("", "rev-parse", commit+":"+path)
+			blob, err := c.Try("", "rev-parse", commit+":"+path)
 			if err != nil {
 				blob = "-"
 			}
@@ -95,14 +95,14 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 // TestSteps holds that the steps of a history are its first-parent commits, each compared with the one before.
 func TestSteps(t *testing.T) {
 	c := newClone(t)
-	root := c.commit(pathA, "a")
-	c.git("checkout", "-q", "-b", "side")
-	side := c.commit(pathB, "b")
-	c.git("checkout", "-q", "main")
-	one := c.commit(pathC, "c")
-	c.date++
-	c.git("merge", "-q", "--no-ff", "-m", "m", side)
-	names := map[string]string{root: "root", one: "one", c.git("rev-parse", "HEAD"): "merge", "": "nothing"}
+	root := c.Commit(pathA, "a")
+	c.Git("checkout", "-q", "-b", "side")
+	side := c.Commit(pathB, "b")
+	c.Git("checkout", "-q", "main")
+	one := c.Commit(pathC, "c")
+	c.Date++
+	c.Git("merge", "-q", "--no-ff", "-m", "m", side)
+	names := map[string]string{root: "root", one: "one", c.Git("rev-parse", "HEAD"): "merge", "": "nothing"}
 	r := c.open()
 	for from, want := range map[string]string{
 		"": "1 nothing..root A implementations/a.json\n2 root..one A implementations/c.json\n3 one..merge A " +

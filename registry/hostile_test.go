@@ -17,7 +17,7 @@ const absent = "0123456789012345678901234567890123456789"
 // hostile is a clone with an honest base commit.
 func hostile(t *testing.T) (c *clone, base, blob string) {
 	c = newClone(t)
-	base = c.commit(pathA, `{"slug": "a"}`, "README.md", "r")
+	base = c.Commit(pathA, `{"slug": "a"}`, "README.md", "r")
 	return c, base, c.object("blob", "{}")
 }
 
@@ -126,13 +126,13 @@ func TestHostileTree(t *testing.T) {
 func TestMissingTree(t *testing.T) {
 	c, base, _ := hostile(t)
 	r := c.open()
-	for _, tree := range []string{absent, c.git("rev-parse", base)} {
+	for _, tree := range []string{absent, c.Git("rev-parse", base)} {
 		head := c.commitTree(tree, base)
 		if _, err := r.Range(ctx, base, head); err == nil {
 			t.Errorf("a commit of tree %s: no error", tree)
 		}
 	}
-	head := c.commitTree(c.git("rev-parse", base+"^{tree}"), base, absent)
+	head := c.commitTree(c.Git("rev-parse", base+"^{tree}"), base, absent)
 	_, err := r.Range(ctx, base, head)
 	wantError(t, err, gitstore.ErrNotFound)
 	_, err = r.Range(ctx, base, absent)
@@ -146,7 +146,7 @@ func TestOddEntries(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, 100<<20), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	bomb := c.git("hash-object", "-w", large)
+	bomb := c.Git("hash-object", "-w", large)
 	empty := c.object("tree", "")
 	folder := c.object("tree", entryText("100755", "exec.json", blob)+
 		entryText("100644", "large.json", bomb)+
@@ -255,7 +255,7 @@ func TestNames(t *testing.T) {
 // TestRecord holds that what a file says is read, and why it is not where it is not.
 func TestRecord(t *testing.T) {
 	c := newClone(t)
-	head := c.commit(
+	head := c.Commit(
 		"implementations/a.json",
 		`{"slug": "a", "issued_at": "2026-05-04T10:34:47.660Z", "expires_at": "2026-05-04t10:34:47Z", "provisional": true, "name": 7}`,
 		"implementations/bom.json", "\ufeff{}",

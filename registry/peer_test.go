@@ -33,20 +33,20 @@ func TestComparePeer(t *testing.T) {
 		c := newClone(t)
 		names := map[string]string{}
 		at := func(name, id string) string { names[id] = name; return id }
-		at("root", c.commit("README.md", "r"))
-		a := at("a", c.commit(pathA, "a"))
-		b := at("b", c.commit(pathB, "b"))
-		at("c", c.commit(pathC, "c"))
-		c.git("checkout", "-q", "-b", "other", a)
-		at("x", c.commit(pathB, "another b"))
-		at("y", c.commit("revocations/x.json", "x"))
-		c.git("checkout", "-q", "-b", "merged", b)
-		c.git("merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", "other")
-		at("m", c.git("rev-parse", "HEAD"))
-		c.git("checkout", "-q", "--orphan", "strange")
-		at("s", c.commit("implementations/s.json", "s"))
-		c.git("checkout", "-q", "--orphan", "rewritten", "main")
-		at("w", c.commit())
+		at("root", c.Commit("README.md", "r"))
+		a := at("a", c.Commit(pathA, "a"))
+		b := at("b", c.Commit(pathB, "b"))
+		at("c", c.Commit(pathC, "c"))
+		c.Git("checkout", "-q", "-b", "other", a)
+		at("x", c.Commit(pathB, "another b"))
+		at("y", c.Commit("revocations/x.json", "x"))
+		c.Git("checkout", "-q", "-b", "merged", b)
+		c.Git("merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", "other")
+		at("m", c.Git("rev-parse", "HEAD"))
+		c.Git("checkout", "-q", "--orphan", "strange")
+		at("s", c.Commit("implementations/s.json", "s"))
+		c.Git("checkout", "-q", "--orphan", "rewritten", "main")
+		at("w", c.Commit())
 		names[""] = "nothing"
 		return c, names
 	}
@@ -69,10 +69,10 @@ func TestComparePeer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c, names := build(t)
 			dir := filepath.Join(t.TempDir(), "peer")
-			c.git("clone", "-q", "--bare", "--no-local", c.dir, dir)
+			c.Git("clone", "-q", "--bare", "--no-local", c.Dir, dir)
 			p := c.at(dir)
-			p.git("update-ref", "refs/heads/peer", p.git("rev-parse", tt.peer))
-			p.git("symbolic-ref", "HEAD", "refs/heads/peer")
+			p.Git("update-ref", "refs/heads/peer", p.Git("rev-parse", tt.peer))
+			p.Git("symbolic-ref", "HEAD", "refs/heads/peer")
 			s, err := c.open().ComparePeer(ctx, "p", dir, tt.own)
 			if err != nil {
 				t.Fatal(err)
@@ -90,16 +90,16 @@ func TestComparePeer(t *testing.T) {
 // TestComparePeerLimit holds that a split of many records names the first ones.
 func TestComparePeerLimit(t *testing.T) {
 	c := newClone(t)
-	c.commit("README.md", "r")
+	c.Commit("README.md", "r")
 	dir := filepath.Join(t.TempDir(), "peer")
-	c.git("clone", "-q", c.dir, dir)
+	c.Git("clone", "-q", c.Dir, dir)
 	p := c.at(dir)
 	var files []string
 	for i := range 30 {
 		files = append(files, fmt.Sprintf("implementations/%02d.json", i), "x")
 	}
-	p.commit(append(files, "revocations/r.json", "r")...)
-	c.commit("workflow-anchors/a.json", "a", "implementations/05.json", "mine")
+	p.Commit(append(files, "revocations/r.json", "r")...)
+	c.Commit("workflow-anchors/a.json", "a", "implementations/05.json", "mine")
 	s, err := c.open().ComparePeer(ctx, "p", dir, "HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -111,23 +111,23 @@ func TestComparePeerLimit(t *testing.T) {
 
 func TestComparePeerErrors(t *testing.T) {
 	c := newClone(t)
-	c.commit("README.md", "r")
-	c.commit("README.md", "s")
-	c.commit("README.md", "t")
+	c.Commit("README.md", "r")
+	c.Commit("README.md", "s")
+	c.Commit("README.md", "t")
 	shallow := filepath.Join(t.TempDir(), "shallow")
-	c.git("clone", "-q", "--depth=1", "file://"+c.dir, shallow)
-	c.commit("README.md", "u")
+	c.Git("clone", "-q", "--depth=1", "file://"+c.Dir, shallow)
+	c.Commit("README.md", "u")
 	empty := newClone(t)
 	sha256 := newClone(t, "--object-format=sha256")
-	sha256.commit("README.md", "r")
+	sha256.Commit("README.md", "r")
 	r := c.open()
 	if _, err := r.ComparePeer(ctx, "p", shallow, "HEAD~1"); err != nil {
 		t.Errorf("a shallow copy of the same tip: %v", err)
 	}
 	wantError(t, second(r.ComparePeer(ctx, "p", shallow, "HEAD~2")), gitstore.ErrShallow)
-	wantError(t, second(r.ComparePeer(ctx, "p", sha256.dir, "HEAD")), ErrOtherHash)
+	wantError(t, second(r.ComparePeer(ctx, "p", sha256.Dir, "HEAD")), ErrOtherHash)
 	wantError(t, second(r.ComparePeer(ctx, "p", t.TempDir(), "HEAD")), gitstore.ErrNotRepository)
-	if _, err := r.ComparePeer(ctx, "p", empty.dir, "HEAD"); err == nil || !strings.Contains(err.Error(), `"p"`) {
+	if _, err := r.ComparePeer(ctx, "p", empty.Dir, "HEAD"); err == nil || !strings.Contains(err.Error(), `"p"`) {
 		t.Errorf("an empty copy: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
@@ -141,13 +141,13 @@ func second[T any](_ T, err error) error { return err }
 
 func TestDataTrees(t *testing.T) {
 	c := newClone(t)
-	c.commit(pathA, "a", "revocations/x.json", "x")
+	c.Commit(pathA, "a", "revocations/x.json", "x")
 	tree, err := c.open().Tree(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := tree.DataTrees()
-	want := [4]string{c.git("rev-parse", "HEAD:implementations"), "-", c.git("rev-parse", "HEAD:revocations"), "-"}
+	want := [4]string{c.Git("rev-parse", "HEAD:implementations"), "-", c.Git("rev-parse", "HEAD:revocations"), "-"}
 	if err != nil || got != want {
 		t.Errorf("trees %q, %v, want %q", got, err, want)
 	}

@@ -53,8 +53,8 @@ func TestRange(t *testing.T) {
 		want string
 	}{
 		{"plain branch", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
-			return map[string]string{"base": base, "one": c.commit(pathB, "b"), "head": c.commit(pathC, "c")}
+			base := c.Commit(pathA, "a")
+			return map[string]string{"base": base, "one": c.Commit(pathB, "b"), "head": c.Commit(pathC, "c")}
 		}, `
 merge bases: base
 view base..head: [A implementations/b.json] [A implementations/c.json]
@@ -63,7 +63,7 @@ commit one: [A implementations/b.json]
 commit head: [A implementations/c.json]
 `},
 		{"nothing to land: head is base", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
+			base := c.Commit(pathA, "a")
 			return map[string]string{"base": base, "head": base}
 		}, `
 merge bases: base
@@ -71,18 +71,18 @@ view base..base:
 lands:
 `},
 		{"nothing to land: head is behind base", func(c *clone) map[string]string {
-			head := c.commit(pathA, "a")
-			return map[string]string{"head": head, "base": c.commit(pathB, "b")}
+			head := c.Commit(pathA, "a")
+			return map[string]string{"head": head, "base": c.Commit(pathB, "b")}
 		}, `
 merge bases: head
 view head..head:
 lands:
 `},
 		{"base moved on: the proposer's stale tree deletes nothing", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathC, "c")}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathC, "c")}
 		}, `
 merge bases: fork
 view fork..head: [A implementations/c.json]
@@ -90,10 +90,10 @@ lands: [A implementations/c.json]
 commit head: [A implementations/c.json]
 `},
 		{"base moved on at the same path", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathA, "a2")
-			c.git("checkout", "-q", fork)
-			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathA, "a3")}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathA, "a2")
+			c.Git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathA, "a3")}
 		}, `
 merge bases: fork
 view fork..head: [M implementations/a.json]
@@ -101,10 +101,10 @@ lands: [M implementations/a.json]
 commit head: [M implementations/a.json]
 `},
 		{"base already holds what head brings", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathB, "b", pathC, "c")}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathB, "b", pathC, "c")}
 		}, `
 merge bases: fork
 view fork..head: [A implementations/b.json] [A implementations/c.json]
@@ -112,10 +112,10 @@ lands: [= implementations/b.json] [A implementations/c.json]
 commit head: [A implementations/c.json]
 `},
 		{"a folder replaces a file that base added since", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			return map[string]string{"fork": fork, "base": base, "head": c.commit(pathB+"/x", "c")}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			return map[string]string{"fork": fork, "base": base, "head": c.Commit(pathB+"/x", "c")}
 		}, `
 merge bases: fork
 view fork..head: [A implementations/b.json/x]
@@ -123,11 +123,11 @@ lands: [D implementations/b.json] [A implementations/b.json/x]
 commit head: [A implementations/b.json/x]
 `},
 		{"a file replaces a folder that base added to since", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a", "docs/x", "x")
-			base := c.commit("docs/y", "y")
-			c.git("checkout", "-q", fork)
-			c.git("rm", "-q", "-r", "docs")
-			return map[string]string{"fork": fork, "base": base, "head": c.commit("docs", "file")}
+			fork := c.Commit(pathA, "a", "docs/x", "x")
+			base := c.Commit("docs/y", "y")
+			c.Git("checkout", "-q", fork)
+			c.Git("rm", "-q", "-r", "docs")
+			return map[string]string{"fork": fork, "base": base, "head": c.Commit("docs", "file")}
 		}, `
 merge bases: fork
 view fork..head: [A docs] [D docs/x]
@@ -135,20 +135,20 @@ lands: [A docs] [D docs/x] [D docs/y]
 commit head: [A docs] [D docs/x]
 `},
 		{"merging the base into the branch is no tampering", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			first := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			own := c.commit(pathC, "c")
-			c.date++
-			c.git("merge", "-q", "--no-ff", "-m", "m", first)
-			merge := c.git("rev-parse", "HEAD")
-			c.git("checkout", "-q", "main")
-			base := c.commit("implementations/d.json", "d")
-			c.git("checkout", "-q", merge)
-			c.date++
-			c.git("merge", "-q", "--no-ff", "-m", "m", base)
+			fork := c.Commit(pathA, "a")
+			first := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			own := c.Commit(pathC, "c")
+			c.Date++
+			c.Git("merge", "-q", "--no-ff", "-m", "m", first)
+			merge := c.Git("rev-parse", "HEAD")
+			c.Git("checkout", "-q", "main")
+			base := c.Commit("implementations/d.json", "d")
+			c.Git("checkout", "-q", merge)
+			c.Date++
+			c.Git("merge", "-q", "--no-ff", "-m", "m", base)
 			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge,
-				"head": c.git("rev-parse", "HEAD")}
+				"head": c.Git("rev-parse", "HEAD")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -158,13 +158,13 @@ commit merge:
 commit head:
 `},
 		{"a merge that smuggles", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			own := c.commit(pathC, "c")
-			c.git("merge", "-q", "--no-ff", "--no-commit", base)
-			c.write(pathA, "tampered")
-			return map[string]string{"fork": fork, "base": base, "own": own, "head": c.commit()}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			own := c.Commit(pathC, "c")
+			c.Git("merge", "-q", "--no-ff", "--no-commit", base)
+			c.Write(pathA, "tampered")
+			return map[string]string{"fork": fork, "base": base, "own": own, "head": c.Commit()}
 		}, `
 merge bases: base
 view base..head: [M implementations/a.json] [A implementations/c.json]
@@ -173,15 +173,15 @@ commit own: [A implementations/c.json]
 commit head: [M implementations/a.json]
 `},
 		{"a merge that smuggles, and a commit that restores", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			own := c.commit(pathC, "c")
-			c.git("merge", "-q", "--no-ff", "--no-commit", base)
-			c.write(pathA, "tampered")
-			merge := c.commit()
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			own := c.Commit(pathC, "c")
+			c.Git("merge", "-q", "--no-ff", "--no-commit", base)
+			c.Write(pathA, "tampered")
+			merge := c.Commit()
 			return map[string]string{"fork": fork, "base": base, "own": own, "merge": merge,
-				"head": c.commit(pathA, "a")}
+				"head": c.Commit(pathA, "a")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -191,14 +191,14 @@ commit merge: [M implementations/a.json]
 commit head: [M implementations/a.json]
 `},
 		{"the forge's merge ref", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			base := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			side := c.commit(pathC, "c")
-			c.git("checkout", "-q", base)
-			c.date++
-			c.git("merge", "-q", "--no-ff", "-m", "m", side)
-			return map[string]string{"fork": fork, "base": base, "side": side, "head": c.git("rev-parse", "HEAD")}
+			fork := c.Commit(pathA, "a")
+			base := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			side := c.Commit(pathC, "c")
+			c.Git("checkout", "-q", base)
+			c.Date++
+			c.Git("merge", "-q", "--no-ff", "-m", "m", side)
+			return map[string]string{"fork": fork, "base": base, "side": side, "head": c.Git("rev-parse", "HEAD")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -208,16 +208,16 @@ commit side: [A implementations/c.json]
 commit head:
 `},
 		{"the forge's merge ref, and base moved on since", func(c *clone) map[string]string {
-			fork := c.commit(pathA, "a")
-			old := c.commit(pathB, "b")
-			c.git("checkout", "-q", fork)
-			side := c.commit(pathC, "c")
-			c.git("checkout", "-q", old)
-			c.git("merge", "-q", "--no-ff", "-m", "m", side)
-			head := c.git("rev-parse", "HEAD")
-			c.git("checkout", "-q", "main")
+			fork := c.Commit(pathA, "a")
+			old := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", fork)
+			side := c.Commit(pathC, "c")
+			c.Git("checkout", "-q", old)
+			c.Git("merge", "-q", "--no-ff", "-m", "m", side)
+			head := c.Git("rev-parse", "HEAD")
+			c.Git("checkout", "-q", "main")
 			return map[string]string{"fork": fork, "old": old, "side": side, "head": head,
-				"base": c.commit("README.md", "r")}
+				"base": c.Commit("README.md", "r")}
 		}, `
 merge bases: old
 view old..head: [A implementations/c.json]
@@ -227,13 +227,13 @@ commit side: [A implementations/c.json]
 commit head:
 `},
 		{"a merge ref whose merge smuggles what no author wrote", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
-			c.git("checkout", "-q", "-b", "side")
-			side := c.commit(pathC, "c")
-			c.git("checkout", "-q", base)
-			c.git("merge", "-q", "--no-ff", "--no-commit", side)
-			c.git("rm", "-q", pathA)
-			return map[string]string{"base": base, "side": side, "head": c.commit()}
+			base := c.Commit(pathA, "a")
+			c.Git("checkout", "-q", "-b", "side")
+			side := c.Commit(pathC, "c")
+			c.Git("checkout", "-q", base)
+			c.Git("merge", "-q", "--no-ff", "--no-commit", side)
+			c.Git("rm", "-q", pathA)
+			return map[string]string{"base": base, "side": side, "head": c.Commit()}
 		}, `
 merge bases: base
 view base..head: [D implementations/a.json] [A implementations/c.json]
@@ -243,12 +243,12 @@ commit side: [A implementations/c.json]
 commit head: [D implementations/a.json]
 `},
 		{"a side that changes a path and a merge that takes it back", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
-			c.git("checkout", "-q", "-b", "side")
-			side := c.commit(pathA, "tampered", pathC, "c")
-			c.git("checkout", "-q", base)
-			c.git("merge", "-q", "--no-ff", "--no-commit", side)
-			return map[string]string{"base": base, "side": side, "head": c.commit(pathA, "a")}
+			base := c.Commit(pathA, "a")
+			c.Git("checkout", "-q", "-b", "side")
+			side := c.Commit(pathA, "tampered", pathC, "c")
+			c.Git("checkout", "-q", base)
+			c.Git("merge", "-q", "--no-ff", "--no-commit", side)
+			return map[string]string{"base": base, "side": side, "head": c.Commit(pathA, "a")}
 		}, `
 merge bases: base
 view base..head: [A implementations/c.json]
@@ -258,13 +258,13 @@ commit side: [M implementations/a.json] [A implementations/c.json]
 commit head:
 `},
 		{"an octopus that smuggles", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
-			one := c.commitTree(c.git("rev-parse", base+"^{tree}"), base)
-			two := c.commitTree(c.git("rev-parse", base+"^{tree}"), base)
-			c.git("checkout", "-q", "--detach")
-			c.write(pathA, "tampered")
-			c.git("add", "-A")
-			return map[string]string{"base": base, "one": one, "two": two, "head": c.commitTree(c.git("write-tree"),
+			base := c.Commit(pathA, "a")
+			one := c.commitTree(c.Git("rev-parse", base+"^{tree}"), base)
+			two := c.commitTree(c.Git("rev-parse", base+"^{tree}"), base)
+			c.Git("checkout", "-q", "--detach")
+			c.Write(pathA, "tampered")
+			c.Git("add", "-A")
+			return map[string]string{"base": base, "one": one, "two": two, "head": c.commitTree(c.Git("write-tree"),
 				one, two, base)}
 		}, `
 merge bases: base
@@ -275,14 +275,14 @@ commit two:
 commit head: [M implementations/a.json]
 `},
 		{"an unrelated history merged into the branch", func(c *clone) map[string]string {
-			base := c.commit(pathA, "a")
-			c.write(pathA, "tampered")
-			c.git("add", "-A")
-			alien := c.commitTree(c.git("write-tree"))
-			c.git("checkout", "-q", "-f", "--detach", base)
-			c.date++
-			c.git("merge", "-q", "--no-ff", "--allow-unrelated-histories", "-s", "ours", "-m", "m", alien)
-			return map[string]string{"base": base, "alien": alien, "head": c.git("rev-parse", "HEAD")}
+			base := c.Commit(pathA, "a")
+			c.Write(pathA, "tampered")
+			c.Git("add", "-A")
+			alien := c.commitTree(c.Git("write-tree"))
+			c.Git("checkout", "-q", "-f", "--detach", base)
+			c.Date++
+			c.Git("merge", "-q", "--no-ff", "--allow-unrelated-histories", "-s", "ours", "-m", "m", alien)
+			return map[string]string{"base": base, "alien": alien, "head": c.Git("rev-parse", "HEAD")}
 		}, `
 merge bases: base
 view base..head:
@@ -291,19 +291,19 @@ commit alien: [A implementations/a.json]
 commit head:
 `},
 		{"criss-cross: each merge base is compared", func(c *clone) map[string]string {
-			root := c.commit("f", "0")
-			one := c.commit(pathA, "a")
-			c.git("checkout", "-q", "--detach", root)
-			two := c.commit(pathB, "b")
-			c.git("checkout", "-q", "-f", "--detach", one)
-			c.date++
-			c.git("merge", "-q", "-m", "m", two)
-			base := c.git("rev-parse", "HEAD")
-			c.git("checkout", "-q", "--detach", two)
-			c.date++
-			c.git("merge", "-q", "-m", "m", one)
-			merge := c.git("rev-parse", "HEAD")
-			return map[string]string{"one": one, "two": two, "base": base, "merge": merge, "head": c.commit(pathC, "c")}
+			root := c.Commit("f", "0")
+			one := c.Commit(pathA, "a")
+			c.Git("checkout", "-q", "--detach", root)
+			two := c.Commit(pathB, "b")
+			c.Git("checkout", "-q", "-f", "--detach", one)
+			c.Date++
+			c.Git("merge", "-q", "-m", "m", two)
+			base := c.Git("rev-parse", "HEAD")
+			c.Git("checkout", "-q", "--detach", two)
+			c.Date++
+			c.Git("merge", "-q", "-m", "m", one)
+			merge := c.Git("rev-parse", "HEAD")
+			return map[string]string{"one": one, "two": two, "base": base, "merge": merge, "head": c.Commit(pathC, "c")}
 		}, `
 merge bases: BASES
 VIEWS
@@ -372,8 +372,8 @@ func checkResult(t *testing.T, g *Range) {
 
 func TestRangeUnrelated(t *testing.T) {
 	c := newClone(t)
-	base := c.commit(pathA, "a")
-	head := c.commitTree(c.git("rev-parse", "HEAD^{tree}"))
+	base := c.Commit(pathA, "a")
+	head := c.commitTree(c.Git("rev-parse", "HEAD^{tree}"))
 	_, err := c.open().Range(ctx, base, head)
 	wantError(t, err, ErrUnrelated)
 }

@@ -41,11 +41,11 @@ func TestStretches(t *testing.T) {
 		if parent != "" {
 			args = append(args, "-p", parent)
 		}
-		parent = c.git(args...)
+		parent = c.Git(args...)
 	}
-	c.git("update-ref", "refs/heads/main", parent)
+	c.Git("update-ref", "refs/heads/main", parent)
 	sameStretches(t, "loose", c.open())
-	c.git("repack", "-q", "-a", "-d", "-f", "--window=50")
+	c.Git("repack", "-q", "-a", "-d", "-f", "--window=50")
 	sameStretches(t, "the newest first", c.open())
 
 	dir := t.TempDir()

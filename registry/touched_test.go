@@ -23,12 +23,12 @@ func (d *dag) commit(files map[string]string, parents ...int) int {
 
 // write gives the ids of the commits.
 func (d *dag) write(c *clone) []string {
-	c.t.Helper()
+	c.T.Helper()
 	var stream strings.Builder
 	names := []string{"rev-parse"}
 	for i, parents := range d.parents {
 		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\n", i, i+1)
-		fmt.Fprintf(&stream, "committer C <c@example.org> %d +0000\ndata 1\nm\n", c.date+i)
+		fmt.Fprintf(&stream, "committer C <c@example.org> %d +0000\ndata 1\nm\n", c.Date+i)
 		for n, p := range parents {
 			fmt.Fprintf(&stream, "%s :%d\n", [...]string{"from", "merge"}[min(n, 1)], p+1)
 		}
@@ -39,8 +39,8 @@ func (d *dag) write(c *clone) []string {
 		stream.WriteByte('\n')
 		names = append(names, fmt.Sprintf("c%d", i))
 	}
-	c.gitInput(stream.String(), "fast-import", "--quiet", "--force")
-	return strings.Fields(c.git(names...))
+	c.GitInput(stream.String(), "fast-import", "--quiet", "--force")
+	return strings.Fields(c.Git(names...))
 }
 
 var threePaths = []string{pathA, pathB, "README.md"}

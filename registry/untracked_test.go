@@ -27,23 +27,23 @@ func TestMain(m *testing.M) {
 
 // untracked lists what would be added, as `git ls-files -o` has it.
 func (c *clone) untracked() []string {
-	c.t.Helper()
+	c.T.Helper()
 	r := c.open()
 	h, err := r.resolve("HEAD")
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	d, indexed, err := r.openDisk(h)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	found := candidates{seen: map[string]*indexEntry{}}
 	if err := found.data(r, d, indexed); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	known := len(found.list)
 	if err := r.addUntracked(ctx, d, &found); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var paths []string
 	for _, one := range found.list[known:] {
@@ -55,8 +55,8 @@ func (c *clone) untracked() []string {
 
 // lsFiles lists the same by git.
 func (c *clone) lsFiles() []string {
-	c.t.Helper()
-	paths := strings.FieldsFunc(c.git("ls-files", "-o", "-z", "--exclude-standard"),
+	c.T.Helper()
+	paths := strings.FieldsFunc(c.Git("ls-files", "-o", "-z", "--exclude-standard"),
 		func(r rune) bool { return r == 0 })
 	for i := range paths {
 		paths[i] = strings.TrimSuffix(paths[i], "/") // a clone inside
@@ -130,19 +130,19 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClone(t)
-			c.commit("README.md", "r")
+			c.Commit("README.md", "r")
 			separator := " "
 			if strings.Contains(tt.paths, "|") {
 				separator = "|"
 			}
 			for _, path := range strings.Split(tt.paths, separator) {
-				c.write(path, "x")
+				c.Write(path, "x")
 			}
 			for file, text := range tt.patterns {
-				c.write(file, text)
+				c.Write(file, text)
 			}
 			for _, fold := range []string{"false", "true"} {
-				c.git("config", "core.ignoreCase", fold)
+				c.Git("config", "core.ignoreCase", fold)
 				got, want := c.untracked(), c.lsFiles()
 				if !slices.Equal(got, want) {
 					t.Errorf("ignoreCase %s: %q count, git says %q", fold, got, want)
@@ -165,80 +165,80 @@ func TestUntrackedFiles(t *testing.T) {
 		want string
 	}{
 		{"tracked files are not ignored", func(c *clone) {
-			c.commit("x/a", "a")
-			c.write(".gitignore", "*\n")
-			c.write("x/a", "b")
-			c.write("x/b", "b")
+			c.Commit("x/a", "a")
+			c.Write(".gitignore", "*\n")
+			c.Write("x/a", "b")
+			c.Write("x/b", "b")
 		}, ""},
 		{"a link to a folder is a file", func(c *clone) {
-			c.write(".git/info/exclude", "x/\ny\n")
+			c.Write(".git/info/exclude", "x/\ny\n")
 			c.symlink("..", "x")
 			c.symlink("..", "y")
 		}, "x"},
 		{"patterns behind a link", func(c *clone) {
-			c.write(".git/patterns", "a\n")
+			c.Write(".git/patterns", "a\n")
 			c.symlink(".git/patterns", ".gitignore")
-			c.write("a", "a")
+			c.Write("a", "a")
 		}, ".gitignore a"},
-		{"patterns are a folder", func(c *clone) { c.write(".gitignore/a", "a"); c.write("a", "a") }, ".gitignore/a a"},
+		{"patterns are a folder", func(c *clone) { c.Write(".gitignore/a", "a"); c.Write("a", "a") }, ".gitignore/a a"},
 		{"exclude behind a link", func(c *clone) {
-			c.write("elsewhere", "a\nelsewhere\n")
+			c.Write("elsewhere", "a\nelsewhere\n")
 			c.symlink("../../elsewhere", ".git/info/exclude")
-			c.write("a", "a")
+			c.Write("a", "a")
 		}, ""},
 		{"core.excludesFile", func(c *clone) {
-			c.write(".git/mine", "*.o\n!k.o\n")
-			c.git("config", "core.excludesFile", filepath.Join(c.dir, ".git/mine"))
-			c.write(".git/info/exclude", "k.o\n!y.o\n")
-			c.write("x.o", "x")
-			c.write("y.o", "y")
-			c.write("k.o", "k")
+			c.Write(".git/mine", "*.o\n!k.o\n")
+			c.Git("config", "core.excludesFile", filepath.Join(c.Dir, ".git/mine"))
+			c.Write(".git/info/exclude", "k.o\n!y.o\n")
+			c.Write("x.o", "x")
+			c.Write("y.o", "y")
+			c.Write("k.o", "k")
 		}, "y.o"},
 		{"core.excludesFile, relative", func(c *clone) {
-			c.write(".git/mine", "*.o\n")
-			c.git("config", "core.excludesFile", ".git/mine")
-			c.write("x.o", "x")
+			c.Write(".git/mine", "*.o\n")
+			c.Git("config", "core.excludesFile", ".git/mine")
+			c.Write("x.o", "x")
 		}, ""},
 		{"a clone inside", func(c *clone) {
-			sub := filepath.Join(c.dir, "sub")
-			c.git("init", "-q", sub)
-			c.at(sub).commit("x", "x")
+			sub := filepath.Join(c.Dir, "sub")
+			c.Git("init", "-q", sub)
+			c.at(sub).Commit("x", "x")
 		}, "sub"},
 		{"a clone inside that is ignored", func(c *clone) {
-			sub := filepath.Join(c.dir, "sub")
-			c.git("init", "-q", sub)
-			c.at(sub).commit("x", "x")
-			c.write(".git/info/exclude", "sub/\n")
+			sub := filepath.Join(c.Dir, "sub")
+			c.Git("init", "-q", sub)
+			c.at(sub).Commit("x", "x")
+			c.Write(".git/info/exclude", "sub/\n")
 		}, ""},
 		{"a submodule that is not checked out", func(c *clone) {
-			c.git("update-index", "--add", "--cacheinfo", "160000,"+c.git("rev-parse", "HEAD")+",sub")
-			c.write("sub/x", "x")
+			c.Git("update-index", "--add", "--cacheinfo", "160000,"+c.Git("rev-parse", "HEAD")+",sub")
+			c.Write("sub/x", "x")
 		}, ""},
 		{"patterns that a sparse checkout leaves out", func(c *clone) {
-			c.commit("docs/.gitignore", "*.o\n", "docs/x", "x")
-			c.git("sparse-checkout", "set", "--no-cone", "/README.md")
-			c.write("docs/y.o", "y")
+			c.Commit("docs/.gitignore", "*.o\n", "docs/x", "x")
+			c.Git("sparse-checkout", "set", "--no-cone", "/README.md")
+			c.Write("docs/y.o", "y")
 		}, ""},
 		{"a linked work tree", func(c *clone) {
-			c.write(".git/info/exclude", "*.o\n")
-			dir := filepath.Join(c.t.TempDir(), "linked")
-			c.git("worktree", "add", "-q", "--detach", dir)
-			c.dir = dir
-			c.write("x.o", "x")
-			c.write("y", "y")
+			c.Write(".git/info/exclude", "*.o\n")
+			dir := filepath.Join(c.T.TempDir(), "linked")
+			c.Git("worktree", "add", "-q", "--detach", dir)
+			c.Dir = dir
+			c.Write("x.o", "x")
+			c.Write("y", "y")
 		}, "y"},
 		{"a folder that becomes a file", func(c *clone) {
-			c.commit("x/a", "a")
+			c.Commit("x/a", "a")
 			c.remove("x")
-			c.write("x", "x")
+			c.Write("x", "x")
 		}, "x"},
-		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.write("README.md/x", "x") },
+		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.Write("README.md/x", "x") },
 			"README.md/x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClone(t)
-			c.commit("README.md", "r")
+			c.Commit("README.md", "r")
 			tt.edit(c)
 			got, want := c.untracked(), c.lsFiles()
 			if !slices.Equal(got, want) || strings.Join(got, " ") != tt.want {
@@ -251,7 +251,7 @@ func TestUntrackedFiles(t *testing.T) {
 // TestUntrackedAtRandom holds the same for patterns and paths that nobody thought of.
 func TestUntrackedAtRandom(t *testing.T) {
 	c := newClone(t)
-	c.commit("README.md", "r")
+	c.Commit("README.md", "r")
 	random := rand.New(rand.NewPCG(9, 3))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	several := func(most int, from ...string) string {
@@ -262,7 +262,7 @@ func TestUntrackedAtRandom(t *testing.T) {
 		return b.String()
 	}
 	for range 60 {
-		file := filepath.Join(c.dir, several(4, "a/", "b/", "ab/", "A/", "é/", "x-/"), several(3, "a", "b", "A", "]",
+		file := filepath.Join(c.Dir, several(4, "a/", "b/", "ab/", "A/", "é/", "x-/"), several(3, "a", "b", "A", "]",
 			"-", "é", "*"))
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err == nil { // else a file stands there
 			_ = os.WriteFile(file, nil, 0o666)
@@ -277,14 +277,14 @@ func TestUntrackedAtRandom(t *testing.T) {
 					"[ab]", "[!a]", "[^b-]", "[]-a]", "[a-", "]", "[[:alpha:]]", "[/a]", "\\", "\\*", "\\a", "-", " ") +
 					pick("", "", "/", " ", "/**", "\r") + "\n")
 			}
-			c.write(file, text.String())
+			c.Write(file, text.String())
 		}
 		fold := fmt.Sprint(i%4 == 0)
-		c.git("config", "core.ignoreCase", fold)
+		c.Git("config", "core.ignoreCase", fold)
 		if got, want := c.untracked(), c.lsFiles(); !slices.Equal(got, want) {
 			var all []string
 			for _, file := range []string{".gitignore", "a/.gitignore", "a/b/.gitignore", ".git/info/exclude"} {
-				text, _ := os.ReadFile(filepath.Join(c.dir, file))
+				text, _ := os.ReadFile(filepath.Join(c.Dir, file))
 				all = append(all, fmt.Sprintf("%s: %q", file, text))
 			}
 			t.Fatalf("ignoreCase %s\n%s\n%q count\n%q git", fold, strings.Join(all, "\n"), minus(got, want),
@@ -305,30 +305,30 @@ func TestUntrackedCaps(t *testing.T) {
 		want string // the error
 	}{
 		{"a .gitignore over its cap", func(c *clone) {
-			c.write(".gitignore", strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<16+1))
+			c.Write(".gitignore", strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<16+1))
 		},
 			"more than 1048576 bytes in all .gitignore files"},
 		{"all of them over it", func(c *clone) {
 			for i := range 3 {
-				c.write(fmt.Sprintf("d%d/.gitignore", i), strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<15))
+				c.Write(fmt.Sprintf("d%d/.gitignore", i), strings.Repeat("aaaaaaaaaaaaaaa\n", 1<<15))
 			}
 		}, "more than 1048576 bytes in all .gitignore files"},
 		{"info/exclude over its cap", func(c *clone) {
-			c.write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1))
+			c.Write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1))
 		}, "is over 1048576 bytes"},
 		{"many patterns, many files", func(c *clone) {
-			c.write(".gitignore", strings.Repeat(strings.Repeat("b", 255)+"\n", 1<<12))
+			c.Write(".gitignore", strings.Repeat(strings.Repeat("b", 255)+"\n", 1<<12))
 			for i := range 50 {
-				c.write(strings.Repeat("f", 200)+fmt.Sprint(i), "")
+				c.Write(strings.Repeat("f", 200)+fmt.Sprint(i), "")
 			}
 		}, "too many untracked files for so many ignore patterns"},
-		{"folders in one another", func(c *clone) { c.write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
+		{"folders in one another", func(c *clone) { c.Write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
 			"folders in one another"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClone(t)
-			c.commit("README.md", "r")
+			c.Commit("README.md", "r")
 			tt.edit(c)
 			_, err := c.open().WorktreeRange(ctx, "HEAD")
 			e, ok := errors.AsType[remedy.Fixer](err)
@@ -385,15 +385,15 @@ func TestUserIgnores(t *testing.T) {
 				t.Setenv(name, strings.ReplaceAll(value, "$HOME", home))
 			}
 			c := newClone(t)
-			c.commit("README.md", "r")
+			c.Commit("README.md", "r")
 			at := c.at(home)
 			for name, text := range tt.files {
-				at.write(name, text)
+				at.Write(name, text)
 			}
-			c.write("a", "a")
-			c.write("b", "b")
+			c.Write("a", "a")
+			c.Write("b", "b")
 			cmd := exec.Command("git", "ls-files", "-o", "--exclude-standard")
-			cmd.Dir = c.dir
+			cmd.Dir = c.Dir
 			out, err := cmd.Output()
 			if err != nil {
 				t.Fatal(err)
@@ -415,17 +415,17 @@ func TestUserIgnoresOnCondition(t *testing.T) {
 			t.Setenv("GIT_CONFIG_COUNT", env)
 			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "global"))
 			c := newClone(t)
-			c.commit("README.md", "r")
+			c.Commit("README.md", "r")
 			at := c.at(home)
-			at.write("more", "[core]\nexcludesFile = ~/mine\n")
-			at.write(".config/git/ignore", "a\n")
-			at.write("mine", "a\n")
+			at.Write("more", "[core]\nexcludesFile = ~/mine\n")
+			at.Write(".config/git/ignore", "a\n")
+			at.Write("mine", "a\n")
 			text := "[core]\nexcludesFile = ~/mine\n"
 			if env == "" {
 				text = "[includeIf \"gitdir:/\"]\npath = more\n"
 			}
-			at.write("global", text)
-			c.write("a", "a")
+			at.Write("global", text)
+			c.Write("a", "a")
 			if got := strings.Join(c.untracked(), " "); got != "a" {
 				t.Errorf("%q count, want a", got)
 			}
@@ -436,8 +436,8 @@ func TestUserIgnoresOnCondition(t *testing.T) {
 		t.Setenv("HOME", home)
 		t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "global"))
 		c := newClone(t)
-		c.commit("README.md", "r")
-		c.at(home).write("global", "[include]\npath = global\n")
+		c.Commit("README.md", "r")
+		c.at(home).Write("global", "[include]\npath = global\n")
 		_, err := c.open().WorktreeRange(ctx, "HEAD")
 		if err == nil || !strings.Contains(err.Error(), "more than 10 deep") {
 			t.Errorf("error %v", err)

@@ -12,10 +12,10 @@ import (
 // TestWorktreeDevices holds that what is no file neither hangs nor counts.
 func TestWorktreeDevices(t *testing.T) {
 	c := newClone(t)
-	c.commit(pathA, "1", "docs/x", "x")
+	c.Commit(pathA, "1", "docs/x", "x")
 	for _, path := range []string{pathA, pathB, "docs/x"} {
 		c.remove(path)
-		name := filepath.Join(c.dir, path)
+		name := filepath.Join(c.Dir, path)
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,7 +26,13 @@ const stale = time.Hour
 // Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of
 // the same path. A new file has the mode, less the umask. On an error the old file stands.
 func Write(path string, data []byte, mode fs.FileMode) error {
-	return write(path, data, mode, true, func(now time.Time) {
+	return WriteFunc(path, mode, bytesOf(data))
+}
+
+// WriteFunc is Write of what fill writes, which need not be in memory as a whole. On an error of fill's, too, the old
+// file stands.
+func WriteFunc(path string, mode fs.FileMode, fill func(io.Writer) error) error {
+	return write(path, fill, mode, true, func(now time.Time) {
 		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)
 	})
 }
@@ -60,7 +67,7 @@ type Unsynced struct {
 
 // Write replaces a file.
 func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
-	return write(path, data, mode, false, func(now time.Time) {
+	return write(path, bytesOf(data), mode, false, func(now time.Time) {
 		dir := filepath.Dir(path)
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -74,6 +81,21 @@ func (u *Unsynced) Write(path string, data []byte, mode fs.FileMode) error {
 	})
 }
 
+func bytesOf(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(data); return err }
+}
+
+// namedWriter writes to a temporary file, and names in its errors the one that it is to replace.
+type namedWriter struct {
+	file *os.File
+	path string
+}
+
+func (w namedWriter) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	return n, named(err, w.path)
+}
+
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	name := filepath.Join(filepath.Dir(path), temporary(filepath.Base(path)))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -84,12 +106,12 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 }
 
 // write writes beside path and renames. The time that sweep is given is the file system's own.
-func write(path string, data []byte, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
+func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
 	f, err := create(path, mode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = fill(namedWriter{f, path})
 	if err == nil && sync {
 		err = f.Sync()
 	}

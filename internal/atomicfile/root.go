@@ -22,7 +22,7 @@ func Create(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	beside := temporary(name)
 	f, err := dir.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err == nil {
-		err = errors.Join(fill(f, data), f.Close())
+		err = errors.Join(fillSynced(f, data), f.Close())
 		if err == nil {
 			err = dir.Link(beside, name)
 		}
@@ -54,8 +54,8 @@ func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 // temporary is a name for what is to become the file of that name.
 func temporary(name string) string { return "." + name + "." + rand.Text() + suffix }
 
-// fill writes a file to disk.
-func fill(f *os.File, data []byte) error {
+// fillSynced writes a file to disk.
+func fillSynced(f *os.File, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func createUnnamed(dir *os.Root, name string, data []byte, mode fs.FileMode) err
 	if err != nil {
 		return err
 	}
-	err = fill(f, data)
+	err = fillSynced(f, data)
 	if err == nil {
 		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()),
 			int(folder.Fd()), name, unix.AT_SYMLINK_FOLLOW)

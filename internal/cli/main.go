@@ -127,6 +127,8 @@ func describe(err error) (message, fix string) {
 		fix = "run it again"
 	case errors.Is(err, gate.ErrNoRegistry):
 		fix = "name the clone with --repo"
+	case errors.Is(err, verdict.ErrFile):
+		fix = "free space there, or name another folder for temporary files with TMPDIR"
 	case errors.Is(err, gate.ErrEmptyRange):
 		fix = "check out the pull request as actions/checkout does by default, with fetch-depth: 0"
 	case errors.Is(err, context.Canceled):

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
@@ -26,19 +28,15 @@ shard that is missing and a shard that is there twice are refused.`,
 			if len(args) == 0 {
 				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
 			}
-			var parts []*verdict.Report
+			var parts []gate.Part
 			for _, name := range args {
-				data, err := readCapped(name, report.MaxRead)
-				if err != nil {
-					return usagef("name the JSON reports of oap-gate audit --shard", "reading report: %v", err)
-				}
-				r, err := report.Read(name, data)
+				p, err := shardReport(name)
 				if err != nil {
 					return withFix(err, "name the JSON reports of oap-gate audit --shard")
 				}
-				parts = append(parts, r)
+				parts = append(parts, p)
 			}
-			whole, err := gate.Merge(parts)
+			whole, err := gate.Merge(parts, spool(""))
 			if err != nil {
 				return withFix(fmt.Errorf("joining reports: %w", err),
 					"name one report of each shard, all made at one commit, with the same flags and build, "+
@@ -49,4 +47,24 @@ shard that is missing and a shard that is there twice are refused.`,
 	}
 	o.bind(c.Flags())
 	return c
+}
+
+// shardReport reads what a report has of no single record; what it has of them is read when it is asked for.
+func shardReport(name string) (gate.Part, error) {
+	read := func(records gate.Records) (*verdict.Report, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading report: %w", err)
+		}
+		defer f.Close()
+		return report.Stream(name, f, records)
+	}
+	first, err := read(gate.Records{})
+	return gate.Part{Report: first, Read: func(records gate.Records) error {
+		again, err := read(records)
+		if err == nil && !reflect.DeepEqual(first, again) {
+			err = fmt.Errorf("reading report %s: it was changed meanwhile", name)
+		}
+		return err
+	}}, err
 }

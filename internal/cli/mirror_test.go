@@ -21,6 +21,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -51,15 +52,7 @@ func newMirrored(t *testing.T) *mirrored {
 
 func (m *mirrored) git(dir string, args ...string) string {
 	m.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=R", "-c", "user.email=r@example.org"},
-		args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + os.DevNull}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		m.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return (&gittest.Clone{T: m.t, Dir: dir, Date: int(time.Now().Unix())}).Git(args...)
 }
 
 // push commits a file as it is given, or its removal, and pushes it whatever was there.

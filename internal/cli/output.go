@@ -20,6 +20,7 @@ type outputFlags struct {
 	reports        []string
 	color          string
 	maxAnnotations int
+	summaryOnly    bool // leave results that passed and that were skipped out of the json
 	summary        bool // append the job summary
 	outputs        bool // write the step's outputs
 
@@ -33,6 +34,7 @@ func (o *outputFlags) bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
 		"being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&o.summaryOnly, "summary-only", false, "leave results that passed and that were skipped out of the json")
 	o.maxAnnotations = report.AnnotationLimit
 }
 
@@ -203,5 +205,5 @@ func (o *outputFlags) reportOptions(sys IO) report.Options {
 		rules = checks.Rules()
 	}
 	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
-		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), Rules: rules}
+		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly, Rules: rules}
 }

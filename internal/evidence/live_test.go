@@ -615,3 +615,18 @@ func TestTotal(t *testing.T) {
 		t.Errorf("after a document that was let go one that fits gives %s", outcome(o))
 	}
 }
+
+// TestObservedBeforeTheEnd holds that what was observed counts where the context has ended too, whichever is seen first.
+func TestObservedBeforeTheEnd(t *testing.T) {
+	r := Request{HTTPS, "https://tool.example/", 100}.canonical()
+	done := &entry{done: make(chan struct{}), observation: Observation{Request: r, State: Obtained}}
+	close(done.done)
+	l := &Live{entries: map[Request]*entry{r: done}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		if got := l.Observe(ctx, r); got.State != Obtained {
+			t.Fatalf("the observation is %v", got.State)
+		}
+	}
+}

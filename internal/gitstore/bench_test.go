@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ func BenchmarkFlat(b *testing.B) {
 	bench := func(name string, read func(s *Store) error) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := Open(c.dir)
+				s, err := Open(c.Dir)
 				if err == nil {
 					err = read(s)
 				}
@@ -58,8 +57,8 @@ func BenchmarkFlat(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("git cat-file of %d", len(ids)), func(b *testing.B) {
 			for b.Loop() {
-				cmd := exec.Command("git", "cat-file", "--batch")
-				cmd.Dir, cmd.Env, cmd.Stdin = c.dir, gitEnv(), strings.NewReader(list.String())
+				cmd := c.Command("cat-file", "--batch")
+				cmd.Stdin = strings.NewReader(list.String())
 				if err := cmd.Run(); err != nil {
 					b.Fatal(err)
 				}
@@ -110,7 +109,7 @@ type flatHistory struct {
 }
 
 func (c clone) flatHistory(commits, each int) flatHistory {
-	w := newPackWriter(c.t)
+	w := newPackWriter(c.T)
 	type file struct {
 		n     int
 		entry string // of the tree
@@ -170,7 +169,7 @@ func (c clone) flatHistory(commits, each int) flatHistory {
 		parent = fmt.Sprintf("parent %s\n", h.commits[i])
 	}
 	w.write(c)
-	c.git("update-ref", "refs/heads/main", h.commits[commits-1].String())
+	c.Git("update-ref", "refs/heads/main", h.commits[commits-1].String())
 	return h
 }
 

@@ -100,13 +100,13 @@ func TestCommitterTime(t *testing.T) {
 // Payload and signature are what git hands to the program that verifies.
 func TestSignatureAsGit(t *testing.T) {
 	c := newClone(t)
-	said := filepath.Join(c.dir, "payload")
-	c.write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+
+	said := filepath.Join(c.Dir, "payload")
+	c.Write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+
 		"'\nexit 1\n")
-	if err := os.Chmod(filepath.Join(c.dir, "verify"), 0o777); err != nil {
+	if err := os.Chmod(filepath.Join(c.Dir, "verify"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c.git("config", "gpg.program", filepath.Join(c.dir, "verify"))
+	c.Git("config", "gpg.program", filepath.Join(c.Dir, "verify"))
 	other := strings.Replace(pgp, "gpgsig ", "gpgsig-sha256 ", 1)
 	for name, data := range map[string]string{
 		"signed":               plain + pgp + "\nmessage\n",
@@ -126,8 +126,8 @@ func TestSignatureAsGit(t *testing.T) {
 			if commit.Signed != OpenPGP {
 				t.Fatalf("signed %v, want OpenPGP", commit.Signed)
 			}
-			id := c.gitInput(data, "hash-object", "-w", "-t", "commit", "--stdin")
-			if out, err := c.try("", "verify-commit", id); err == nil {
+			id := c.GitInput(data, "hash-object", "-w", "-t", "commit", "--stdin")
+			if out, err := c.Try("", "verify-commit", id); err == nil {
 				t.Fatalf("git verifies it: %s", out)
 			}
 			for file, got := range map[string][]byte{said: commit.Payload, said + ".sig": commit.Signature} {
@@ -183,11 +183,11 @@ func TestSignatureKinds(t *testing.T) {
 func TestDecodeCommitParents(t *testing.T) {
 	c := newClone(t)
 	first := c.commit("one")
-	c.git("checkout", "-q", "-b", "side")
+	c.Git("checkout", "-q", "-b", "side")
 	side := c.commit("side")
-	c.git("checkout", "-q", "main")
+	c.Git("checkout", "-q", "main")
 	second := c.commit("two")
-	c.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	c.Git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	s := c.open()
 	for rev, want := range map[string][]ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t, first)},
 		"HEAD~2": nil} {
@@ -201,7 +201,7 @@ func TestDecodeCommitParents(t *testing.T) {
 		}
 		commit, err := DecodeCommit(data)
 		if err != nil || !reflect.DeepEqual(commit.Parents, want) ||
-			commit.Tree != mustID(t, c.git("rev-parse", rev+"^{tree}")) {
+			commit.Tree != mustID(t, c.Git("rev-parse", rev+"^{tree}")) {
 			t.Errorf("%s: %+v, %v, want parents %v", rev, commit, err, want)
 		}
 		if string(commit.Author) != "A <a@example.org> 1700000000 +0100" || commit.When != 1700000001 {

@@ -35,8 +35,8 @@ func TestConfigAsGit(t *testing.T) {
 	c := newClone(t)
 	for _, text := range configTests {
 		got, err := parseConfig(text)
-		c.write("config", text)
-		out, gitErr := c.try("", "config", "--file", "config", "--no-includes", "--list", "--null")
+		c.Write("config", text)
+		out, gitErr := c.Try("", "config", "--file", "config", "--no-includes", "--list", "--null")
 		if (err != nil) != (gitErr != nil) {
 			t.Errorf("%q: got %v, %v, git says %q, %v", text, got, err, out, gitErr)
 			continue

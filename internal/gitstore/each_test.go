@@ -74,7 +74,7 @@ func TestEachEnds(t *testing.T) {
 // An object that is damaged in the pack is read from where it is whole, in Each too.
 func TestEachOfDamaged(t *testing.T) {
 	c := newClone(t)
-	id := mustID(t, c.gitInput("whole\n", "hash-object", "-w", "--stdin"))
+	id := mustID(t, c.GitInput("whole\n", "hash-object", "-w", "--stdin"))
 	bad := hashOf(Blob, []byte("nowhere whole"))
 	w := newPackWriter(t)
 	w.add(id, Blob, nil, []byte("damaged"), 0)

@@ -126,8 +126,8 @@ func FuzzIndex(f *testing.F) {
 // FuzzLoose: a loose object is read as compress/zlib inflates it, or refused.
 func FuzzLoose(f *testing.F) {
 	c := newClone(f)
-	id := mustID(f, c.gitInput("loose\n", "hash-object", "-w", "--stdin"))
-	seed, err := os.ReadFile(loosePath(filepath.Join(c.dir, ".git/objects"), id))
+	id := mustID(f, c.GitInput("loose\n", "hash-object", "-w", "--stdin"))
+	seed, err := os.ReadFile(loosePath(filepath.Join(c.Dir, ".git/objects"), id))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func FuzzCommit(f *testing.F) {
 func FuzzRevision(f *testing.F) {
 	c := newClone(f)
 	head := c.commit("one")
-	c.write(".git/outside", head)
+	c.Write(".git/outside", head)
 	s := c.open()
 	for _, rev := range []string{"HEAD", "main", "main^0", "HEAD~0", head[:8], "refs/heads/../../outside", "../outside",
 		"outside", "@", "a..b", "x@{1}"} {

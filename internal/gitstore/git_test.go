@@ -1,100 +1,36 @@
 package gitstore
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 )
 
 // clone is a repository made by the git command.
-type clone struct {
-	t   testing.TB
-	dir string
-}
+type clone struct{ *gittest.Clone }
 
-func (c clone) git(args ...string) string {
-	c.t.Helper()
-	return c.gitInput("", args...)
-}
-
-func (c clone) gitInput(input string, args ...string) string {
-	c.t.Helper()
-	out, err := c.try(input, args...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return out
-}
-
-func (c clone) try(input string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = c.dir
-	cmd.Stdin = strings.NewReader(input)
-	cmd.Env = gitEnv()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		err = fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
-	}
-	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-func gitEnv() []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_DEFAULT_HASH=sha1", "GIT_DEFAULT_REF_FORMAT=files",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_AUTHOR_DATE=1700000000 +0100",
-		"GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.org", "GIT_COMMITTER_DATE=1700000001 -0200",
-	}
-}
-
-// newClone makes an empty repository.
 func newClone(t testing.TB, args ...string) clone {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("NOT TESTED: the git command is missing")
-	}
-	c := clone{t, t.TempDir()}
-	c.git(append([]string{"init", "-q", "-b", "main"}, args...)...)
-	for _, kv := range []string{"gc.auto=0", "maintenance.auto=false", "commit.gpgSign=false"} {
-		key, value, _ := strings.Cut(kv, "=")
-		c.git("config", key, value)
-	}
-	return c
-}
-
-func (c clone) write(name, text string) {
-	c.t.Helper()
-	file := filepath.Join(c.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		c.t.Fatal(err)
-	}
+	return clone{gittest.New(t, args...)}
 }
 
 func (c clone) commit(message string) string {
-	c.t.Helper()
-	c.git("add", "-A")
-	c.git("commit", "-q", "--allow-empty", "-m", message)
-	return c.git("rev-parse", "HEAD")
+	c.T.Helper()
+	c.Git("add", "-A")
+	c.Git("commit", "-q", "--allow-empty", "-m", message)
+	return c.Git("rev-parse", "HEAD")
 }
 
 // history makes commits that change files alike, so that packing them makes deltas.
 func (c clone) history(commits int) {
-	c.t.Helper()
+	c.T.Helper()
 	for i := range commits {
 		for j := range 5 {
-			c.write(fmt.Sprintf("implementations/tool-%d-%d.json", i, j), listing(i*5+j))
+			c.Write(fmt.Sprintf("implementations/tool-%d-%d.json", i, j), listing(i*5+j))
 		}
-		c.write("README.md", strings.Repeat(fmt.Sprintf("line of commit %d\n", i), 50+i))
+		c.Write("README.md", strings.Repeat(fmt.Sprintf("line of commit %d\n", i), 50+i))
 		c.commit(fmt.Sprintf("commit %d", i))
 	}
 }
@@ -121,14 +57,14 @@ func listing(n int) string {
 }
 
 func (c clone) open() *Store {
-	c.t.Helper()
-	s, err := Open(c.dir)
+	c.T.Helper()
+	s, err := Open(c.Dir)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	c.t.Cleanup(func() {
+	c.T.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			c.t.Error(err)
+			c.T.Error(err)
 		}
 	})
 	return s

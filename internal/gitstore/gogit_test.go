@@ -17,24 +17,24 @@ import (
 func TestReadAsGoGit(t *testing.T) {
 	origin := newClone(t)
 	origin.history(5)
-	origin.git("tag", "-a", "-m", "tag", "v1")
-	origin.git("repack", "-q", "-d")
-	origin.write("more", "more\n")
+	origin.Git("tag", "-a", "-m", "tag", "v1")
+	origin.Git("repack", "-q", "-d")
+	origin.Write("more", "more\n")
 	origin.commit("more")
-	shared := origin.cloneOf("--shared", origin.dir)
+	shared := origin.cloneOf("--shared", origin.Dir)
 	shared.history(2)
 	for _, repack := range [][]string{
 		nil, {"repack", "-q", "-d", "-l"}, {"gc", "-q", "--aggressive"},
 		{"-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d", "-f", "--depth=4095", "--window=50"},
 	} {
 		if repack != nil {
-			shared.git(repack...)
+			shared.Git(repack...)
 		}
 		s := shared.open()
-		other := filesystem.NewStorageWithOptions(osfs.New(filepath.Join(shared.dir, ".git")),
+		other := filesystem.NewStorageWithOptions(osfs.New(filepath.Join(shared.Dir, ".git")),
 			objectcache.NewObjectLRUDefault(),
 			filesystem.Options{KeepDescriptors: true, AlternatesFS: osfs.New("/")})
-		ids := strings.Fields(shared.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
+		ids := strings.Fields(shared.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
 		if len(ids) < 50 {
 			t.Fatalf("%d objects to compare", len(ids))
 		}

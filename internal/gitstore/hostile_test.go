@@ -146,7 +146,7 @@ func TestHostilePacks(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClone(t)
-			c.gitInput("loose\n", "hash-object", "-w", "--stdin")
+			c.GitInput("loose\n", "hash-object", "-w", "--stdin")
 			w := newPackWriter(t)
 			test.make(w)
 			w.write(c)
@@ -169,8 +169,8 @@ func TestLimitBeforeInflating(t *testing.T) {
 	packedBomb, _ := w.object(Blob, bomb)
 	w.write(c)
 	bomb[0] = 1
-	c.write("bomb", string(bomb))
-	loose := mustID(t, c.git("hash-object", "-w", "bomb"))
+	c.Write("bomb", string(bomb))
+	loose := mustID(t, c.Git("hash-object", "-w", "bomb"))
 	s := c.open()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -191,13 +191,13 @@ func TestLimitBeforeInflating(t *testing.T) {
 func TestFlippedBytes(t *testing.T) {
 	c := newClone(t)
 	c.history(3)
-	c.git("repack", "-q", "-a", "-d", "-f")
+	c.Git("repack", "-q", "-a", "-d", "-f")
 	var ids []ID
-	for line := range strings.Lines(c.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) {
+	for line := range strings.Lines(c.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) {
 		ids = append(ids, mustID(t, strings.TrimSpace(line)))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	files, err := filepath.Glob(filepath.Join(c.dir, ".git/objects/pack/pack-*"))
+	files, err := filepath.Glob(filepath.Join(c.Dir, ".git/objects/pack/pack-*"))
 	if err != nil || len(files) < 2 {
 		t.Fatalf("packs %q, %v", files, err)
 	}
@@ -240,7 +240,7 @@ func TestFlippedBytes(t *testing.T) {
 // readDamaged reads every object of a clone that may be damaged.
 func readDamaged(t *testing.T, c clone, ids []ID) {
 	t.Helper()
-	s, err := Open(c.dir)
+	s, err := Open(c.Dir)
 	if err != nil {
 		if e := (*Error)(nil); !errors.As(err, &e) || !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
 			t.Fatalf("open: %v", err)
@@ -272,8 +272,8 @@ func wantDamage(t *testing.T, err error) {
 
 func TestDamagedLoose(t *testing.T) {
 	c := newClone(t)
-	id := mustID(t, c.gitInput("loose object\n", "hash-object", "-w", "--stdin"))
-	name := loosePath(filepath.Join(c.dir, ".git/objects"), id)
+	id := mustID(t, c.GitInput("loose object\n", "hash-object", "-w", "--stdin"))
+	name := loosePath(filepath.Join(c.Dir, ".git/objects"), id)
 	good, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestDamagedLoose(t *testing.T) {
 func TestGoodCopyBesideDamaged(t *testing.T) {
 	c := newClone(t)
 	text := []byte("in a pack, damaged, and loose\n")
-	id := mustID(t, c.gitInput(string(text), "hash-object", "-w", "--stdin"))
+	id := mustID(t, c.GitInput(string(text), "hash-object", "-w", "--stdin"))
 	w := newPackWriter(t)
 	w.add(id, Blob, nil, []byte("damaged"), 0)
 	w.write(c)
@@ -429,8 +429,8 @@ func TestHostilePackEnds(t *testing.T) {
 			w := newPackWriter(t)
 			w.object(Blob, []byte("text"))
 			pack, idx := w.bytes()
-			c.write(".git/objects/pack/pack-1.pack", string(test.edit(pack)))
-			c.write(".git/objects/pack/pack-1.idx", string(idx))
+			c.Write(".git/objects/pack/pack-1.pack", string(test.edit(pack)))
+			c.Write(".git/objects/pack/pack-1.idx", string(idx))
 			_, _, err := c.open().Read(id, 100)
 			if test.want == nil && err != nil {
 				t.Error(err)

@@ -22,21 +22,21 @@ func TestIndexPack(t *testing.T) {
 	c := newClone(t)
 	tree := ""
 	for i := range 300 {
-		tree += fmt.Sprintf("100644 blob %s\tlisting-%04d.json\n", c.gitInput(fmt.Sprint(i), "hash-object", "-w",
+		tree += fmt.Sprintf("100644 blob %s\tlisting-%04d.json\n", c.GitInput(fmt.Sprint(i), "hash-object", "-w",
 			"--stdin"), i)
 		if i%3 == 0 {
-			c.gitInput(tree, "mktree")
+			c.GitInput(tree, "mktree")
 		}
 	}
 	large := bytes.Repeat([]byte("0123456789abcdef"), 300_000)
 	for i := range 3 {
 		large[i*1000] = 'x'
-		c.gitInput(string(large), "hash-object", "-w", "--stdin")
+		c.GitInput(string(large), "hash-object", "-w", "--stdin")
 	}
-	all := c.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+	all := c.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
 	for _, args := range [][]string{{"--delta-base-offset"}, {}, {"--window=0"}} {
 		dir := t.TempDir()
-		sum := c.gitInput(all, append([]string{"pack-objects", "-q", filepath.Join(dir, "pack")}, args...)...)
+		sum := c.GitInput(all, append([]string{"pack-objects", "-q", filepath.Join(dir, "pack")}, args...)...)
 		pack := filepath.Join(dir, "pack-"+sum+".pack")
 		ours := filepath.Join(dir, "ours.idx")
 		got, err := IndexPack(t.Context(), pack, ours)

@@ -128,7 +128,7 @@ func (w *packWriter) write(c clone) {
 	w.t.Helper()
 	pack, idx := w.bytes()
 	name := fmt.Sprintf("pack-%x", sha1.Sum(pack))
-	dir := filepath.Join(c.dir, ".git/objects/pack")
+	dir := filepath.Join(c.Dir, ".git/objects/pack")
 	for ext, data := range map[string][]byte{".pack": pack, ".idx": idx} {
 		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
 			w.t.Fatal(err)

@@ -15,21 +15,21 @@ import (
 func TestResolveAsGit(t *testing.T) {
 	c := newClone(t)
 	c.history(5)
-	c.git("tag", "-a", "-m", "tag", "v1", "HEAD~2")
-	c.git("tag", "-a", "-m", "tag of a tag", "v2", "v1")
-	c.git("tag", "light", "HEAD~1")
-	c.git("checkout", "-q", "-b", "side", "HEAD~3")
-	c.write("side", "side\n")
+	c.Git("tag", "-a", "-m", "tag", "v1", "HEAD~2")
+	c.Git("tag", "-a", "-m", "tag of a tag", "v2", "v1")
+	c.Git("tag", "light", "HEAD~1")
+	c.Git("checkout", "-q", "-b", "side", "HEAD~3")
+	c.Write("side", "side\n")
 	c.commit("side")
-	c.git("checkout", "-q", "main")
-	c.git("merge", "-q", "--no-ff", "-m", "merge", "side")
-	c.git("branch", "dir/name")
-	c.git("branch", "v1") // as the tag
-	c.git("update-ref", "refs/remotes/origin/main", "HEAD~1")
-	c.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
-	c.git("update-ref", "ORIG_HEAD", "HEAD~2")
-	c.write(".git/FETCH_HEAD", c.git("rev-parse", "HEAD~3")+"\tnot-for-merge\tbranch 'x' of https://git.example/x\n")
-	head := c.git("rev-parse", "HEAD")
+	c.Git("checkout", "-q", "main")
+	c.Git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	c.Git("branch", "dir/name")
+	c.Git("branch", "v1") // as the tag
+	c.Git("update-ref", "refs/remotes/origin/main", "HEAD~1")
+	c.Git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	c.Git("update-ref", "ORIG_HEAD", "HEAD~2")
+	c.Write(".git/FETCH_HEAD", c.Git("rev-parse", "HEAD~3")+"\tnot-for-merge\tbranch 'x' of https://git.example/x\n")
+	head := c.Git("rev-parse", "HEAD")
 	revs := []string{
 		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v1", "v2",
 		"heads/v1",
@@ -43,7 +43,7 @@ func TestResolveAsGit(t *testing.T) {
 	check := func(t *testing.T) {
 		s := c.open()
 		for _, rev := range revs {
-			want, wantErr := c.try("", "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+			want, wantErr := c.Try("", "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
 			got, err := s.Resolve(rev)
 			if wantErr != nil {
 				if e := (*Error)(nil); !errors.As(err, &e) {
@@ -65,12 +65,12 @@ func TestResolveAsGit(t *testing.T) {
 		}
 	}
 	t.Run("loose", check)
-	c.git("pack-refs", "--all")
-	c.git("gc", "-q")
+	c.Git("pack-refs", "--all")
+	c.Git("gc", "-q")
 	t.Run("packed", check)
-	c.git("branch", "-f", "dir/name", "HEAD~2")
+	c.Git("branch", "-f", "dir/name", "HEAD~2")
 	t.Run("loose over packed", check)
-	c.git("checkout", "-q", "--detach", "HEAD~2")
+	c.Git("checkout", "-q", "--detach", "HEAD~2")
 	t.Run("detached", check)
 }
 
@@ -86,17 +86,17 @@ func TestResolveRefuses(t *testing.T) {
 		"refs/heads/short":  "c0ffee\n",
 		"refs/heads/gone":   "0123456789012345678901234567890123456789\n",
 	} {
-		c.write(".git/"+name, text)
+		c.Write(".git/"+name, text)
 	}
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(outside, []byte(c.git("rev-parse", "HEAD")), 0o666); err != nil {
+	if err := os.WriteFile(outside, []byte(c.Git("rev-parse", "HEAD")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(c.dir, ".git/refs/heads/link")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(c.Dir, ".git/refs/heads/link")); err != nil {
 		t.Log(err)
 	}
-	blob := c.gitInput("blob\n", "hash-object", "-w", "--stdin")
-	c.git("tag", "blob", blob)
+	blob := c.GitInput("blob\n", "hash-object", "-w", "--stdin")
+	c.Git("tag", "blob", blob)
 	s := c.open()
 	for _, test := range []struct {
 		rev  string
@@ -137,8 +137,8 @@ func TestResolveAmbiguous(t *testing.T) {
 		sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))
 		short := hex.EncodeToString(sum[:])[:4]
 		if other := seen[short]; other != "" {
-			c.gitInput(text, "hash-object", "-w", "--stdin")
-			c.gitInput(other, "hash-object", "-w", "--stdin")
+			c.GitInput(text, "hash-object", "-w", "--stdin")
+			c.GitInput(other, "hash-object", "-w", "--stdin")
 			prefix = short
 		}
 		seen[short] = text
@@ -147,7 +147,7 @@ func TestResolveAmbiguous(t *testing.T) {
 	if _, err := s.Resolve(prefix); !errors.Is(err, ErrAmbiguous) {
 		t.Errorf("%s: got %v, want ErrAmbiguous", prefix, err)
 	}
-	c.git("repack", "-q", "-a", "-d")
+	c.Git("repack", "-q", "-a", "-d")
 	if _, err := s.Resolve(prefix); !errors.Is(err, ErrAmbiguous) {
 		t.Errorf("%s: got %v, want ErrAmbiguous", prefix, err)
 	}

@@ -43,12 +43,12 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 		})
 		entries = slices.CompactFunc(entries,
 			func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
-		id := mustID(t, c.gitInput(strings.Join(entries, "\n")+"\n", "mktree", "--missing"))
+		id := mustID(t, c.GitInput(strings.Join(entries, "\n")+"\n", "mktree", "--missing"))
 		ids = append(ids, id)
 		fmt.Fprintln(&list, id, "implementations")
 	}
-	c.gitInput(list.String(), "pack-objects", "-q", "--window=10", "--depth=50", ".git/objects/pack/pack")
-	c.git("prune-packed")
+	c.GitInput(list.String(), "pack-objects", "-q", "--window=10", "--depth=50", ".git/objects/pack/pack")
+	c.Git("prune-packed")
 	return c, ids
 }
 

@@ -7,17 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 )
 
 // cloneOf makes a clone through git clone.
 func (c clone) cloneOf(args ...string) clone {
-	c.t.Helper()
-	to := clone{c.t, filepath.Join(c.t.TempDir(), "clone")}
-	c.git(append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, args...), to.dir)...)
+	c.T.Helper()
+	to := clone{gittest.At(c.T, filepath.Join(c.T.TempDir(), "clone"))}
+	c.Git(append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, args...), to.Dir)...)
 	return to
 }
 
-func (c clone) url() string { return "file://" + filepath.ToSlash(c.dir) }
+func (c clone) url() string { return "file://" + filepath.ToSlash(c.Dir) }
 
 // realPath is a path as the operating system's links make it, since temporary directories may be links.
 func realPath(t *testing.T, path string) string {
@@ -32,8 +34,8 @@ func realPath(t *testing.T, path string) string {
 func TestOpenShapes(t *testing.T) {
 	origin := newClone(t)
 	origin.history(4)
-	origin.git("tag", "-a", "-m", "v1", "v1", "HEAD~1")
-	origin.write(".gitmodules", "")
+	origin.Git("tag", "-a", "-m", "v1", "v1", "HEAD~1")
+	origin.Write(".gitmodules", "")
 	head := origin.commit("head")
 
 	check := func(t *testing.T, dir, worktree string) *Store {
@@ -52,53 +54,53 @@ func TestOpenShapes(t *testing.T) {
 		if got := s.Worktree(); got != "" && realPath(t, got) != worktree || got == "" && worktree != "" {
 			t.Errorf("work tree %q, want %q", got, worktree)
 		}
-		compare(t, clone{t, dir}, s)
+		compare(t, clone{gittest.At(t, dir)}, s)
 		return s
 	}
 	t.Run("work tree", func(t *testing.T) {
-		s := check(t, origin.dir, origin.dir)
+		s := check(t, origin.Dir, origin.Dir)
 		if s.Shallow() || s.promisor || s.RemoteURL() != "" {
 			t.Errorf("shallow %v, promisor %v, remote %q", s.Shallow(), s.promisor, s.RemoteURL())
 		}
 	})
 	t.Run("below the work tree", func(t *testing.T) {
-		check(t, filepath.Join(origin.dir, "implementations"), origin.dir)
+		check(t, filepath.Join(origin.Dir, "implementations"), origin.Dir)
 	})
 	t.Run("the Git directory itself", func(t *testing.T) {
-		check(t, filepath.Join(origin.dir, ".git"), origin.dir)
+		check(t, filepath.Join(origin.Dir, ".git"), origin.Dir)
 	})
 	t.Run("below the Git directory", func(t *testing.T) {
-		check(t, filepath.Join(origin.dir, ".git", "objects"), origin.dir)
+		check(t, filepath.Join(origin.Dir, ".git", "objects"), origin.Dir)
 	})
 	t.Run("a relative path", func(t *testing.T) {
-		t.Chdir(origin.dir)
-		check(t, ".", origin.dir)
+		t.Chdir(origin.Dir)
+		check(t, ".", origin.Dir)
 	})
 	t.Run("bare", func(t *testing.T) {
 		c := origin.cloneOf("--bare", origin.url())
-		if s := check(t, c.dir, ""); s.RemoteURL() != origin.url() {
+		if s := check(t, c.Dir, ""); s.RemoteURL() != origin.url() {
 			t.Errorf("remote %q, want %q", s.RemoteURL(), origin.url())
 		}
 	})
-	t.Run("mirror", func(t *testing.T) { check(t, origin.cloneOf("--mirror", origin.url()).dir, "") })
+	t.Run("mirror", func(t *testing.T) { check(t, origin.cloneOf("--mirror", origin.url()).Dir, "") })
 	t.Run("separate Git directory", func(t *testing.T) {
 		c := origin.cloneOf("--separate-git-dir="+filepath.Join(t.TempDir(), "elsewhere"), origin.url())
-		check(t, c.dir, c.dir)
+		check(t, c.Dir, c.Dir)
 	})
-	t.Run("shared", func(t *testing.T) { c := origin.cloneOf("--shared", origin.url()); check(t, c.dir, c.dir) })
+	t.Run("shared", func(t *testing.T) { c := origin.cloneOf("--shared", origin.url()); check(t, c.Dir, c.Dir) })
 	t.Run("shared twice", func(t *testing.T) {
-		once := origin.cloneOf("--shared", origin.dir)
-		c := once.cloneOf("--shared", once.dir)
-		s := check(t, c.dir, c.dir)
+		once := origin.cloneOf("--shared", origin.Dir)
+		c := once.cloneOf("--shared", once.Dir)
+		s := check(t, c.Dir, c.Dir)
 		if len(s.dirs) != 3 {
 			t.Errorf("object directories %q, want 3", s.dirs)
 		}
 	})
 	t.Run("linked work tree", func(t *testing.T) {
 		c := origin.cloneOf(origin.url())
-		c.git("checkout", "-q", "-b", "other", "HEAD~2")
+		c.Git("checkout", "-q", "-b", "other", "HEAD~2")
 		linked := filepath.Join(t.TempDir(), "linked")
-		c.git("worktree", "add", "-q", linked, head)
+		c.Git("worktree", "add", "-q", linked, head)
 		check(t, linked, linked)
 		check(t, filepath.Join(linked, "implementations"), linked)
 		s, err := Open(linked)
@@ -107,11 +109,11 @@ func TestOpenShapes(t *testing.T) {
 		}
 		defer s.Close()
 		other, err := s.Resolve("other")
-		if want := c.git("rev-parse", "HEAD"); err != nil || other.String() != want {
+		if want := c.Git("rev-parse", "HEAD"); err != nil || other.String() != want {
 			t.Errorf("other is %v, %v, want %s", other, err, want)
 		}
 		const bisect = "refs/bisect/bad"
-		(clone{t, linked}).git("update-ref", bisect, head)
+		gittest.At(t, linked).Git("update-ref", bisect, head)
 		if !s.HasRef(bisect) {
 			t.Errorf("%s, a ref of the linked work tree, is not found", bisect)
 		}
@@ -119,43 +121,43 @@ func TestOpenShapes(t *testing.T) {
 	t.Run("linked work tree of a bare clone", func(t *testing.T) {
 		c := origin.cloneOf("--bare", origin.url())
 		linked := filepath.Join(t.TempDir(), "linked")
-		c.git("worktree", "add", "-q", linked, "HEAD")
+		c.Git("worktree", "add", "-q", linked, "HEAD")
 		check(t, linked, linked)
 	})
 	t.Run("sparse checkout", func(t *testing.T) {
 		c := origin.cloneOf(origin.url())
-		c.git("sparse-checkout", "set", "implementations")
-		if got := c.git("config", "extensions.worktreeConfig"); got != "true" {
+		c.Git("sparse-checkout", "set", "implementations")
+		if got := c.Git("config", "extensions.worktreeConfig"); got != "true" {
 			t.Fatalf("extensions.worktreeConfig is %q: the case is not made", got)
 		}
-		check(t, c.dir, c.dir)
+		check(t, c.Dir, c.Dir)
 	})
 	t.Run("settings that change nothing", func(t *testing.T) {
 		c := origin.cloneOf(origin.url())
-		c.git("config", "core.repositoryFormatVersion", "1")
-		c.git("config", "extensions.preciousObjects", "true")
-		c.git("config", "extensions.noop", "1")
-		c.git("config", "extensions.objectFormat", "sha1")
-		c.git("config", "include.path", "/absent")
-		c.git("config", "includeIf.gitdir:/x/.path", "/absent")
-		check(t, c.dir, c.dir)
+		c.Git("config", "core.repositoryFormatVersion", "1")
+		c.Git("config", "extensions.preciousObjects", "true")
+		c.Git("config", "extensions.noop", "1")
+		c.Git("config", "extensions.objectFormat", "sha1")
+		c.Git("config", "include.path", "/absent")
+		c.Git("config", "includeIf.gitdir:/x/.path", "/absent")
+		check(t, c.Dir, c.Dir)
 	})
 	t.Run("replacements and grafts", func(t *testing.T) {
 		c := origin.cloneOf(origin.url())
-		blob := c.git("rev-parse", "HEAD:README.md")
-		other := c.gitInput("replaced\n", "hash-object", "-w", "--stdin")
-		c.git("replace", blob, other)
-		c.git("replace", "HEAD", "HEAD~2")
-		c.write(".git/info/grafts", head+"\n")
-		s := check(t, c.dir, c.dir)
-		want, err := os.ReadFile(filepath.Join(c.dir, "README.md"))
+		blob := c.Git("rev-parse", "HEAD:README.md")
+		other := c.GitInput("replaced\n", "hash-object", "-w", "--stdin")
+		c.Git("replace", blob, other)
+		c.Git("replace", "HEAD", "HEAD~2")
+		c.Write(".git/info/grafts", head+"\n")
+		s := check(t, c.Dir, c.Dir)
+		want, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, got, err := s.Read(mustID(t, blob), 1<<20); err != nil || string(got) != string(want) {
 			t.Errorf("read %.20q, %v, want %.20q", got, err, want)
 		}
-		if got, err := s.Resolve("HEAD^"); err != nil || got.String() != origin.git("rev-parse", "HEAD^") {
+		if got, err := s.Resolve("HEAD^"); err != nil || got.String() != origin.Git("rev-parse", "HEAD^") {
 			t.Errorf("HEAD^ is %v, %v", got, err)
 		}
 	})
@@ -176,7 +178,7 @@ func TestShallow(t *testing.T) {
 	}
 	wantError(t, second(s.Resolve("HEAD~2")), ErrShallow,
 		"set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
-	missing := mustID(t, origin.git("rev-parse", "HEAD~2"))
+	missing := mustID(t, origin.Git("rev-parse", "HEAD~2"))
 	_, _, err = s.Read(missing, 1<<20)
 	wantError(t, err, ErrShallow, "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
 }
@@ -199,7 +201,7 @@ func wantError(t *testing.T, err, want error, remedy string) {
 func TestPartial(t *testing.T) {
 	origin := newClone(t)
 	origin.history(3)
-	origin.git("config", "uploadpack.allowFilter", "true")
+	origin.Git("config", "uploadpack.allowFilter", "true")
 	c := origin.cloneOf("--no-checkout", "--filter=blob:none", origin.url())
 	s := c.open()
 	if !s.promisor {
@@ -208,7 +210,7 @@ func TestPartial(t *testing.T) {
 	if _, err := s.Resolve("HEAD~2"); err != nil {
 		t.Error(err)
 	}
-	blob := mustID(t, origin.git("rev-parse", "HEAD:README.md"))
+	blob := mustID(t, origin.Git("rev-parse", "HEAD:README.md"))
 	wantError(t, third(s.Read(blob, 1<<20)), ErrPartial, "clone without --filter")
 }
 
@@ -217,13 +219,13 @@ func third[T, U any](_ T, _ U, err error) error { return err }
 func TestAlternates(t *testing.T) {
 	origin := newClone(t)
 	origin.history(2)
-	head := origin.git("rev-parse", "HEAD")
+	head := origin.Git("rev-parse", "HEAD")
 	setup := func(t *testing.T, alternates string) *Store {
 		c := newClone(t)
-		c.write(".git/objects/info/alternates", alternates)
+		c.Write(".git/objects/info/alternates", alternates)
 		return c.open()
 	}
-	dir := filepath.Join(origin.dir, ".git", "objects")
+	dir := filepath.Join(origin.Dir, ".git", "objects")
 	for name, text := range map[string]string{
 		"absolute": dir + "\n", "no line end": dir, "comment": "# x\n\n" + dir + "\n", "twice": dir + "\n" + dir + "\n",
 		"and one that is not there": "/absent/objects\n" + dir + "\n", "CR LF is no line end of git's, nor ours": dir +
@@ -237,11 +239,11 @@ func TestAlternates(t *testing.T) {
 	}
 	t.Run("relative", func(t *testing.T) {
 		c := newClone(t)
-		to, err := filepath.Rel(filepath.Join(realPath(t, c.dir), ".git", "objects"), realPath(t, dir))
+		to, err := filepath.Rel(filepath.Join(realPath(t, c.Dir), ".git", "objects"), realPath(t, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.write(".git/objects/info/alternates", to+"\n")
+		c.Write(".git/objects/info/alternates", to+"\n")
 		if _, err := c.open().Resolve(head); err != nil {
 			t.Error(err)
 		}
@@ -253,7 +255,7 @@ func TestAlternates(t *testing.T) {
 	t.Run("itself, and in a circle", func(t *testing.T) {
 		a, b := newClone(t), newClone(t)
 		for from, to := range map[clone]clone{a: b, b: a} {
-			from.write(".git/objects/info/alternates", ".\n"+filepath.Join(to.dir, ".git/objects")+"\n")
+			from.Write(".git/objects/info/alternates", ".\n"+filepath.Join(to.Dir, ".git/objects")+"\n")
 		}
 		if s := a.open(); len(s.dirs) != 2 {
 			t.Errorf("object directories %q, want 2", s.dirs)
@@ -264,30 +266,30 @@ func TestAlternates(t *testing.T) {
 		from := first
 		for range maxNesting + 2 {
 			to := newClone(t)
-			from.write(".git/objects/info/alternates", filepath.Join(to.dir, ".git/objects")+"\n")
+			from.Write(".git/objects/info/alternates", filepath.Join(to.Dir, ".git/objects")+"\n")
 			from = to
 		}
-		wantError(t, second(Open(first.dir)), ErrTooLarge, "")
+		wantError(t, second(Open(first.Dir)), ErrTooLarge, "")
 	})
 	t.Run("too many", func(t *testing.T) {
 		c := newClone(t)
 		var list strings.Builder
 		for i := range maxAlternate + 1 {
-			c.write(fmt.Sprintf(".git/more/%d/x", i), "")
+			c.Write(fmt.Sprintf(".git/more/%d/x", i), "")
 			fmt.Fprintf(&list, "../more/%d\n", i)
 		}
-		c.write(".git/objects/info/alternates", list.String())
-		wantError(t, second(Open(c.dir)), ErrTooLarge, "")
+		c.Write(".git/objects/info/alternates", list.String())
+		wantError(t, second(Open(c.Dir)), ErrTooLarge, "")
 	})
 	t.Run("too long", func(t *testing.T) {
 		c := newClone(t)
-		c.write(".git/objects/info/alternates", strings.Repeat("#\n", maxAlternates))
-		wantError(t, second(Open(c.dir)), ErrTooLarge, "")
+		c.Write(".git/objects/info/alternates", strings.Repeat("#\n", maxAlternates))
+		wantError(t, second(Open(c.Dir)), ErrTooLarge, "")
 	})
 	t.Run("quoted", func(t *testing.T) {
 		c := newClone(t)
-		c.write(".git/objects/info/alternates", `"/a\tb"`+"\n")
-		wantError(t, second(Open(c.dir)), ErrUnsupported, "without quotes")
+		c.Write(".git/objects/info/alternates", `"/a\tb"`+"\n")
+		wantError(t, second(Open(c.Dir)), ErrUnsupported, "without quotes")
 	})
 }
 
@@ -299,34 +301,34 @@ func TestOpenRefuses(t *testing.T) {
 		want   error
 		remedy string
 	}{
-		{"reftable", func(c clone) { c.write(".git/config", version1+"[extensions]\nrefStorage = reftable\n") },
+		{"reftable", func(c clone) { c.Write(".git/config", version1+"[extensions]\nrefStorage = reftable\n") },
 			ErrUnsupported, "git refs migrate --ref-format=files"},
-		{"unknown extension", func(c clone) { c.write(".git/config", version1+"[extensions]\nfuture = true\n") },
+		{"unknown extension", func(c clone) { c.Write(".git/config", version1+"[extensions]\nfuture = true\n") },
 			ErrUnsupported, "clone anew"},
 		{"unknown object format",
-			func(c clone) { c.write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
+			func(c clone) { c.Write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
 			ErrUnsupported, "clone anew"},
-		{"unknown version", func(c clone) { c.write(".git/config", "[core]\nrepositoryformatversion = 2\n") },
+		{"unknown version", func(c clone) { c.Write(".git/config", "[core]\nrepositoryformatversion = 2\n") },
 			ErrUnsupported, "clone it anew"},
 		{"version that is no number",
-			func(c clone) { c.write(".git/config", "[core]\nrepositoryformatversion = 0x1\n") },
+			func(c clone) { c.Write(".git/config", "[core]\nrepositoryformatversion = 0x1\n") },
 			ErrUnsupported, "clone it anew"},
 		{"extension of version 1 in version 0",
-			func(c clone) { c.write(".git/config", "[extensions]\nobjectFormat = sha256\n") },
+			func(c clone) { c.Write(".git/config", "[extensions]\nobjectFormat = sha256\n") },
 			ErrUnsupported, "core.repositoryFormatVersion"},
-		{"config that is none", func(c clone) { c.write(".git/config", "[core\n") }, ErrCorrupt, ""},
-		{"endless config", func(c clone) { c.write(".git/config", strings.Repeat("#\n", maxConfig)) }, ErrTooLarge, ""},
-		{"shallow that holds no ids", func(c clone) { c.write(".git/shallow", "x\n") }, ErrCorrupt, ""},
+		{"config that is none", func(c clone) { c.Write(".git/config", "[core\n") }, ErrCorrupt, ""},
+		{"endless config", func(c clone) { c.Write(".git/config", strings.Repeat("#\n", maxConfig)) }, ErrTooLarge, ""},
+		{"shallow that holds no ids", func(c clone) { c.Write(".git/shallow", "x\n") }, ErrCorrupt, ""},
 		{"index of version 1", func(c clone) {
 			c.commit("one")
-			c.git("-c", "pack.indexVersion=1", "repack", "-q", "-a", "-d")
+			c.Git("-c", "pack.indexVersion=1", "repack", "-q", "-a", "-d")
 		}, ErrUnsupported, "git -c pack.indexVersion=2 repack -a -d"},
-		{"index that is none", func(c clone) { c.write(".git/objects/pack/pack-1.idx", "x") }, ErrCorrupt, "git fsck"},
+		{"index that is none", func(c clone) { c.Write(".git/objects/pack/pack-1.idx", "x") }, ErrCorrupt, "git fsck"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClone(t)
 			test.spoil(c)
-			wantError(t, second(Open(c.dir)), test.want, test.remedy)
+			wantError(t, second(Open(c.Dir)), test.want, test.remedy)
 		})
 	}
 	t.Run("no repository", func(t *testing.T) {
@@ -335,7 +337,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("below what looks like a bare clone", func(t *testing.T) {
 		c := newClone(t)
 		bare := c.cloneOf("--bare", c.url())
-		wantError(t, second(Open(filepath.Join(bare.dir, "refs"))), ErrNotRepository, "")
+		wantError(t, second(Open(filepath.Join(bare.Dir, "refs"))), ErrNotRepository, "")
 	})
 	t.Run("no directory", func(t *testing.T) {
 		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository,
@@ -343,9 +345,9 @@ func TestOpenRefuses(t *testing.T) {
 	})
 	t.Run("a .git file that leads nowhere", func(t *testing.T) {
 		for _, text := range []string{"gitdir: /absent\n", "gitdir: \n", "x", "", "gitdir: a\nb", "gitdir: \x00"} {
-			c := clone{t, t.TempDir()}
-			c.write(".git", text)
-			wantError(t, second(Open(c.dir)), ErrNotRepository, "")
+			c := clone{gittest.At(t, t.TempDir())}
+			c.Write(".git", text)
+			wantError(t, second(Open(c.Dir)), ErrNotRepository, "")
 		}
 	})
 }
@@ -356,21 +358,21 @@ func TestReadWhileGitWrites(t *testing.T) {
 	c.history(3)
 	s := c.open()
 	compare(t, c, s) // loose
-	c.git("repack", "-q", "-a", "-d")
+	c.Git("repack", "-q", "-a", "-d")
 	compare(t, c, s)
 	c.history(4)
-	c.git("repack", "-q", "-a", "-d", "-f")
+	c.Git("repack", "-q", "-a", "-d", "-f")
 	compare(t, c, s)
-	c.git("gc", "-q", "--prune=now")
+	c.Git("gc", "-q", "--prune=now")
 	compare(t, c, s)
-	c.write("new", "new\n")
+	c.Write("new", "new\n")
 	head := c.commit("new")
 	if got, err := s.Resolve(head[:10]); err != nil || got.String() != head {
 		t.Errorf("%s is %v, %v", head[:10], got, err)
 	}
-	c.git("repack", "-q", "-a", "-d")
+	c.Git("repack", "-q", "-a", "-d")
 	fresh := c.open()
-	c.git("repack", "-q", "-a", "-d", "-f", "--depth=0") // takes away packs that fresh listed and did not open
+	c.Git("repack", "-q", "-a", "-d", "-f", "--depth=0") // takes away packs that fresh listed and did not open
 	compare(t, c, fresh)
 }
 
@@ -378,13 +380,13 @@ func TestReadWhileGitWrites(t *testing.T) {
 func TestReadDuringRepack(t *testing.T) {
 	c := newClone(t)
 	c.history(3)
-	ids := strings.Fields(c.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
+	ids := strings.Fields(c.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
 	s := c.open()
 	done := make(chan error)
 	go func() {
 		var err error
 		for i := 0; i < 8 && err == nil; i++ {
-			_, err = c.try("", "repack", "-q", "-a", "-d", "-f", fmt.Sprintf("--depth=%d", i))
+			_, err = c.Try("", "repack", "-q", "-a", "-d", "-f", fmt.Sprintf("--depth=%d", i))
 		}
 		done <- err
 	}()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,8 +13,8 @@ import (
 func compare(t *testing.T, c clone, s *Store) {
 	t.Helper()
 	var want bytes.Buffer
-	cmd := exec.Command("git", "cat-file", "--batch", "--batch-all-objects")
-	cmd.Dir, cmd.Env, cmd.Stdout = c.dir, gitEnv(), &want
+	cmd := c.Command("cat-file", "--batch", "--batch-all-objects")
+	cmd.Stdout = &want
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,33 +55,33 @@ func TestReadAsGit(t *testing.T) {
 		shape func(c clone)
 	}{
 		{"loose", nil, func(clone) {}},
-		{"packed", nil, func(c clone) { c.git("repack", "-q", "-a", "-d") }},
-		{"gc aggressive", nil, func(c clone) { c.git("gc", "-q", "--aggressive", "--prune=now") }},
+		{"packed", nil, func(c clone) { c.Git("repack", "-q", "-a", "-d") }},
+		{"gc aggressive", nil, func(c clone) { c.Git("gc", "-q", "--aggressive", "--prune=now") }},
 		{"ref deltas", nil, func(c clone) {
-			c.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d",
+			c.Git("-c", "repack.useDeltaBaseOffset=false", "repack", "-q", "-a", "-d",
 				"-f")
 		}},
 		{"packs and loose", nil, func(c clone) {
-			c.git("repack", "-q", "-d")
-			c.write("later", "later\n")
+			c.Git("repack", "-q", "-d")
+			c.Write("later", "later\n")
 			c.commit("later")
-			c.git("repack", "-q", "-d")
-			c.write("last", "last\n")
+			c.Git("repack", "-q", "-d")
+			c.Write("last", "last\n")
 			c.commit("last")
 		}},
 		{"multi-pack index", nil, func(c clone) {
-			c.git("repack", "-q", "-d")
-			c.git("multi-pack-index", "write")
+			c.Git("repack", "-q", "-d")
+			c.Git("multi-pack-index", "write")
 		}},
 		{"sha256", []string{"--object-format=sha256"}, func(clone) {}},
-		{"sha256 packed", []string{"--object-format=sha256"}, func(c clone) { c.git("gc", "-q") }},
+		{"sha256 packed", []string{"--object-format=sha256"}, func(c clone) { c.Git("gc", "-q") }},
 	}
 	for _, test := range shapes {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c := newClone(t, test.init...)
 			c.history(6)
-			c.git("tag", "-a", "-m", "a tag", "v1")
+			c.Git("tag", "-a", "-m", "a tag", "v1")
 			test.shape(c)
 			s := c.open()
 			compare(t, c, s)

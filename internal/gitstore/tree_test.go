@@ -113,8 +113,8 @@ func TestDecodeTreeAsGit(t *testing.T) {
 	found := 0
 	for _, test := range treeTests {
 		c := newClone(t) // each its own: git stops at a tree that it cannot read
-		id := c.gitInput(string(test.data), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
-		out, err := c.try("", "fsck", "--strict", "--no-dangling", id)
+		id := c.GitInput(string(test.data), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+		out, err := c.Try("", "fsck", "--strict", "--no-dangling", id)
 		said := out + fmt.Sprint(err)
 		if !strings.Contains(said, "in tree "+id) && !strings.Contains(said, "could not be parsed") {
 			continue

@@ -98,3 +98,27 @@ func TestOwnersElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the way and is no file that could be compared is an error, and stays.
+func TestNoPlainFile(t *testing.T) {
+	f := Files(release)[0]
+	for name, put := range map[string]func(*os.Root) error{
+		"folder": func(root *os.Root) error { return root.MkdirAll(f.Path, 0o777) },
+		"too large": func(root *os.Root) error {
+			if err := root.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
+				return err
+			}
+			return root.WriteFile(f.Path, make([]byte, maxFile+1), 0o666)
+		},
+		"file in place of the folder": func(root *os.Root) error { return root.WriteFile(".github", nil, 0o666) },
+	} {
+		root := open(t)
+		if err := put(root); err != nil {
+			t.Fatal(err)
+		}
+		before := all(t, root)
+		if state, _, err := Write(root, f, false); err == nil || !maps.Equal(all(t, root), before) {
+			t.Errorf("%s: %s, %v", name, state, err)
+		}
+	}
+}

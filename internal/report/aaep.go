@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"math"
@@ -48,9 +49,9 @@ type (
 const suiteSpec = "1.0.0"
 
 // writeAAEP writes the report that tools of the AAEP ecosystem read. Times are the one by which the run was judged.
-func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writeAAEP(w *bufio.Writer, r *run, o Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
-	run := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r),
+	all := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt:   at,
 		CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
@@ -62,31 +63,36 @@ func writeAAEP(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	}
 	for result := range r.Results.All() {
 		test := suiteResult(result, rules[result.Check])
-		run.Results = append(run.Results, test)
+		all.Results = append(all.Results, test)
 		switch {
 		case test.Passed:
-			run.Passed++
+			all.Passed++
 			continue
 		case test.Severity == "info":
-			run.Skipped++
+			all.Skipped++
 		default:
-			run.Failed++
+			all.Failed++
 		}
-		run.Failures = append(run.Failures, test)
+		all.Failures = append(all.Failures, test)
 	}
-	run.Run = len(run.Results)
-	if decided := run.Run - run.Skipped; decided > 0 {
-		run.PassRate = math.Round(float64(run.Passed)/float64(decided)*1e4) / 1e4
+	all.Run = len(all.Results)
+	if decided := all.Run - all.Skipped; decided > 0 {
+		all.PassRate = math.Round(float64(all.Passed)/float64(decided)*1e4) / 1e4
 	}
 	switch {
 	case r.Verdict == verdict.Errored:
-		run.Verdict, run.Metadata["error"] = "FAIL", r.Error
+		all.Verdict, all.Metadata["error"] = "FAIL", r.Error
 	case r.Verdict != verdict.Passed:
-		run.Verdict = "FAIL"
-	case run.Run == run.Skipped:
-		run.Verdict = "SKIPPED"
+		all.Verdict = "FAIL"
+	case all.Run == all.Skipped:
+		all.Verdict = "SKIPPED"
 	}
-	return encode(b, run)
+	var b bytes.Buffer
+	if err := encode(&b, all); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // endpoint is what was judged: the subjects without their sessions.

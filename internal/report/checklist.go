@@ -1,7 +1,8 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 
@@ -11,8 +12,8 @@ import (
 // writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement
 // that people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON
 // report, so that the signature is on one run.
-func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
-	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r)))
+func writeChecklist(b *bufio.Writer, r *run, o Options) error {
+	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r.Report)))
 	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The run could not be made: %s\n", markdown(r.Error, headField))
 		return nil
@@ -51,11 +52,12 @@ func writeChecklist(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	if open == 0 {
 		b.WriteString("Nothing.\n")
 	}
-	var json bytes.Buffer
-	if err := writeJSON(&json, r, o); err != nil {
+	sum := sha256.New()
+	json := bufio.NewWriter(sum)
+	if err := cmp.Or(writeJSON(json, r, o), json.Flush()); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "\nSHA-256 of the JSON report: `%x`\n", sha256.Sum256(json.Bytes()))
+	fmt.Fprintf(b, "\nSHA-256 of the JSON report: `%x`\n", sum.Sum(nil))
 	return nil
 }
 
@@ -76,7 +78,7 @@ func isOpen(r verdict.Result, rules map[string]verdict.Rule) bool {
 	return r.Verdict == verdict.Manual || r.Verdict == verdict.Skipped && rules[r.Check].Method == verdict.Live
 }
 
-func writeDecided(b *bytes.Buffer, r *verdict.Report, rules map[string]verdict.Rule) {
+func writeDecided(b *bufio.Writer, r *run, rules map[string]verdict.Rule) {
 	head := "\n## Decided\n\n| verdict | subject | requirement | |\n|---|---|---|---|\n"
 	for result := range r.Results.All() {
 		if isOpen(result, rules) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,22 +16,22 @@ import (
 // atomicfile. What is there and is no regular file, such as /dev/stdout or a pipe, is
 // written to as it is; a symbolic link is followed.
 func WriteFile(path, format string, r *verdict.Report, o Options) error {
-	var b bytes.Buffer
-	if err := render(&b, format, r, o); err != nil {
-		return err
-	}
-	return WriteText(path, b.Bytes())
+	return writeTo(path, func(w io.Writer) error { return Write(w, format, r, o) })
 }
 
 // WriteText writes a text as WriteFile does a report.
 func WriteText(path string, text []byte) error {
+	return writeTo(path, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+func writeTo(path string, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeInto(path, text)
+		return fillFile(path, fill)
 	}
-	return atomicfile.Write(path, text, 0o644)
+	return atomicfile.WriteFunc(path, 0o644, fill)
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
@@ -41,7 +42,7 @@ func Writable(path string) error {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder")
 	case err == nil && info.Mode()&os.ModeDevice != 0:
-		return writeInto(path, nil)
+		return fillFile(path, func(io.Writer) error { return nil })
 	case err == nil && !info.Mode().IsRegular():
 		return nil
 	}
@@ -51,17 +52,16 @@ func Writable(path string) error {
 // AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
 func AppendFile(path, format string, r *verdict.Report, o Options) error {
 	var b bytes.Buffer
-	if err := render(&b, format, r, o); err != nil {
+	if err := Write(&b, format, r, o); err != nil {
 		return err
 	}
 	return appendFile(path, b.Bytes())
 }
 
-func writeInto(path string, data []byte) error {
+func fillFile(path string, fill func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	return cmp.Or(err, f.Close())
+	return cmp.Or(fill(f), f.Close())
 }

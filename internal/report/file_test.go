@@ -1,10 +1,15 @@
 package report
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 func TestWriteFile(t *testing.T) {
@@ -25,6 +30,35 @@ func TestWriteFile(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" && info.Mode() != 0o644 {
 		t.Errorf("mode is %v", info.Mode())
+	}
+	checkAlone(t, dir, 1)
+}
+
+// TestDiskFull holds that a report is whole or not written where a disk is full, be it that of its results or its own.
+func TestDiskFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no device that is always full here:", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.json")
+	if err := WriteFile(path, "json", honest(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r := honest()
+	r.Results.Spool(verdict.Spool{File: func() (verdict.File, error) { return full, nil }}, catalogue)
+	r.Results.Add(onListing("implementations/other.json")...)
+	for _, format := range Formats {
+		if err := WriteFile(path, format, r, Options{}); !errors.Is(err, syscall.ENOSPC) ||
+			!strings.Contains(err.Error(), "keeping results in a file: write /dev/full: no space left on device") {
+			t.Errorf("%s: error %v", format, err)
+		}
+		if err := WriteFile("/dev/full", format, honest(), Options{}); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: error %v", format, err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != written(t, "json", honest(), Options{}) {
+		t.Errorf("the file holds %d bytes, error %v", len(got), err)
 	}
 	checkAlone(t, dir, 1)
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
-	"cmp"
+	"bufio"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +18,7 @@ const AnnotationLimit = 9
 
 // writeGitHub writes the log of a step: annotations by workflow commands, then the same findings, the table
 // in a group, and the verdict as plain lines.
-func writeGitHub(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writeGitHub(b *bufio.Writer, r *run, o Options) error {
 	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
 		return fmt.Errorf("%d annotations of each severity: 0 to %d is allowed", o.MaxAnnotations, AnnotationLimit)
 	}
@@ -51,7 +49,7 @@ var levels = []level{
 	{"notice", (*githubactions.Action).Noticef},
 }
 
-func writeAnnotations(step *githubactions.Action, r *verdict.Report, limit int) {
+func writeAnnotations(step *githubactions.Action, r *run, limit int) {
 	if limit == 0 {
 		return
 	}
@@ -59,22 +57,24 @@ func writeAnnotations(step *githubactions.Action, r *verdict.Report, limit int) 
 		step.WithFieldsMap(map[string]string{"title": "oap-gate could not run"}).
 			Errorf("%s", annotation(r.Error, r.Remedy, ""))
 	}
-	all := findings(r)
-	slices.SortStableFunc(all, func(a, b placed) int {
-		return cmp.Compare(a.Severity, b.Severity)
-	})
+	var first [4][]placed // of each severity, as many as are shown
+	for f := range r.findings() {
+		if of := &first[f.Severity]; len(*of) < limit {
+			*of = append(*of, f)
+		}
+	}
 	for _, level := range levels {
 		shown, rest := 0, 0
-		for _, f := range all {
-			if annotationLevel(f.Severity) != level.name {
+		for severity, some := range first {
+			if annotationLevel(verdict.Severity(severity)) != level.name {
 				continue
 			}
-			if shown == limit {
-				rest++
-				continue
+			some = some[:min(len(some), limit-shown)]
+			for _, f := range some {
+				level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
 			}
-			shown++
-			level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
+			shown += len(some)
+			rest += r.severities[severity] - len(some)
 		}
 		if rest > 0 {
 			level.issue(step, "%s not shown here: the log and the summary name all",

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
 	_ "embed" // the page's template and style
 	"encoding/base64"
@@ -61,6 +61,9 @@ func (r *budget) take(markup int, texts ...string) bool {
 // maxRows is how many rows of a table stand in one collapsible part: closed ones cost a browser nothing.
 const maxRows = 500
 
+// maxShown is how many listings of a status are shown at most, whatever room there is; the rest is counted.
+const maxShown = 10_000
+
 // maxOpen is up to how many rows parts of a table are open when the page is opened.
 const maxOpen = 60
 
@@ -114,14 +117,15 @@ type view struct {
 }
 
 // writeHTML writes one page that needs nothing beside it: no script, no request.
-func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writeHTML(b *bufio.Writer, r *run, o Options) error {
 	head := headRoom
-	v := &view{Report: r, Style: style(), Heading: heading(r), BaseNoted: noted(r, r.Base), HeadNoted: noted(r, r.Head),
-		Examined: examined(r, line), Outcomes: outcomes(r),
+	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
+		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
+		Examined: examined(r, line), Outcomes: outcomes(r.Report),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
-		v.Listings, v.Witnesses = newListings(r), newWitnesses(r)
+		v.Listings, v.Witnesses = newListings(r.Report), newWitnesses(r.Report)
 	}
 	if r.Counts.Manual > 0 {
 		v.Attested = attested(r.Counts.Manual)
@@ -133,7 +137,7 @@ func writeHTML(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		v.Applied, v.Unread = fit(&head, r.Installation.Applied), fit(&head, r.Installation.Unread)
 	}
 	v.Subjects, v.Matrix = results(r, o.Rules)
-	v.Documents, v.DocumentCut = documents(r)
+	v.Documents, v.DocumentCut = documents(r.Report)
 	if err := htmlPage().Execute(b, v); err != nil {
 		return fmt.Errorf("writing page: %w", err)
 	}

@@ -27,36 +27,54 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func severityGroups(r *verdict.Report) []severityGroup {
+func severityGroups(r *run) []severityGroup {
 	return groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 }
 
-func groupFindings(r *verdict.Report, left budget, wanted func(placed) bool) []severityGroup {
-	var bySeverity [len(groupTitles)][]findingRow
-	for _, f := range findings(r) {
-		if wanted(f) {
-			bySeverity[f.Severity] = append(bySeverity[f.Severity],
-				findingRow{f, f.check, place(f), noted(r, f.Commit)})
+func groupFindings(r *run, left budget, wanted func(placed) bool) []severityGroup {
+	// Of each severity are kept as many as there is room for, were there no other.
+	var found [len(groupTitles)]struct {
+		rows  []findingRow
+		count int
+		room  budget
+	}
+	for s := range found {
+		found[s].room = left
+	}
+	for f := range r.findings() {
+		if !wanted(f) {
+			continue
+		}
+		of, row := &found[f.Severity], findingRow{f, f.check, place(f), noted(r.Report, f.Commit)}
+		if of.count++; row.fits(&of.room) {
+			of.rows = append(of.rows, row)
 		}
 	}
 	var groups []severityGroup
 	shown := 0
-	for s, rows := range bySeverity {
-		if len(rows) == 0 {
+	for s, of := range found {
+		if of.count == 0 {
 			continue
 		}
-		kept := rows
-		for i, row := range rows {
-			if !left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Noted,
-				row.Pointer) {
-				kept = rows[:i]
+		kept := of.rows
+		for i, row := range kept {
+			if !row.fits(&left) {
+				kept = kept[:i]
 				break
 			}
 		}
-		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], len(rows), len(rows) - len(kept),
+		if len(of.rows) < of.count {
+			left = 0
+		}
+		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], of.count, of.count - len(kept),
 			chunks(kept, &shown)})
 	}
 	return groups
+}
+
+func (row findingRow) fits(left *budget) bool {
+	return left.take(360, row.Place, row.Check, row.Code, row.Message, row.Fix, row.Cite, row.Commit, row.Noted,
+		row.Pointer)
 }
 
 // historyView is the history with the results of the checks on it.
@@ -71,12 +89,12 @@ type historyView struct {
 	Findings []severityGroup
 }
 
-func newHistory(r *verdict.Report) *historyView {
+func newHistory(r *run) *historyView {
 	if r.History == nil {
 		return nil
 	}
 	v := &historyView{History: r.History, Age: duration(r.EvaluatedAt.Sub(r.History.HeadTime)),
-		Verified: noted(r, r.History.Checkpoint)}
+		Verified: noted(r.Report, r.History.Checkpoint)}
 	left := historyRoom / 2
 	for _, peer := range r.History.Peers {
 		if !left.take(220, peer.Name, peer.Name, peer.Tip, peer.State) {

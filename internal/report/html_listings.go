@@ -53,40 +53,42 @@ var statuses = []struct{ word, about string }{
 }
 
 func newListings(r *verdict.Report) *listingsView {
-	byStatus := map[string][]listingRow{}
+	byStatus := map[string][]*verdict.Listing{}
 	v := &listingsView{Count: len(r.Listings), Weeks: weeks()}
-	for _, l := range r.Listings {
-		row := rowOf(l, r.EvaluatedAt)
+	var inDate []*verdict.Listing
+	for i := range r.Listings {
+		l := &r.Listings[i]
 		status := knownStatus(l.Status)
-		byStatus[status] = append(byStatus[status], row)
-		if row.Days >= 0 {
-			v.InDate++
-			v.Ends = append(v.Ends, row)
-			v.Weeks[min(row.Days/7, len(v.Weeks)-1)].Count++
+		byStatus[status] = append(byStatus[status], l)
+		if days, _ := daysLeft(l, r.EvaluatedAt); days >= 0 {
+			inDate = append(inDate, l)
+			v.Weeks[min(days/7, len(v.Weeks)-1)].Count++
 		}
 	}
+	v.InDate = len(inDate)
 	v.draw()
-	v.sortEnds()
+	v.sortEnds(inDate, r.EvaluatedAt)
 	left, shown := listingsRoom, 0
 	for _, s := range statuses {
-		rows := byStatus[s.word]
+		all := byStatus[s.word]
 		if s.word == verdict.StatusExpiring {
-			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Until, b.Until) })
+			slices.SortStableFunc(all, byEnd)
 		} else {
-			slices.SortStableFunc(rows, func(a, b listingRow) int { return cmp.Compare(a.Slug, b.Slug) })
+			slices.SortStableFunc(all, func(a, b *verdict.Listing) int { return cmp.Compare(a.Slug, b.Slug) })
 		}
-		kept := rows
-		for i, row := range rows {
+		var kept []listingRow
+		for _, l := range all[:min(len(all), maxShown)] {
+			row := rowOf(*l, r.EvaluatedAt)
 			markup := 130 + 2*len(row.Witnesses)
 			texts := append([]string{row.Slug, row.Name, row.ToolDID, row.Level, row.Status, row.RevokedBy},
 				row.Witnesses...)
 			if !left.take(markup, texts...) {
-				kept = rows[:i]
 				break
 			}
+			kept = append(kept, row)
 		}
-		if len(rows) > 0 || s.word != "" {
-			g := statusGroup{Status: s.word, About: s.about, Count: len(rows), More: len(rows) - len(kept)}
+		if len(all) > 0 || s.word != "" {
+			g := statusGroup{Status: s.word, About: s.about, Count: len(all), More: len(all) - len(kept)}
 			if len(kept) > maxOpen && s.word != verdict.StatusExpiring {
 				g.byLetter(kept, &shown)
 			} else {
@@ -98,22 +100,42 @@ func newListings(r *verdict.Report) *listingsView {
 	return v
 }
 
+// byEnd compares the minutes in which two listings end, as the page tells them; one that tells none comes first.
+func byEnd(a, b *verdict.Listing) int {
+	minute := func(l *verdict.Listing) (t time.Time) {
+		if l.ExpiresAt != nil {
+			t = l.ExpiresAt.Truncate(time.Minute)
+		}
+		return t
+	}
+	return minute(a).Compare(minute(b))
+}
+
+// until is the minute in which a listing ends, empty where it tells none.
+func until(l *verdict.Listing) string {
+	if l.ExpiresAt == nil {
+		return ""
+	}
+	return l.ExpiresAt.UTC().Format("2006-01-02 15:04")
+}
+
 // maxEnds is how many listings are shown in the order of their ends.
 const maxEnds = 100
 
-func (v *listingsView) sortEnds() {
+func (v *listingsView) sortEnds(inDate []*verdict.Listing, now time.Time) {
 	if v.Count <= maxOpen {
-		v.Ends = nil
 		return
 	}
-	slices.SortStableFunc(v.Ends,
-		func(a, b listingRow) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Slug, b.Slug)) })
+	slices.SortStableFunc(inDate, func(a, b *verdict.Listing) int {
+		return cmp.Or(byEnd(a, b), cmp.Compare(a.Slug, b.Slug))
+	})
 	left := endsRoom
-	for i, row := range v.Ends {
-		if i == maxEnds || !left.take(120, row.Slug, row.Level, row.Status) {
-			v.Ends = v.Ends[:i]
+	for _, l := range inDate[:min(len(inDate), maxEnds)] {
+		row := rowOf(*l, now)
+		if !left.take(120, row.Slug, row.Level, row.Status) {
 			return
 		}
+		v.Ends = append(v.Ends, row)
 	}
 }
 
@@ -157,22 +179,23 @@ func knownStatus(status string) string {
 }
 
 func rowOf(l verdict.Listing, now time.Time) listingRow {
-	row := listingRow{Listing: l, Days: -1, Left: "not known"}
+	days, left := daysLeft(&l, now)
+	return listingRow{Listing: l, Days: days, Left: left, Until: until(&l)}
+}
+
+// daysLeft are the whole days that a listing has left, at most validity, and in words; -1 where it has none.
+func daysLeft(l *verdict.Listing, now time.Time) (int, string) {
 	if l.ExpiresAt == nil {
-		return row
+		return -1, "not known"
 	}
-	row.Until = l.ExpiresAt.UTC().Format("2006-01-02 15:04")
 	left := l.ExpiresAt.Sub(now)
 	switch {
 	case l.Status == verdict.StatusRevoked:
-		row.Left = "revoked"
+		return -1, "revoked"
 	case left <= 0:
-		row.Left = "ended " + duration(-left) + " ago"
-	default:
-		row.Days = min(int(left/plain.Day), validity)
-		row.Left = duration(left)
+		return -1, "ended " + duration(-left) + " ago"
 	}
-	return row
+	return min(int(left/plain.Day), validity), duration(left)
 }
 
 // duration is d in whole days, or finer where it is less than two of them.

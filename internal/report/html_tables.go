@@ -1,6 +1,7 @@
 package report
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -20,20 +21,13 @@ type checkCount struct {
 	Count   int
 }
 
-func checkRows(left *budget, r *verdict.Report, rules []verdict.Rule) []checkRow {
-	n := map[string]map[verdict.Verdict]int{}
-	for result := range r.Results.All() {
-		if n[result.Check] == nil {
-			n[result.Check] = map[verdict.Verdict]int{}
-		}
-		n[result.Check][result.Verdict]++
-	}
+func checkRows(left *budget, r *run, rules []verdict.Rule) []checkRow {
 	title := titles(rules)
 	var rows []checkRow
-	for _, id := range decidedColumns(r, rules) {
+	for _, id := range r.decidedColumns(rules) {
 		row := checkRow{ID: id, Title: title[id]}
 		for _, v := range resultVerdicts {
-			row.Counts = append(row.Counts, checkCount{v, n[id][v]})
+			row.Counts = append(row.Counts, checkCount{v, r.verdicts[id][v]})
 		}
 		if !left.take(300, id, row.Title) {
 			break
@@ -72,13 +66,12 @@ type titled struct {
 
 // results are shown with their reasons where the subjects are few, else as a matrix. Where they are many, the
 // matrix leaves out those that passed all that was asked of them.
-func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
-	groups := bySubject(r)
+func results(r *run, rules []verdict.Rule) ([][]titled, *matrix) {
 	left := resultsRoom
-	if len(groups) <= maxLists {
-		return lists(&left, groups, titles(rules)), nil
+	if r.subjects.count <= maxLists {
+		return lists(&left, r.Results.BySubject(), titles(rules)), nil
 	}
-	m := &matrix{Columns: decidedColumns(r, rules)}
+	m := &matrix{Columns: r.decidedColumns(rules)}
 	if len(m.Columns) > maxColumns {
 		m.Columns, m.ColumnsShort = m.Columns[:maxColumns], true
 	}
@@ -87,11 +80,11 @@ func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 		heads[i] = cut(line(heads[i]), 40) // they stand over each part anew
 	}
 	var rows []matrixRow
-	for _, group := range groups {
+	for group := range r.Results.BySubject() {
 		if !slices.ContainsFunc(group, func(r verdict.Result) bool { return !isManual(r) }) {
 			continue
 		}
-		if len(groups) > maxRows && !slices.ContainsFunc(group, loud) {
+		if r.subjects.count > maxRows && !slices.ContainsFunc(group, loud) {
 			m.Quiet++
 			continue
 		}
@@ -112,9 +105,9 @@ func results(r *verdict.Report, rules []verdict.Rule) ([][]titled, *matrix) {
 	return nil, m
 }
 
-func lists(left *budget, groups [][]verdict.Result, titles map[string]string) [][]titled {
+func lists(left *budget, groups iter.Seq[[]verdict.Result], titles map[string]string) [][]titled {
 	var all [][]titled
-	for _, group := range groups {
+	for group := range groups {
 		var rows []titled
 		for _, result := range group {
 			if left.take(200, result.Check, titles[result.Check], result.Subject, result.Reason) {

@@ -72,9 +72,17 @@ type vouching struct {
 
 func vouchings(r *verdict.Report) *vouching {
 	v := &vouching{map[string]*verdict.Listing{}, map[string][]string{}, map[string][]string{}}
+	for i := range r.Listings { // most have no part in it
+		if l := &r.Listings[i]; len(l.Witnesses) > 0 {
+			v.listing[l.Slug] = nil
+			for _, w := range l.Witnesses {
+				v.listing[w] = nil
+			}
+		}
+	}
 	for i := range r.Listings {
 		l := &r.Listings[i]
-		if v.listing[l.Slug] != nil {
+		if known, part := v.listing[l.Slug]; known != nil || !part {
 			continue // no report of ours has a slug twice
 		}
 		v.listing[l.Slug] = l

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -12,98 +14,201 @@ import (
 )
 
 // writeJSON writes version 1 of the JSON report. What was never set is an empty array, and times are UTC.
-func writeJSON(b *bytes.Buffer, r *verdict.Report, _ Options) error {
-	full := *r
-	full.EvaluatedAt = r.EvaluatedAt.UTC()
-	full.Assumed = append([]string{}, r.Assumed...)
-	full.Results = verdict.Results{}
-	for result := range r.Results.All() {
-		result.Findings = append([]verdict.Finding{}, result.Findings...)
-		full.Results.Add(result)
+//
+// The arrays that grow with the registry are written one element after another, at the places where the rest, encoded
+// as a whole, has one element of each.
+func writeJSON(b *bufio.Writer, r *run, o Options) error {
+	rest := *r.Report
+	rest.EvaluatedAt = r.EvaluatedAt.UTC()
+	rest.Assumed = append([]string{}, r.Assumed...)
+	told := r.Results.Len()
+	if o.SummaryOnly {
+		told -= r.count(verdict.Passed) + r.count(verdict.Skipped)
+		rest.Omitted = []string{string(verdict.Passed), string(verdict.Skipped)}
 	}
-	full.Evidence = append([]verdict.Evidence{}, r.Evidence...)
-	return encode(b, full)
+	rest.Results = verdict.NewResults(make([]verdict.Result, min(told, 1))...)
+	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
+	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
+	var text bytes.Buffer
+	if err := encode(&text, rest); err != nil {
+		return err
+	}
+	left := text.Bytes()
+	a := arrays{b: b, texts: map[like][2][]byte{}}
+	for _, array := range []struct {
+		name  string
+		write func() error
+	}{
+		{"listings", func() error { return listed(&a, r.Listings) }},
+		{"results", func() error { return a.results(&r.Results, o.SummaryOnly) }},
+		{"evidence", func() error { return listed(&a, r.Evidence) }},
+	} {
+		// Inside of a text there is no line break, and further in more blanks begin the line.
+		before, after, found := bytes.Cut(left, []byte("\n  \""+array.name+"\": [\n"))
+		if !found {
+			continue
+		}
+		_, left, _ = bytes.Cut(after, []byte("\n  ]"))
+		b.Write(before)
+		fmt.Fprintf(b, "\n  %q: [", array.name)
+		a.begun = false
+		if err := array.write(); err != nil {
+			return err
+		}
+		b.WriteString("\n  ]")
+	}
+	_, err := b.Write(left)
+	return err
+}
+
+// arrays writes the elements of arrays that are members of the report.
+type arrays struct {
+	b     *bufio.Writer
+	begun bool // the array has an element
+	one   bytes.Buffer
+	texts map[like][2][]byte // before and behind the subject
+}
+
+// like are results that differ in their subject alone: they have no findings.
+type like struct {
+	check   string
+	verdict verdict.Verdict
+	reason  string
+}
+
+// maxTexts is how many texts of results are kept to be written again.
+const maxTexts = 1 << 12
+
+func (a *arrays) next(parts ...[]byte) {
+	if a.begun {
+		a.b.WriteByte(',')
+	}
+	a.begun = true
+	a.b.WriteString("\n    ")
+	for _, part := range parts {
+		a.b.Write(part)
+	}
+}
+
+// text is v as an element; it lasts until the next is asked for.
+func (a *arrays) text(v any) ([]byte, error) {
+	a.one.Reset()
+	err := encodeIndented(&a.one, v, "    ", "  ")
+	return bytes.TrimSuffix(a.one.Bytes(), []byte("\n")), err
+}
+
+func listed[T any](a *arrays, all []T) error {
+	for i := range all {
+		text, err := a.text(&all[i])
+		if err != nil {
+			return err
+		}
+		a.next(text)
+	}
+	return nil
+}
+
+func (a *arrays) results(all *verdict.Results, summary bool) error {
+	subject, name := "", []byte(`""`)
+	for result := range all.All() {
+		if summary && (result.Verdict == verdict.Passed || result.Verdict == verdict.Skipped) {
+			continue
+		}
+		if len(result.Findings) > 0 {
+			text, err := a.text(&result)
+			if err != nil {
+				return err
+			}
+			a.next(text)
+			continue
+		}
+		around, err := a.around(like{result.Check, result.Verdict, result.Reason})
+		if err != nil {
+			return err
+		}
+		if result.Subject != subject {
+			text, err := a.text(result.Subject)
+			if err != nil {
+				return err
+			}
+			subject, name = result.Subject, bytes.Clone(text)
+		}
+		a.next(around[0], name, around[1])
+	}
+	return nil
+}
+
+// around is what the text of a result has around its subject.
+func (a *arrays) around(of like) ([2][]byte, error) {
+	around, ok := a.texts[of]
+	if ok {
+		return around, nil
+	}
+	text, err := a.text(verdict.Result{Check: of.check, Verdict: of.verdict, Reason: of.reason,
+		Findings: []verdict.Finding{}})
+	if err != nil {
+		return around, err
+	}
+	member := []byte("\n      \"subject\": ")
+	before, after, _ := bytes.Cut(bytes.Clone(text), append(member, `""`...))
+	around = [2][]byte{slices.Concat(before, member), after}
+	if len(a.texts) == maxTexts {
+		clear(a.texts)
+	}
+	a.texts[of] = around
+	return around, nil
 }
 
 // JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts
 // all on one line.
 func JSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
-	err := encodeIndented(&b, v, indent)
+	err := encodeIndented(&b, v, "", indent)
 	return b.Bytes(), err
 }
 
 // encode writes v as indented JSON in which foreign text is as harmless in a log as after Line, and yet the
 // same text to whoever decodes it: what Line would spell out is a JSON escape.
-func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "  ") }
+func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "", "  ") }
 
-func encodeIndented(b *bytes.Buffer, v any, indent string) error {
+func encodeIndented(b *bytes.Buffer, v any, prefix, indent string) error {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	lay(b, bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), indent)
-	b.WriteByte('\n')
+	text := encoded.Bytes()
+	b.Grow(len(text))
+	done := 0
+	for i, size := 0, 1; i < len(text); i += size {
+		size = 1
+		r := rune(text[i])
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		if isInert(r) || r == '[' && !bytes.HasSuffix(text[:i], []byte("##")) {
+			continue
+		}
+		b.Write(text[done:i])
+		escape(b, r)
+		done = i + size
+	}
+	b.Write(text[done:])
 	return nil
 }
 
-// lay writes JSON that has no white space between its tokens as json.Indent does, which takes several times as long,
-// and what Line would spell out as escapes.
-func lay(b *bytes.Buffer, text []byte, indent string) {
-	b.Grow(2 * len(text))
-	depth, quoted, done := 0, false, 0
-	next := func(i int) { // a line of its own for what stands at i
-		b.Write(text[done:i])
-		done = i
-		if indent == "" {
-			return
-		}
-		b.WriteByte('\n')
-		for range depth {
-			b.WriteString(indent)
-		}
+// isInert leaves '[' to be looked at with what stands before it. A line break is one of the indentation:
+// strings hold none.
+func isInert(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r != '[' && r != 0x7f
 	}
-	for i, size := 0, 1; i < len(text); i += size {
-		size = 1
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\':
-			size = 2
-		case quoted && c < utf8.RuneSelf && c != '[' && c != 0x7f:
-		case quoted:
-			var r rune
-			r, size = utf8.DecodeRune(text[i:])
-			if plain.Visible(r) && (r != '[' || !bytes.HasSuffix(text[:i], []byte("##"))) {
-				continue
-			}
-			b.Write(text[done:i])
-			escape(b, r)
-			done = i + size
-		case c == ':' && indent != "":
-			b.Write(text[done : i+1])
-			b.WriteByte(' ')
-			done = i + 1
-		case c == ',':
-			next(i + 1)
-		case c == '{' || c == '[':
-			if closing := text[i+1]; closing == '}' || closing == ']' {
-				size = 2
-				continue
-			}
-			depth++
-			next(i + 1)
-		case c == '}' || c == ']':
-			depth--
-			next(i)
-		}
-	}
-	b.Write(text[done:])
+	return plain.Visible(r)
 }
 
-// escape writes r as a JSON string spells it.
+// escape writes r as a JSON string spells it. All that is not ASCII stands in a string, and so does "##[".
 func escape(b *bytes.Buffer, r rune) {
 	if r <= 0xffff {
 		fmt.Fprintf(b, `\u%04x`, r)

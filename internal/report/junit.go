@@ -1,9 +1,12 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -12,12 +15,6 @@ import (
 // JUnit's XML: a suite for each subject, a case for each check. Every text goes through Line first, which
 // leaves no character that XML cannot hold.
 type (
-	junitRun struct {
-		XMLName xml.Name `xml:"testsuites"`
-		Name    string   `xml:"name,attr"`
-		junitCounts
-		Suites []junitSuite `xml:"testsuite"`
-	}
 	junitCounts struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -25,7 +22,8 @@ type (
 		Skipped  int `xml:"skipped,attr"`
 	}
 	junitSuite struct {
-		Name string `xml:"name,attr"`
+		XMLName xml.Name `xml:"testsuite"`
+		Name    string   `xml:"name,attr"`
 		junitCounts
 		Cases []junitCase `xml:"testcase"`
 	}
@@ -46,48 +44,54 @@ type (
 
 // writeJUnit tells what fails as a failure and what is inconclusive, or kept the gate from running, as an
 // error.
-func writeJUnit(b *bytes.Buffer, r *verdict.Report, _ Options) error {
-	run := junitRun{Name: "oap-gate"}
+func writeJUnit(b *bufio.Writer, r *run, _ Options) error {
+	n := junitCounts{Tests: r.Results.Len(), Errors: r.count(verdict.Inconclusive),
+		Skipped: r.count(verdict.Skipped) + r.count(verdict.Manual)}
+	n.Failures = n.Tests - n.Errors - n.Skipped - r.count(verdict.Passed) - r.count(verdict.Warned)
+	unmade := junitSuite{Name: "oap-gate"}
 	if r.Verdict == verdict.Errored {
-		run.add(junitSuite{Name: "oap-gate", Cases: []junitCase{{
-			Name: "run", Class: "oap-gate",
-			Error: &junitOutcome{Message: line(r.Error), Type: "could-not-run", Text: line(withFix(r.Error, r.Remedy))},
-		}}})
-	}
-	for _, results := range bySubject(r) {
-		suite := junitSuite{Name: line(results[0].Subject)}
-		for _, result := range results {
-			suite.Cases = append(suite.Cases, junitResult(result))
-		}
-		run.add(suite)
+		unmade.add(junitCase{Name: "run", Class: "oap-gate",
+			Error: &junitOutcome{Message: line(r.Error), Type: "could-not-run",
+				Text: line(withFix(r.Error, r.Remedy))}})
+		n.Tests, n.Errors = n.Tests+1, n.Errors+1
 	}
 	b.WriteString(xml.Header)
 	e := xml.NewEncoder(b)
 	e.Indent("", "  ")
-	if err := e.Encode(run); err != nil {
+	all := xml.StartElement{Name: xml.Name{Local: "testsuites"}}
+	for _, a := range []struct{ name, value string }{{"name", "oap-gate"}, {"tests", strconv.Itoa(n.Tests)},
+		{"failures", strconv.Itoa(n.Failures)}, {"errors", strconv.Itoa(n.Errors)},
+		{"skipped", strconv.Itoa(n.Skipped)}} {
+		all.Attr = append(all.Attr, xml.Attr{Name: xml.Name{Local: a.name}, Value: a.value})
+	}
+	err := e.EncodeToken(all)
+	if len(unmade.Cases) > 0 {
+		err = cmp.Or(err, e.Encode(unmade))
+	}
+	for results := range r.Results.BySubject() {
+		suite := junitSuite{Name: line(results[0].Subject)}
+		for _, result := range results {
+			suite.add(junitResult(result))
+		}
+		err = cmp.Or(err, e.Encode(suite))
+	}
+	if err = cmp.Or(err, e.EncodeToken(all.End()), e.Close()); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	b.WriteByte('\n')
-	return nil
+	return b.WriteByte('\n')
 }
 
-func (run *junitRun) add(s junitSuite) {
-	for _, c := range s.Cases {
-		s.Tests++
-		switch {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
+func (s *junitSuite) add(c junitCase) {
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
 	}
-	run.Tests += s.Tests
-	run.Failures += s.Failures
-	run.Errors += s.Errors
-	run.Skipped += s.Skipped
-	run.Suites = append(run.Suites, s)
 }
 
 func junitResult(result verdict.Result) junitCase {
@@ -118,10 +122,10 @@ func junitBlock(result verdict.Result, told string) *junitOutcome {
 
 // junitText is the findings as lines, as in the text format.
 func junitText(result verdict.Result) string {
-	var b bytes.Buffer
-	writeFindings(&b, &verdict.Report{Results: verdict.NewResults(result)}, newInk(false))
-	if b.Len() == 0 {
+	if _, blocks := blocking(result.Verdict); len(result.Findings) == 0 && !blocks {
 		return line(result.Reason)
 	}
+	var b bytes.Buffer
+	writeFindings(&b, newRun(&verdict.Report{Results: verdict.NewResults(result)}), newInk(false))
 	return strings.TrimRight(b.String(), "\n")
 }

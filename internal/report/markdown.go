@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -31,47 +33,59 @@ const pageEnd = 512
 func (p *page) fits(s string) bool { return p.b.Len()+len(s)+pageEnd <= p.max }
 
 // table writes head, which opens the table, rows and tail, or nothing where there is no room or no row.
-func (p *page) table(head string, rows int, row func(int) string, tail string) {
-	if rows == 0 {
+func (p *page) table(head string, count int, rows iter.Seq[string], tail string) {
+	if count == 0 {
 		return
 	}
+	p.left += count
 	if !p.fits(head + tail) {
-		p.left += rows
 		return
 	}
 	p.b.WriteString(head)
-	for i := range rows {
-		s := row(i)
+	for s := range rows {
 		if !p.fits(s + tail) {
-			p.left += rows - i
 			break
 		}
 		p.b.WriteString(s)
+		p.left--
 	}
 	p.b.WriteString(tail)
 }
 
+// rows are a row for each of all.
+func rows[T any](all iter.Seq[T], row func(T) string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for one := range all {
+			if !yield(row(one)) {
+				return
+			}
+		}
+	}
+}
+
 // writeMarkdown writes a summary for a job or a comment: the verdict, the findings, what each check said, the
 // evidence.
-func writeMarkdown(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writeMarkdown(w *bufio.Writer, r *run, o Options) error {
+	b := new(bytes.Buffer)
 	p := &page{b: b, max: o.MaxBytes}
 	if p.max <= 0 || p.max > MaxSummary {
 		p.max = MaxSummary
 	}
 	p.max = max(p.max, minMarkdown)
 	p.head(r)
-	p.installation(r)
+	p.installation(r.Report)
 	p.findings(r)
 	p.results(r)
-	p.evidence(r)
+	p.evidence(r.Report)
 	if p.left > 0 {
 		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",
 			plain.Count(p.left, "row"), p.max+1)
 	}
-	return nil
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
-func (p *page) head(r *verdict.Report) {
+func (p *page) head(r *run) {
 	b := p.b
 	fmt.Fprintf(b, "## %s oap-gate: %s\n\n", sign(r.Verdict), word(string(r.Verdict)))
 	if r.Verdict == verdict.Errored {
@@ -81,7 +95,7 @@ func (p *page) head(r *verdict.Report) {
 		}
 	} else {
 		b.WriteString(sentence(examined(r, Markdown)))
-		if found := outcomes(r); found != "" {
+		if found := outcomes(r.Report); found != "" {
 			fmt.Fprintf(b, "; %s", found)
 		}
 		if r.Counts.Manual > 0 {
@@ -92,10 +106,10 @@ func (p *page) head(r *verdict.Report) {
 	if r.Declared && r.Verdict == verdict.Passed {
 		fmt.Fprintf(b, "**%s.**\n\n", sentence(onlyDeclared))
 	}
-	if again := mayPass(r); again != "" {
+	if again := mayPass(r.Report); again != "" {
 		fmt.Fprintf(b, "**%s**.\n\n", sentence(again))
 	}
-	if ask := unanswered(r); ask != "" {
+	if ask := unanswered(r.Report); ask != "" {
 		fmt.Fprintf(b, "**%s**\n\n", sentence(ask))
 	}
 	if len(r.NotRun) > 0 {
@@ -125,17 +139,17 @@ func sentence(phrase string) string {
 	return strings.ToUpper(phrase[:1]) + phrase[1:]
 }
 
-func (p *page) facts(r *verdict.Report) {
+func (p *page) facts(r *run) {
 	p.b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range [][2]string{
 		{"protocol", r.Protocol},
-		{"level", levelOf(r)},
-		{"chosen", r.Chosen + headAge(r)},
+		{"level", levelOf(r.Report)},
+		{"chosen", r.Chosen + headAge(r.Report)},
 		{"base", r.Base},
 		{"head", r.Head},
 		{"merge base", r.MergeBase},
 		{"evaluated at", r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")},
-		{"checkpoint", strings.TrimPrefix(checkpointFile(r), "checkpoint ")},
+		{"checkpoint", strings.TrimPrefix(checkpointFile(r.Report), "checkpoint ")},
 		{"oap-gate", r.Tool.Version},
 		{"build", r.Tool.Commit},
 		{"evidence", r.EvidenceSHA256},
@@ -147,17 +161,15 @@ func (p *page) facts(r *verdict.Report) {
 }
 
 func (p *page) installation(r *verdict.Report) {
-	rows := installation(r)
-	p.table("\n### At the forge\n\n| | |\n|---|---|\n", len(rows), func(i int) string {
-		return fmt.Sprintf("| %s | %s |\n", rows[i][0], Markdown(rows[i][1]))
-	}, "")
+	all := installation(r)
+	p.table("\n### At the forge\n\n| | |\n|---|---|\n", len(all), rows(slices.Values(all), func(f [2]string) string {
+		return fmt.Sprintf("| %s | %s |\n", f[0], Markdown(f[1]))
+	}), "")
 }
 
-func (p *page) findings(r *verdict.Report) {
-	all := findings(r)
+func (p *page) findings(r *run) {
 	head := "\n### Findings\n\n| | where | check | finding |\n|---|---|---|---|\n"
-	p.table(head, len(all), func(i int) string {
-		f := all[i]
+	p.table(head, sum(r.severities[:]), rows(r.findings(), func(f placed) string {
 		told := Markdown(f.Message)
 		if f.Commit != "" {
 			told += "<br>commit " + Markdown(f.Commit)
@@ -169,27 +181,24 @@ func (p *page) findings(r *verdict.Report) {
 			told += "<br>" + Markdown(f.Cite)
 		}
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), Markdown(f.check), told)
-	}, "")
+	}), "")
 }
 
-func (p *page) results(r *verdict.Report) {
+func (p *page) results(r *run) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
-		plain.Count(r.Results.Len(), "result"))
-	all := slices.Collect(r.Results.All())
-	p.table(head, len(all), func(i int) string {
-		result := all[i]
+		plain.Count(r.Results.Len(), "result")+leftOut(r.Report))
+	p.table(head, r.Results.Len(), rows(r.Results.All(), func(result verdict.Result) string {
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
-	}, "\n</details>\n")
+	}), "\n</details>\n")
 }
 
 func (p *page) evidence(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries "+
 		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
 		plain.Count(len(r.Evidence), "document"))
-	p.table(head, len(r.Evidence), func(i int) string {
-		e := r.Evidence[i]
+	p.table(head, len(r.Evidence), rows(slices.Values(r.Evidence), func(e verdict.Evidence) string {
 		document, from := link(e.URL), Markdown(e.Address)
 		if e.FinalURL != "" && e.FinalURL != e.URL {
 			document += "<br>now at " + link(e.FinalURL)
@@ -206,7 +215,15 @@ func (p *page) evidence(r *verdict.Report) {
 		}
 		return fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %s | %s |\n", document, state, e.Status, e.Bytes,
 			e.Milliseconds, e.Attempts, from, Markdown(e.SHA256))
-	}, "\n</details>\n")
+	}), "\n</details>\n")
+}
+
+// leftOut says that a report has not all of its results.
+func leftOut(r *verdict.Report) string {
+	if len(r.Omitted) == 0 {
+		return ""
+	}
+	return ", without those that passed or were skipped"
 }
 
 // word is s bare where it is one of our own words, else neutral.

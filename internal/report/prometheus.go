@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
@@ -17,14 +17,14 @@ const maxExpiries = 500
 
 // writePrometheus writes the Prometheus text format, for a collector of text files. Its labels are few
 // whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries.
-func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writePrometheus(b *bufio.Writer, r *run, o Options) error {
 	m := metrics{b}
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
 		m.sample("oap_gate_verdict", truth(r.Verdict == v), "verdict", string(v))
 	}
 	m.family("oap_gate_complete", "Whether the last run was full and live: no check left out, nothing replaced.")
-	m.sample("oap_gate_complete", truth(isComplete(r)))
+	m.sample("oap_gate_complete", truth(isComplete(r.Report)))
 	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
 	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
 	if r.Verdict == verdict.Passed {
@@ -39,10 +39,10 @@ func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)
-	m.manual(r)
-	m.documents(r)
+	m.manual(r.Report)
+	m.documents(r.Report)
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
-		m.listings(r)
+		m.listings(r.Report)
 	}
 	if r.History != nil {
 		m.history(r.History)
@@ -50,7 +50,7 @@ func writePrometheus(b *bytes.Buffer, r *verdict.Report, o Options) error {
 	return nil
 }
 
-type metrics struct{ b *bytes.Buffer }
+type metrics struct{ b *bufio.Writer }
 
 func (m metrics) family(name, help string) {
 	fmt.Fprintf(m.b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
@@ -70,20 +70,12 @@ func (m metrics) sample(name string, value int, labels ...string) {
 
 var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-func (m metrics) results(r *verdict.Report, rules []verdict.Rule) {
-	type cell struct {
-		check   string
-		verdict verdict.Verdict
-	}
-	n := map[cell]int{}
-	for result := range r.Results.All() {
-		n[cell{result.Check, result.Verdict}]++
-	}
+func (m metrics) results(r *run, rules []verdict.Rule) {
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
-	for _, check := range decidedColumns(r, rules) {
+	for _, check := range r.decidedColumns(rules) {
 		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned,
 			verdict.Skipped} {
-			m.sample("oap_gate_results", n[cell{check, v}], "check", check, "verdict", string(v))
+			m.sample("oap_gate_results", r.verdicts[check][v], "check", check, "verdict", string(v))
 		}
 	}
 }
@@ -108,8 +100,9 @@ func (m metrics) documents(r *verdict.Report) {
 
 func (m metrics) listings(r *verdict.Report) {
 	n := map[string]int{}
-	var current []verdict.Listing
-	for _, l := range r.Listings {
+	var current []*verdict.Listing
+	for i := range r.Listings {
+		l := &r.Listings[i]
 		n[l.Status]++
 		if l.ExpiresAt != nil && l.Status != verdict.StatusExpired && l.Status != verdict.StatusRevoked {
 			current = append(current, l)
@@ -121,7 +114,7 @@ func (m metrics) listings(r *verdict.Report) {
 			m.sample("oap_gate_listings", n[s.word], "status", s.word)
 		}
 	}
-	slices.SortFunc(current, func(a, b verdict.Listing) int {
+	slices.SortFunc(current, func(a, b *verdict.Listing) int {
 		return cmp.Or(a.ExpiresAt.Compare(*b.ExpiresAt), strings.Compare(a.Slug, b.Slug))
 	})
 	m.family("oap_gate_listing_seconds_to_expiry",
@@ -129,7 +122,10 @@ func (m metrics) listings(r *verdict.Report) {
 			"end first.", maxExpiries))
 	seen := map[string]bool{}
 	for _, l := range current {
-		if slug := line(l.Slug); !seen[slug] && len(seen) < maxExpiries {
+		if len(seen) == maxExpiries {
+			break
+		}
+		if slug := line(l.Slug); !seen[slug] {
 			seen[slug] = true
 			m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug",
 				l.Slug)

@@ -16,26 +16,33 @@ import (
 // MaxRead is the size of a report that Read takes, in bytes.
 const MaxRead = 256 << 20
 
-var ownSchema = sync.OnceValue(func() *jsonschema.Schema {
-	var document any
-	if err := json.Unmarshal(Schema(), &document); err != nil {
-		panic(err) // the program's own text
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource(SchemaID, document); err != nil {
-		panic(err)
-	}
-	return c.MustCompile(SchemaID)
-})
+// The schemas of a report, and of the records in it.
+var (
+	ownSchema        = compiledAt("")
+	schemaOfListing  = compiledAt("#/$defs/Listing")
+	schemaOfResult   = compiledAt("#/$defs/Result")
+	schemaOfEvidence = compiledAt("#/$defs/Evidence")
+)
+
+func compiledAt(part string) func() *jsonschema.Schema {
+	return sync.OnceValue(func() *jsonschema.Schema {
+		var document any
+		if err := json.Unmarshal(Schema(), &document); err != nil {
+			panic(err) // the program's own text
+		}
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		if err := c.AddResource(SchemaID, document); err != nil {
+			panic(err)
+		}
+		return c.MustCompile(SchemaID + part)
+	})
+}
 
 // Read takes a JSON report that a stranger may have made: strict JSON, valid under the schema that Schema
 // gives. name is what errors call it.
 func Read(name string, data []byte) (*verdict.Report, error) {
-	// A report as it is written has more than 20 bytes to a value; what has fewer would take more memory than its size
-	// tells.
-	doc, err := strict.Parse(name, data, strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 +
-		len(data)/8})
+	doc, err := strict.Parse(name, data, limits(len(data)))
 	if err != nil {
 		return nil, fmt.Errorf("reading report: %w", err)
 	}
@@ -48,6 +55,12 @@ func Read(name string, data []byte) (*verdict.Report, error) {
 		return nil, fmt.Errorf("reading report %s: %w", name, err)
 	}
 	return &r, nil
+}
+
+// limits are those of so many bytes of a report. As it is written it has more than 20 bytes to a value; what has fewer
+// would take more memory than its size tells.
+func limits(size int) strict.Limits {
+	return strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 + size/8}
 }
 
 // first is the first fault of those that the library found: all of them may be more text than the report.

@@ -5,10 +5,11 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -26,13 +27,16 @@ type Options struct {
 	MaxAnnotations int
 	// MaxBytes caps the markdown format; 0 stands for MaxSummary. Less than 16 KiB counts as 16 KiB.
 	MaxBytes int
+	// SummaryOnly leaves results that passed and that were skipped out of the json format, which says so; they are
+	// counted there.
+	SummaryOnly bool
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
 }
 
 var writers = []struct {
 	format string
-	write  func(*bytes.Buffer, *verdict.Report, Options) error
+	write  func(*bufio.Writer, *run, Options) error
 }{
 	{"text", writeText},
 	{"json", writeJSON},
@@ -57,42 +61,88 @@ func formats() []string {
 	return names
 }
 
-// Write writes r to w in one of Formats. What it writes ends with a line break; w gets it in one call, or
-// nothing where the report cannot be told.
+// Write writes r to w in one of Formats, as it goes. What it writes ends with a line break, unless there is an error.
 func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
-	var b bytes.Buffer
-	if err := render(&b, format, r, o); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-func render(b *bytes.Buffer, format string, r *verdict.Report, o Options) error {
-	for _, w := range writers {
-		if w.format == format {
-			return cmp.Or(w.write(b, r, o), r.Results.Err())
+	for _, known := range writers {
+		if known.format == format {
+			b := bufio.NewWriterSize(w, 1<<16)
+			if err := cmp.Or(known.write(b, newRun(r), o), r.Results.Err()); err != nil {
+				return err
+			}
+			return b.Flush()
 		}
 	}
 	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
 }
 
-// columns are the checks that have a result: those of the catalogue first, in its order.
-func columns(r *verdict.Report, rules []verdict.Rule) []string {
-	var ids, known []string
-	seen := map[string]bool{}
-	for result := range r.Results.All() {
-		if !seen[result.Check] {
-			seen[result.Check] = true
-			ids = append(ids, result.Check)
+// run is a report, and what there is to say of all its results before the first of them is written.
+type run struct {
+	*verdict.Report
+	checks     []string // that have a result, in the order of their first
+	verdicts   map[string]map[verdict.Verdict]int
+	severities [4]int // how many findings there are of each
+	subjects   subjects
+	decided    subjects // those with a result that isDecided
+}
+
+// subjects are how many there are, the first of them, and how many are of each of the kinds.
+type subjects struct {
+	count int
+	first string
+	kinds [len(kinds)]int
+}
+
+// kinds are the records of a registry by their folders.
+var kinds = [...]struct{ folder, name string }{
+	{"implementations/", "listing"},
+	{"revocations/", "revocation"},
+	{"peer-witnesses/", "peer witness"},
+	{"workflow-anchors/", "workflow anchor"},
+}
+
+func (s *subjects) add(subject string) {
+	if s.count++; s.count == 1 {
+		s.first = subject
+	}
+	for i, kind := range kinds {
+		if strings.HasPrefix(subject, kind.folder) {
+			s.kinds[i]++
 		}
 	}
+}
+
+func newRun(r *verdict.Report) *run {
+	all := &run{Report: r, verdicts: map[string]map[verdict.Verdict]int{}}
+	for results := range r.Results.BySubject() {
+		all.subjects.add(results[0].Subject)
+		if slices.ContainsFunc(results, isDecided) {
+			all.decided.add(results[0].Subject)
+		}
+		for _, result := range results {
+			n := all.verdicts[result.Check]
+			if n == nil {
+				n = map[verdict.Verdict]int{}
+				all.verdicts[result.Check] = n
+				all.checks = append(all.checks, result.Check)
+			}
+			n[result.Verdict]++
+			for f := range findingsOf(result) {
+				all.severities[f.Severity]++
+			}
+		}
+	}
+	return all
+}
+
+// columns are the checks that have a result: those of the catalogue first, in its order.
+func (r *run) columns(rules []verdict.Rule) []string {
+	var known []string
 	for _, rule := range rules {
-		if seen[rule.ID] {
+		if r.verdicts[rule.ID] != nil {
 			known = append(known, rule.ID)
 		}
 	}
-	for _, id := range ids {
+	for _, id := range r.checks {
 		if !slices.Contains(known, id) {
 			known = append(known, id)
 		}
@@ -100,20 +150,21 @@ func columns(r *verdict.Report, rules []verdict.Rule) []string {
 	return known
 }
 
-// bySubject groups the results of a subject, in the order of the report.
-func bySubject(r *verdict.Report) [][]verdict.Result {
-	at := map[string]int{}
-	var groups [][]verdict.Result
-	for result := range r.Results.All() {
-		i, ok := at[result.Subject]
-		if !ok {
-			i = len(groups)
-			at[result.Subject] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], result)
+// decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
+func (r *run) decidedColumns(rules []verdict.Rule) []string {
+	return slices.DeleteFunc(r.columns(rules), func(check string) bool {
+		n := r.verdicts[check]
+		return len(n) == 1 && n[verdict.Manual] > 0
+	})
+}
+
+// count is how many results have a verdict.
+func (r *run) count(v verdict.Verdict) int {
+	sum := 0
+	for _, n := range r.verdicts {
+		sum += n[v]
 	}
-	return groups
+	return sum
 }
 
 // wholeRegistry is the subject of findings about the registry as a whole; every other subject is a path.
@@ -132,27 +183,33 @@ const codeNoFinding = "no-finding"
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
 	"see the check that the message names; once it passes, this one is judged"}}
 
-// findings are all findings of the report in its order. A result that blocks and has none, because the
-// evidence it needed was not to be had, stands for itself by its reason.
-func findings(r *verdict.Report) []placed {
-	var all []placed
-	for result := range r.Results.All() {
-		for _, f := range result.Findings {
-			path := f.Path
-			if path == "" {
-				path = result.Subject
+// findings are those of the report in its order.
+func (r *run) findings() iter.Seq[placed] {
+	return func(yield func(placed) bool) {
+		for result := range r.Results.All() {
+			for f := range findingsOf(result) {
+				if !yield(f) {
+					return
+				}
 			}
-			all = append(all, placed{f, result.Check, path})
-		}
-		if severity, blocks := blocking(result.Verdict); blocks && len(result.Findings) == 0 {
-			f := verdict.Finding{Severity: severity, Code: codeNoFinding, Message: result.Reason}
-			if f.Message == "" {
-				f.Message = "no reason given"
-			}
-			all = append(all, placed{f, result.Check, result.Subject})
 		}
 	}
-	return all
+}
+
+// findingsOf are the findings of a result. One that blocks and has none, because the evidence it needed was not to be
+// had, stands for itself by its reason.
+func findingsOf(result verdict.Result) iter.Seq[placed] {
+	return func(yield func(placed) bool) {
+		for _, f := range result.Findings {
+			if !yield(placed{f, result.Check, cmp.Or(f.Path, result.Subject)}) {
+				return
+			}
+		}
+		if severity, blocks := blocking(result.Verdict); blocks && len(result.Findings) == 0 {
+			yield(placed{verdict.Finding{Severity: severity, Code: codeNoFinding,
+				Message: cmp.Or(result.Reason, "no reason given")}, result.Check, result.Subject})
+		}
+	}
 }
 
 func blocking(v verdict.Verdict) (verdict.Severity, bool) {

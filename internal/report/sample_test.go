@@ -185,7 +185,7 @@ func failed() *verdict.Report {
 
 func counted(r *verdict.Report) *verdict.Report {
 	r.Counts = verdict.Counts{}
-	for _, results := range bySubject(r) {
+	for results := range r.Results.BySubject() {
 		if results[0].Subject != "registry" {
 			r.Counts.Records++
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,9 +84,12 @@ type (
 	}
 )
 
-func writeSARIF(b *bytes.Buffer, r *verdict.Report, o Options) error {
+// maxSARIF is how many results of a run the forge takes: it refuses a file with more.
+const maxSARIF = 25_000
+
+func writeSARIF(w *bufio.Writer, r *run, o Options) error {
 	rules, index := sarifRules(r, o.Rules)
-	run := sarifRun{
+	all := sarifRun{
 		Tool: sarifTool{sarifDriver{
 			Name:           "oap-gate",
 			Version:        sarifMessage(r.Tool.Version),
@@ -96,19 +100,45 @@ func writeSARIF(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		Results:     []sarifResult{},
 	}
 	if r.Verdict == verdict.Errored {
-		run.Invocations[0].Successful = false
-		run.Invocations[0].Notifications = []sarifNotification{{"error",
+		all.Invocations[0].Successful = false
+		all.Invocations[0].Notifications = []sarifNotification{{"error",
 			sarifText{sarifMessage(withFix(r.Error, r.Remedy))}}}
 	}
-	seen := map[string]int{}
-	for _, f := range findings(r) {
-		run.Results = append(run.Results, sarifFinding(f, index[f.check], seen))
+	left, rest := r.severities, 0 // how many of each severity are told: the most severe first
+	for severity, n := range left {
+		left[severity] = min(n, maxSARIF-sum(left[:severity]))
+		rest += n - left[severity]
 	}
-	return encode(b, sarifLog{
+	if rest > 0 {
+		told := &all.Invocations[0].Notifications
+		*told = append(*told, sarifNotification{"note", sarifText{fmt.Sprintf(
+			"%s left out, the least severe: the forge takes %d of a all. The JSON report has all.",
+			plain.Count(rest, "finding"), maxSARIF)}})
+	}
+	seen := map[string]int{}
+	for f := range r.findings() {
+		if left[f.Severity] > 0 {
+			left[f.Severity]--
+			all.Results = append(all.Results, sarifFinding(f, index[f.check], seen))
+		}
+	}
+	var b bytes.Buffer
+	err := encode(&b, sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",
-		Runs:    []sarifRun{run},
+		Runs:    []sarifRun{all},
 	})
+	if err == nil {
+		_, err = w.Write(b.Bytes())
+	}
+	return err
+}
+
+func sum(all []int) (n int) {
+	for _, one := range all {
+		n += one
+	}
+	return n
 }
 
 // rulesPage explains each rule and each code.
@@ -120,7 +150,7 @@ func anchor(id string) string {
 }
 
 // sarifRules describes the whole catalogue, and each check of the report that it does not know.
-func sarifRules(r *verdict.Report, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
+func sarifRules(r *run, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
 	rules, index := []sarifRule{}, map[string]int{}
 	add := func(rule verdict.Rule) {
 		if _, ok := index[rule.ID]; ok {
@@ -141,7 +171,7 @@ func sarifRules(r *verdict.Report, catalogue []verdict.Rule) ([]sarifRule, map[s
 	for _, rule := range catalogue {
 		add(rule)
 	}
-	for _, id := range columns(r, nil) {
+	for _, id := range r.checks {
 		add(verdict.Rule{ID: id})
 	}
 	return rules, index

@@ -14,7 +14,7 @@ import (
 )
 
 // verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
-func verdictLine(r *verdict.Report) string {
+func verdictLine(r *run) string {
 	if r.Verdict == verdict.Errored {
 		return "error: could not run: " + line(r.Error)
 	}
@@ -26,16 +26,16 @@ func verdictLine(r *verdict.Report) string {
 		s += onlyDeclared + "; "
 	}
 	s += examined(r, line)
-	if found := outcomes(r); found != "" {
+	if found := outcomes(r.Report); found != "" {
 		s += "; " + found
 	}
-	if again := mayPass(r); again != "" {
+	if again := mayPass(r.Report); again != "" {
 		s += "; " + again
 	}
 	if r.Counts.Manual > 0 {
 		s += "; " + attested(r.Counts.Manual)
 	}
-	if assumed := assumptions(r); assumed != "" {
+	if assumed := assumptions(r.Report); assumed != "" {
 		s += "; " + assumed
 	}
 	return s
@@ -69,18 +69,21 @@ func attested(n int) string {
 }
 
 // examined says what was examined; tell makes foreign text safe where that stands.
-func examined(r *verdict.Report, tell func(string) string) string {
-	ran := map[string]bool{}
-	for result := range r.Results.All() {
-		if isDecided(result) {
-			ran[result.Check] = true
+func examined(r *run, tell func(string) string) string {
+	ran := 0
+	for _, n := range r.verdicts {
+		for v := range n {
+			if isDecided(verdict.Result{Verdict: v}) {
+				ran++
+				break
+			}
 		}
 	}
 	switch {
 	case r.Installation != nil:
-		return examinedInstallation(r.Installation, len(ran))
+		return examinedInstallation(r.Installation, ran)
 	case slices.Contains(noRegistry, r.Mode):
-		return plain.Count(len(ran), "check") + " on " + subjects(r, tell)
+		return plain.Count(ran, "check") + " on " + onSubjects(r, tell)
 	}
 	obtained := 0
 	for _, e := range r.Evidence {
@@ -92,7 +95,10 @@ func examined(r *verdict.Report, tell func(string) string) string {
 	if obtained < len(r.Evidence) {
 		documents = fmt.Sprintf("%d of %s", obtained, plain.Count(len(r.Evidence), "document"))
 	}
-	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), plain.Count(len(ran), "check"), documents)
+	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), plain.Count(ran, "check"), documents)
+	if len(r.Omitted) > 0 { // which checks ran is not known
+		s = fmt.Sprintf("checked %s, %s fetched", records(r), documents)
+	}
 	switch {
 	case judgedNothing(r):
 		s += "; nothing was judged"
@@ -105,17 +111,16 @@ func examined(r *verdict.Report, tell func(string) string) string {
 // noRegistry are the modes that judge neither records of a registry nor the installation.
 var noRegistry = []string{"governance", "conformance", "verify"}
 
-// subjects names the subject of what was decided, or says how many there are.
-func subjects(r *verdict.Report, tell func(string) string) string {
-	groups := bySubject(r)
-	if len(groups) > 1 {
-		groups = slices.DeleteFunc(groups,
-			func(results []verdict.Result) bool { return !slices.ContainsFunc(results, isDecided) })
+// onSubjects names the subject of what was decided, or says how many there are.
+func onSubjects(r *run, tell func(string) string) string {
+	of := r.subjects
+	if of.count > 1 {
+		of = r.decided
 	}
-	if len(groups) == 1 {
-		return tell(groups[0][0].Subject)
+	if of.count == 1 {
+		return tell(of.first)
 	}
-	return plain.Count(len(groups), "subject")
+	return plain.Count(of.count, "subject")
 }
 
 func isDecided(r verdict.Result) bool {
@@ -160,8 +165,8 @@ func unanswered(r *verdict.Report) string {
 }
 
 // judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
-func judgedNothing(r *verdict.Report) bool {
-	if r.Results.Len() == 0 {
+func judgedNothing(r *run) bool {
+	if r.Results.Len() == 0 && len(r.Omitted) == 0 {
 		return true
 	}
 	return r.Mode == "check" && r.Verdict == verdict.Passed && r.Counts.Records == 0 && len(r.Governance) == 0 &&
@@ -169,29 +174,18 @@ func judgedNothing(r *verdict.Report) bool {
 }
 
 // records names the kinds of the records where the results tell them all.
-func records(r *verdict.Report) string {
-	kinds := []struct{ folder, name string }{
-		{"implementations/", "listing"},
-		{"revocations/", "revocation"},
-		{"peer-witnesses/", "peer witness"},
-		{"workflow-anchors/", "workflow anchor"},
-	}
-	n, total := make([]int, len(kinds)), 0
-	for _, results := range bySubject(r) {
-		for i, kind := range kinds {
-			if strings.HasPrefix(results[0].Subject, kind.folder) {
-				n[i]++
-				total++
-			}
-		}
+func records(r *run) string {
+	total := 0
+	for _, n := range r.subjects.kinds {
+		total += n
 	}
 	if total == 0 || total != r.Counts.Records {
 		return plain.Count(r.Counts.Records, "record")
 	}
 	var parts []string
-	for i, kind := range kinds {
-		if n[i] > 0 {
-			parts = append(parts, plain.Count(n[i], kind.name))
+	for i, n := range r.subjects.kinds {
+		if n > 0 {
+			parts = append(parts, plain.Count(n, kinds[i].name))
 		}
 	}
 	return strings.Join(parts, " and ")

@@ -1,9 +1,8 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -14,32 +13,25 @@ import (
 // are a matrix with one line for each.
 const maxLists = 3
 
-func writeTable(b *bytes.Buffer, r *verdict.Report, rules []verdict.Rule, ink ink) {
-	groups, checks := bySubject(r), decidedColumns(r, rules)
-	if len(groups) > maxLists {
-		writeMatrix(b, groups, checks, ink)
+func writeTable(b *bufio.Writer, r *run, rules []verdict.Rule, ink ink) {
+	checks := r.decidedColumns(rules)
+	if r.subjects.count > maxLists {
+		writeMatrix(b, r, checks, ink)
 		return
 	}
-	for i, results := range groups {
-		if i > 0 {
+	first := true
+	for results := range r.Results.BySubject() {
+		if !first {
 			b.WriteByte('\n')
 		}
+		first = false
 		writeList(b, results, longest(checks), ink)
 	}
 }
 
-// decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
-func decidedColumns(r *verdict.Report, rules []verdict.Rule) []string {
-	decided := map[string]bool{}
-	for result := range r.Results.All() {
-		decided[result.Check] = decided[result.Check] || !isManual(result)
-	}
-	return slices.DeleteFunc(columns(r, rules), func(check string) bool { return !decided[check] })
-}
-
 // writeList writes the verdict and the reason of each check on one subject, and how many rows are for people to attest:
 // the checklist names them.
-func writeList(b *bytes.Buffer, results []verdict.Result, width int, ink ink) {
+func writeList(b *bufio.Writer, results []verdict.Result, width int, ink ink) {
 	fmt.Fprintln(b, ink.bold(line(results[0].Subject)))
 	manual := 0
 	for _, result := range results {
@@ -62,14 +54,14 @@ func writeList(b *bytes.Buffer, results []verdict.Result, width int, ink ink) {
 }
 
 // writeMatrix writes a stair of the check ids and under it a row of marks for each subject.
-func writeMatrix(b *bytes.Buffer, groups [][]verdict.Result, checks []string, ink ink) {
+func writeMatrix(b *bufio.Writer, r *run, checks []string, ink ink) {
 	at := map[string]int{}
 	for i, check := range checks {
 		at[check] = i
 		fmt.Fprintf(b, "  %s┌─%s %s\n", strings.Repeat("│ ", i), strings.Repeat("──", len(checks)-1-i), line(check))
 	}
 	manual := 0
-	for _, results := range groups {
+	for results := range r.Results.BySubject() {
 		row := make([]string, len(checks))
 		for i := range row {
 			row[i] = " "

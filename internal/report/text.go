@@ -1,10 +1,10 @@
 package report
 
 import (
-	"bytes"
-	"cmp"
+	"bufio"
+	"crypto/sha256"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -12,7 +12,7 @@ import (
 
 // writeText writes for people: which commits and why, the findings as lines that an editor can jump to, a
 // table of the verdicts, the verdict.
-func writeText(b *bytes.Buffer, r *verdict.Report, o Options) error {
+func writeText(b *bufio.Writer, r *run, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
 	writeFindings(b, r, ink)
@@ -20,21 +20,21 @@ func writeText(b *bytes.Buffer, r *verdict.Report, o Options) error {
 		writeTable(b, r, o.Rules, ink)
 		b.WriteByte('\n')
 	}
-	if text := checkpointFile(r); text != "" {
+	if text := checkpointFile(r.Report); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
 	}
 	writeVerdict(b, r, ink)
 	return nil
 }
 
-func writeChosen(b *bytes.Buffer, r *verdict.Report) {
-	if ask := unanswered(r); ask != "" {
+func writeChosen(b *bufio.Writer, r *run) {
+	if ask := unanswered(r.Report); ask != "" {
 		fmt.Fprintf(b, "%s\n\n", ask)
 	}
 	if r.Chosen != "" {
-		fmt.Fprintf(b, "%s%s\n\n", line(r.Chosen), headAge(r))
+		fmt.Fprintf(b, "%s%s\n\n", line(r.Chosen), headAge(r.Report))
 	}
-	if rows := installation(r); len(rows) > 0 {
+	if rows := installation(r.Report); len(rows) > 0 {
 		for _, row := range rows {
 			fmt.Fprintf(b, "%-8s  %s\n", row[0], line(row[1]))
 		}
@@ -59,66 +59,93 @@ func installation(r *verdict.Report) (rows [][2]string) {
 // writeFindings writes a line for each finding that an editor can jump to, "path:line:col: error: check-id: message
 // [code]", and one for its fix: the most severe first. Findings that say the same are written once, where the first
 // of them is, with their number and the next places.
-func writeFindings(b *bytes.Buffer, r *verdict.Report, ink ink) {
-	all := findings(r)
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.Severity, b.Severity) })
-	for _, same := range folded(all) {
-		f := same[0]
-		fmt.Fprintf(b, "%s: %s: %s: %s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message))
-		if f.Commit != "" {
-			fmt.Fprintf(b, " (commit %.12s)", line(f.Commit))
-		}
-		if f.Code != "" { // a report may come from a file
-			fmt.Fprintf(b, " [%s]", line(f.Code))
-		}
-		b.WriteByte('\n')
-		if f.Fix != "" {
-			fmt.Fprintf(b, "    fix: %s\n", line(f.Fix))
-		}
-		if len(same) > 1 {
-			fmt.Fprintf(b, "    %d times: %s\n", len(same), alsoAt(same[1:]))
+func writeFindings(b io.Writer, r *run, ink ink) {
+	same := map[[16]byte]*repeated{}
+	for f := range r.findings() {
+		key := sayingOf(f)
+		if n, ok := same[key]; ok {
+			if n == nil {
+				n = &repeated{}
+				same[key] = n
+			}
+			n.add(f)
+		} else {
+			same[key] = nil
 		}
 	}
-	if len(all) > 0 {
-		b.WriteByte('\n')
+	written := 0
+	for severity, n := range r.severities {
+		if n == 0 {
+			continue
+		}
+		for f := range r.findings() {
+			if int(f.Severity) != severity {
+				continue
+			}
+			key := sayingOf(f)
+			if more, ok := same[key]; ok {
+				delete(same, key)
+				writeFinding(b, f, more, ink)
+				written++
+			}
+		}
+	}
+	if written > 0 {
+		fmt.Fprintln(b)
 	}
 }
 
-// folded groups the findings that differ in their place and commit alone, in the order of the first of each.
-func folded(all []placed) [][]placed {
-	type text struct {
-		severity                  verdict.Severity
-		check, code, message, fix string
+func writeFinding(b io.Writer, f placed, more *repeated, ink ink) {
+	fmt.Fprintf(b, "%s: %s: %s: %s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message))
+	if f.Commit != "" {
+		fmt.Fprintf(b, " (commit %.12s)", line(f.Commit))
 	}
-	at := map[text]int{}
-	var groups [][]placed
-	for _, f := range all {
-		key := text{f.Severity, f.check, f.Code, f.Message, f.Fix}
-		i, found := at[key]
-		if !found {
-			i = len(groups)
-			at[key] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], f)
+	if f.Code != "" { // a report may come from a file
+		fmt.Fprintf(b, " [%s]", line(f.Code))
 	}
-	return groups
+	fmt.Fprintln(b)
+	if f.Fix != "" {
+		fmt.Fprintf(b, "    fix: %s\n", line(f.Fix))
+	}
+	if more != nil {
+		fmt.Fprintf(b, "    %d times: %s\n", more.count+1, more.places())
+	}
+}
+
+// sayingOf is what a finding has but for its place and commit, hashed: of a registry's findings there may be more than
+// memory is to hold.
+func sayingOf(f placed) (key [16]byte) {
+	h := sha256.New()
+	for _, s := range []string{f.Severity.String(), f.check, f.Code, f.Message, f.Fix} {
+		fmt.Fprintf(h, "%d:%s", len(s), s)
+	}
+	copy(key[:], h.Sum(nil))
+	return key
 }
 
 // maxPlaces is how many places of a folded finding are named beside its first.
 const maxPlaces = 3
 
-func alsoAt(more []placed) string {
-	var places []string
-	for _, f := range more[:min(len(more), maxPlaces)] {
-		at := place(f)
-		if f.Commit != "" {
-			at += fmt.Sprintf(" (commit %.12s)", line(f.Commit))
-		}
-		places = append(places, at)
+// repeated are the findings that say the same as an earlier one.
+type repeated struct {
+	count int
+	at    []string // the first of them
+}
+
+func (n *repeated) add(f placed) {
+	if n.count++; n.count > maxPlaces {
+		return
 	}
-	text := "also at " + strings.Join(places, ", ")
-	if rest := len(more) - len(places); rest > 0 {
+	at := place(f)
+	if f.Commit != "" {
+		at += fmt.Sprintf(" (commit %.12s)", line(f.Commit))
+	}
+	n.at = append(n.at, at)
+}
+
+func (n *repeated) places() string {
+	text := "also at " + strings.Join(n.at, ", ")
+	if rest := n.count - len(n.at); rest > 0 {
 		text += fmt.Sprintf(" and %d more", rest)
 	}
 	return text
@@ -133,7 +160,7 @@ func place(f placed) string {
 	return fmt.Sprintf("%s:%d:%d", path, f.Line, max(f.Column, 1))
 }
 
-func writeVerdict(b *bytes.Buffer, r *verdict.Report, ink ink) {
+func writeVerdict(b *bufio.Writer, r *run, ink ink) {
 	fmt.Fprintln(b, ink.verdict(r.Verdict, verdictLine(r)))
 	if r.Verdict == verdict.Errored && r.Remedy != "" {
 		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))

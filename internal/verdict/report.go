@@ -54,6 +54,7 @@ type Report struct {
 	Remedy         string     `json:"remedy,omitempty"`
 	RetryAt        time.Time  `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
 	Counts         Counts     `json:"counts"`
+	Omitted        []string   `json:"omitted,omitempty" jsonschema:"description=verdicts of which the results are counted and left out"`
 	Assumed        []string   `json:"assumed"`
 	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`

@@ -74,12 +74,54 @@ func (rs *Results) All() iter.Seq[Result] {
 	return rs.spool.merged(rs.kept)
 }
 
-// Err is why results are missing from what All yields or yielded, nil where none is.
+// BySubject are the results of each subject, the subjects in the order of their first results. What is yielded lasts
+// until the next is.
+func (rs *Results) BySubject() iter.Seq[[]Result] {
+	if rs.spool == nil || len(rs.spool.runs) == 0 {
+		return rs.keptBySubject()
+	}
+	return func(yield func([]Result) bool) {
+		var group []Result
+		for r := range rs.All() {
+			if len(group) > 0 && group[0].Subject != r.Subject {
+				if !yield(group) {
+					return
+				}
+				group = group[:0]
+			}
+			group = append(group, r)
+		}
+		if len(group) > 0 {
+			yield(group)
+		}
+	}
+}
+
+// keptBySubject groups what is in memory, which need not be in order.
+func (rs *Results) keptBySubject() iter.Seq[[]Result] {
+	at := map[string]int{}
+	var groups [][]Result
+	for _, r := range rs.kept {
+		i, ok := at[r.Subject]
+		if !ok {
+			i = len(groups)
+			at[r.Subject] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return slices.Values(groups)
+}
+
+// ErrFile means that the file of a Spool failed.
+var ErrFile = errors.New("keeping results in a file")
+
+// Err is why results are missing from what All yields or yielded, nil where none is. It wraps ErrFile.
 func (rs *Results) Err() error {
 	if rs.spool == nil || rs.spool.failed(nil) == nil {
 		return nil
 	}
-	return fmt.Errorf("keeping results in a file: %w", rs.spool.failed(nil))
+	return fmt.Errorf("%w: %w", ErrFile, rs.spool.failed(nil))
 }
 
 // Close takes the file away, where there is one. There are no results then.

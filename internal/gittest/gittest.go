@@ -1,0 +1,105 @@
+// Package gittest runs the git command in clones that tests make: without the user's or the system's configuration, and
+// with names and dates of its own, so that a test's commits have the same ids in each run.
+package gittest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Clone is a folder in which git runs.
+type Clone struct {
+	T    testing.TB
+	Dir  string
+	Date int // seconds since 1970 of what is committed next, a second after it was authored
+}
+
+// New is a new repository with the branch main; args are further ones of `git init`. Without git the test is skipped.
+func New(t testing.TB, args ...string) *Clone {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("NOT TESTED: the git command is missing")
+	}
+	c := At(t, t.TempDir())
+	c.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	return c
+}
+
+// At is a folder that is there.
+func At(t testing.TB, dir string) *Clone { return &Clone{T: t, Dir: dir, Date: 1_700_000_001} }
+
+// Command is git with these arguments, which has not begun.
+func (c *Clone) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = c.Dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_DEFAULT_HASH=sha1", "GIT_DEFAULT_REF_FORMAT=files", "GIT_ALLOW_PROTOCOL=file",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", fmt.Sprintf("GIT_AUTHOR_DATE=%d +0100", c.Date-1),
+		"GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=c@example.org", fmt.Sprintf("GIT_COMMITTER_DATE=%d -0200", c.Date),
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
+		"GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0",
+		"GIT_CONFIG_KEY_2=maintenance.auto", "GIT_CONFIG_VALUE_2=false",
+	}
+	return cmd
+}
+
+// Try runs git on an input and gives its output without the last line end.
+func (c *Clone) Try(input string, args ...string) (string, error) {
+	cmd := c.Command(args...)
+	cmd.Stdin = strings.NewReader(input)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// Git is Try without an input; an error ends the test.
+func (c *Clone) Git(args ...string) string {
+	c.T.Helper()
+	return c.GitInput("", args...)
+}
+
+// GitInput is Try; an error ends the test.
+func (c *Clone) GitInput(input string, args ...string) string {
+	c.T.Helper()
+	out, err := c.Try(input, args...)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return out
+}
+
+// Write puts a file below the folder.
+func (c *Clone) Write(name, text string) {
+	c.T.Helper()
+	file := filepath.Join(c.Dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		c.T.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Commit commits the whole work tree, a second after the commit before, and gives the commit's id. Files are pairs of
+// name and text, which are written first.
+func (c *Clone) Commit(files ...string) string {
+	c.T.Helper()
+	for i := 0; i < len(files); i += 2 {
+		c.Write(files[i], files[i+1])
+	}
+	c.Date++
+	c.Git("add", "-A")
+	c.Git("commit", "-q", "--allow-empty", "-m", "m")
+	return c.Git("rev-parse", "HEAD")
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// maxValue is how many bytes one record of a report may take, and each other member of it.
+const maxValue = 16 << 20
+
+// Stream reads a JSON report of any size as Read does, each record by itself: it goes to records, and is missing in
+// the report that is returned. A record is taken before what comes behind it was read: where there is an error, all of
+// them are void.
+func Stream(name string, in io.Reader, records gate.Records) (*verdict.Report, error) {
+	limited := &limitedReader{in: in, left: maxValue}
+	s := &stream{name: name, limited: limited, tokens: jsontext.NewDecoder(limited)}
+	if err := s.read(records); err != nil {
+		return nil, fmt.Errorf("reading report %s: %w", name, err)
+	}
+	return Read(name, s.rest.Bytes())
+}
+
+// stream is a report that is being read: its records apart, and the rest, which Read judges.
+type stream struct {
+	name    string
+	limited *limitedReader
+	tokens  *jsontext.Decoder // refuses a member that is there twice
+	rest    bytes.Buffer
+}
+
+func (s *stream) read(records gate.Records) error {
+	if s.tokens.PeekKind() != '{' {
+		_, err := s.value()
+		return cmp.Or(err, errors.New("it is no object"))
+	}
+	if _, err := s.tokens.ReadToken(); err != nil {
+		return err
+	}
+	for separator := byte('{'); s.tokens.PeekKind() != '}'; separator = ',' {
+		member, err := s.value()
+		if err != nil {
+			return err
+		}
+		s.rest.WriteByte(separator)
+		s.rest.Write(member)
+		s.rest.WriteByte(':')
+		var name string
+		if err := json.Unmarshal(member, &name); err != nil {
+			return err
+		}
+		if s.tokens.PeekKind() == '[' {
+			switch name {
+			case "listings":
+				err = eachOf(s, schemaOfListing(), records.Listing)
+			case "results":
+				err = eachOf(s, schemaOfResult(), records.Result)
+			case "evidence":
+				err = eachOf(s, schemaOfEvidence(), records.Evidence)
+			default:
+				name = ""
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if name != "" {
+				s.rest.WriteString("[]")
+				continue
+			}
+		}
+		value, err := s.value()
+		if err != nil {
+			return err
+		}
+		if s.rest.Write(value); s.rest.Len() > maxValue {
+			return fmt.Errorf("it has more than %d bytes beside its records", maxValue)
+		}
+	}
+	if s.rest.Len() == 0 {
+		s.rest.WriteByte('{')
+	}
+	s.rest.WriteByte('}')
+	if _, err := s.tokens.ReadToken(); err != nil {
+		return err
+	}
+	s.limited.left = maxValue
+	if _, err := s.tokens.ReadToken(); !errors.Is(err, io.EOF) {
+		return cmp.Or(err, errors.New("text goes on after the JSON value, it must end there"))
+	}
+	return nil
+}
+
+// value reads a value, or the name of a member, as it is written.
+func (s *stream) value() (jsontext.Value, error) {
+	s.limited.left = maxValue
+	return s.tokens.ReadValue()
+}
+
+// eachOf reads the elements of an array.
+func eachOf[T any](s *stream, schema *jsonschema.Schema, take func(T) error) error {
+	if _, err := s.tokens.ReadToken(); err != nil {
+		return err
+	}
+	for s.tokens.PeekKind() != ']' {
+		text, err := s.value()
+		if err != nil {
+			return err
+		}
+		if take == nil {
+			continue
+		}
+		doc, err := strict.Parse(s.name, text, limits(len(text)))
+		if err != nil {
+			return err
+		}
+		if err := schema.Validate(doc.Root); err != nil {
+			return fmt.Errorf("it does not validate against the report's schema: %s", first(err))
+		}
+		var one T
+		if err := json.Unmarshal(text, &one); err != nil {
+			return err
+		}
+		if err := take(one); err != nil {
+			return err
+		}
+	}
+	_, err := s.tokens.ReadToken()
+	return err
+}
+
+// limitedReader reads no more than left, which is set anew for each value.
+type limitedReader struct {
+	in   io.Reader
+	left int
+}
+
+func (r *limitedReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, fmt.Errorf("a value has more than %d bytes", maxValue)
+	}
+	n, err := r.in.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
