@@ -616,7 +616,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestObservedBeforeTheEnd holds that what was observed counts where the context has ended too, whichever is seen first.
+// TestObservedBeforeTheEnd holds that what was observed counts where the context has ended too, whichever is seen
+// first.
 func TestObservedBeforeTheEnd(t *testing.T) {
 	r := Request{HTTPS, "https://tool.example/", 100}.canonical()
 	done := &entry{done: make(chan struct{}), observation: Observation{Request: r, State: Obtained}}
