@@ -175,70 +175,40 @@ func encodeIndented(b *bytes.Buffer, v any, prefix, indent string) error {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	lay(b, bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), prefix, indent)
-	b.WriteByte('\n')
+	text := encoded.Bytes()
+	b.Grow(len(text))
+	done := 0
+	for i, size := 0, 1; i < len(text); i += size {
+		size = 1
+		r := rune(text[i])
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		if isInert(r) || r == '[' && !bytes.HasSuffix(text[:i], []byte("##")) {
+			continue
+		}
+		b.Write(text[done:i])
+		escape(b, r)
+		done = i + size
+	}
+	b.Write(text[done:])
 	return nil
 }
 
-// lay writes JSON that has no white space between its tokens as json.Indent does, which takes several times as long,
-// and what Line would spell out as escapes.
-func lay(b *bytes.Buffer, text []byte, prefix, indent string) {
-	b.Grow(2 * len(text))
-	depth, quoted, done := 0, false, 0
-	next := func(i int) { // a line of its own for what stands at i
-		b.Write(text[done:i])
-		done = i
-		if indent == "" {
-			return
-		}
-		b.WriteByte('\n')
-		b.WriteString(prefix)
-		for range depth {
-			b.WriteString(indent)
-		}
+// isInert leaves '[' to be looked at with what stands before it. A line break is one of the indentation:
+// strings hold none.
+func isInert(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r != '[' && r != 0x7f
 	}
-	for i, size := 0, 1; i < len(text); i += size {
-		size = 1
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\':
-			size = 2
-		case quoted && c < utf8.RuneSelf && c != '[' && c != 0x7f:
-		case quoted:
-			var r rune
-			r, size = utf8.DecodeRune(text[i:])
-			if plain.Visible(r) && (r != '[' || !bytes.HasSuffix(text[:i], []byte("##"))) {
-				continue
-			}
-			b.Write(text[done:i])
-			escape(b, r)
-			done = i + size
-		case c == ':' && indent != "":
-			b.Write(text[done : i+1])
-			b.WriteByte(' ')
-			done = i + 1
-		case c == ',':
-			next(i + 1)
-		case c == '{' || c == '[':
-			if closing := text[i+1]; closing == '}' || closing == ']' {
-				size = 2
-				continue
-			}
-			depth++
-			next(i + 1)
-		case c == '}' || c == ']':
-			depth--
-			next(i)
-		}
-	}
-	b.Write(text[done:])
+	return plain.Visible(r)
 }
 
-// escape writes r as a JSON string spells it.
+// escape writes r as a JSON string spells it. All that is not ASCII stands in a string, and so does "##[".
 func escape(b *bytes.Buffer, r rune) {
 	if r <= 0xffff {
 		fmt.Fprintf(b, `\u%04x`, r)

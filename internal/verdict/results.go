@@ -163,14 +163,6 @@ func (rs *Results) UnmarshalJSON(data []byte) error {
 // JSONSchemaAlias has the JSON Schema of an array of Result.
 func (Results) JSONSchemaAlias() any { return []Result(nil) }
 
-// Records takes what a report has of each record and each document, in the order of the report. An error ends the
-// reading. What has no function is left out.
-type Records struct {
-	Listing  func(Listing) error
-	Result   func(Result) error
-	Evidence func(Evidence) error
-}
-
 // order is the place of each check in a catalogue; one that it does not have comes first.
 type order map[string]int
 
