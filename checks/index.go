@@ -11,7 +11,7 @@ type index struct {
 	more  map[string][]*Listed
 }
 
-// newIndex is an index with room for n texts. What fold gives it gives for itself too.
+// newIndex is an empty index. What fold gives it gives for itself too.
 func newIndex(fold func(string) string, n int) index {
 	return index{fold, make(map[string]*Listed, n), map[string][]*Listed{}}
 }

@@ -18,25 +18,17 @@ import (
 )
 
 var nameSimilarity = &Check{
-	ID:    "name-similarity",
-	Title: "a new listing does not look like another one",
-	Cite:  "RFC 0026 section 11",
-	Row:   "Schema",
-	Why:   "people choose by name, and an impostor needs only one letter",
-	Fix:   "choose a name that cannot be mistaken, or tell the maintainers why it is yours",
-	Kinds: []registry.Kind{registry.KindListing},
-	Reads: []string{"/slug", "/name", "/tool_did"},
-	Applies: func(s *Subject) string {
-		if s.Run.Audit {
-			return "judged when it was merged"
-		}
-		if s.Modified() && s.BaseListing != nil && s.Listing != nil && s.BaseListing.Name == s.Listing.Name {
-			return "no new name"
-		}
-		return ""
-	},
-	After: wellFormed,
-	Run:   runNameSimilarity,
+	ID:      "name-similarity",
+	Title:   "a new listing does not look like another one",
+	Cite:    "RFC 0026 section 11",
+	Row:     "Schema",
+	Why:     "people choose by name, and an impostor needs only one letter",
+	Fix:     "choose a name that cannot be mistaken, or tell the maintainers why it is yours",
+	Kinds:   []registry.Kind{registry.KindListing},
+	Reads:   []string{"/slug", "/name", "/tool_did"},
+	Applies: noNewName,
+	After:   wellFormed,
+	Run:     runNameSimilarity,
 	Codes: []Code{
 		{"control-character", "name holds an invisible character", "leave it out"},
 		{"look-alike", "slug, name or domain looks like another listing's",
@@ -69,8 +61,25 @@ type folded struct {
 	letters  uint64 // which letters occur; bounds the edit distance from below
 }
 
+// neighbour is another listing that one can be mistaken for, by a facet.
+type neighbour struct {
+	facet       int
+	plain, path string
+}
+
 // maxNeighbours is how many look-alikes are named.
 const maxNeighbours = 3
+
+// noNewName is why no name is judged; empty where one is.
+func noNewName(s *Subject) string {
+	if s.Run.Audit {
+		return "judged when it was merged"
+	}
+	if s.Modified() && s.BaseListing != nil && s.Listing != nil && s.BaseListing.Name == s.Listing.Name {
+		return "no new name"
+	}
+	return ""
+}
 
 func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
@@ -82,46 +91,66 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 		}
 	}
 	mine := look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
-	from, to := 0, facets
-	if s.Modified() {
-		from, to = facetName, facetName+1
-	}
-	named := 0
-	for _, other := range lookAlikes(s.Run) {
-		if other.path == s.Path {
-			continue
-		}
-		for facet := from; facet < to; facet++ {
-			if named == maxNeighbours {
-				return out, nil
-			}
-			if resembles(mine.texts[facet], other.texts[facet]) {
-				named++
-				out.Warnf(s, facetPointers[facet], "look-alike", "%s %q looks like %q of %s", facetWords[facet],
-					mine.texts[facet].plain, other.texts[facet].plain, other.path).
-					WithFix("choose one that cannot be mistaken, or tell the maintainers why it is yours")
-				break
-			}
-		}
+	for _, n := range neighbours(s) {
+		out.Warnf(s, facetPointers[n.facet], "look-alike", "%s %q looks like %q of %s", facetWords[n.facet],
+			mine.texts[n.facet].plain, n.plain, n.path).
+			WithFix("choose one that cannot be mistaken, or tell the maintainers why it is yours")
 	}
 	return out.OrPass(), nil
 }
 
-// lookAlikes are the listings that stand and those that the range adds, in path order.
-func lookAlikes(r *Run) []lookAlike {
-	if r.Base.names == nil {
-		r.Base.names = make([]lookAlike, 0, len(r.Base.Listings)+1)
-		for _, l := range r.Base.Listings {
-			r.Base.names = append(r.Base.names, look(l.Path, l.Slug, l.Name, l.ToolDID))
-		}
-		for _, s := range r.landing(registry.KindListing) {
-			if s.Added() {
-				r.Base.names = append(r.Base.names, look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID))
+// neighbours are the first listings, in path order, that a subject looks like: of those that stand and those that the
+// range adds.
+func neighbours(s *Subject) []neighbour {
+	r := s.Run
+	r.namesOnce.Do(func() {
+		r.neighbours = r.compareNames(slices.DeleteFunc(r.landing(registry.KindListing),
+			func(s *Subject) bool { return noNewName(s) != "" }))
+	})
+	if found, compared := r.neighbours[s]; compared {
+		return found
+	}
+	return r.compareNames([]*Subject{s})[s] // a draft, which no range brings
+}
+
+// compareNames compares listings with all that stand and that the range adds, in one pass: what a million listings look
+// like is not kept.
+func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
+	found := make(map[*Subject][]neighbour, len(subjects))
+	if len(subjects) == 0 {
+		return found
+	}
+	mine := make([]lookAlike, len(subjects))
+	for i, s := range subjects {
+		found[s] = nil
+		mine[i] = look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
+	}
+	compare := func(other lookAlike) {
+		for i, s := range subjects {
+			from, to := 0, facets
+			if s.Modified() {
+				from, to = facetName, facetName+1
+			}
+			for facet := from; facet < to && other.path != s.Path && len(found[s]) < maxNeighbours; facet++ {
+				if resembles(mine[i].texts[facet], other.texts[facet]) {
+					found[s] = append(found[s], neighbour{facet, other.texts[facet].plain, other.path})
+					break
+				}
 			}
 		}
-		slices.SortStableFunc(r.Base.names, func(a, b lookAlike) int { return strings.Compare(a.path, b.path) })
 	}
-	return r.Base.names
+	added := slices.DeleteFunc(r.landing(registry.KindListing), func(s *Subject) bool { return !s.Added() })
+	slices.SortStableFunc(added, func(a, b *Subject) int { return strings.Compare(a.Path, b.Path) })
+	for _, l := range r.Base.Listings {
+		for ; len(added) > 0 && added[0].Path < l.Path; added = added[1:] {
+			compare(look(added[0].Path, added[0].Listing.Slug, added[0].Listing.Name, added[0].Listing.ToolDID))
+		}
+		compare(look(l.Path, l.Slug, l.Name, l.ToolDID))
+	}
+	for _, s := range added {
+		compare(look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID))
+	}
+	return found
 }
 
 func look(path, slug, name, tool string) lookAlike {

@@ -242,7 +242,7 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 		if old == nil {
 			continue
 		}
-		found, err := registry.Scan(r.Context, r.Range.Base, k, func(rec *registry.Record) string {
+		scan := func(rec *registry.Record) string {
 			if rec.Document == nil || len(old.Validate(rec.Document.Root)) > 0 {
 				return ""
 			}
@@ -250,11 +250,11 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 				return rec.Document.Pos(bad[0].Pointer).String() + ": " + bad[0].Message
 			}
 			return ""
-		})
-		if err != nil {
-			return err
 		}
-		for _, f := range found {
+		for f, err := range registry.Scan(r.Context, r.Range.Base, k, scan) {
+			if err != nil {
+				return err
+			}
 			if f != "" {
 				refused = append(refused, f)
 			}

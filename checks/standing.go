@@ -29,7 +29,6 @@ type Standing struct {
 	revoked map[pin]string    // path of the revocation
 	anchors map[string]string // workflow id -> path, the last where there are several
 	twins   map[string]string // workflow id of several anchors -> path of the first
-	names   []lookAlike       // made on first use
 	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
 	pins pinned
 	// followed is the ledger that follows the history, else nil.
@@ -101,16 +100,11 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 		return nil, err
 	}
 	for _, k := range registry.DataKinds {
-		found, err := registry.Scan(ctx, t, k, func(rec *registry.Record) scanned {
-			return st.scan(rec, touched(rec.Path))
-		})
-		if err != nil {
-			return nil, err
-		}
-		if k == registry.KindListing {
-			st.reserve(len(found))
-		}
-		for _, f := range found {
+		scan := func(rec *registry.Record) scanned { return st.scan(rec, touched(rec.Path)) }
+		for f, err := range registry.Scan(ctx, t, k, scan) {
+			if err != nil {
+				return nil, err
+			}
 			st.add(f)
 			if f.listed != nil {
 				st.Listings = append(st.Listings, f.listed)
@@ -171,23 +165,33 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	switch rec.Kind {
 	case registry.KindListing:
 		out.listed = condense(rec.Path, registry.ParseListing(rec))
+		out.path = out.listed.Path
 	case registry.KindWorkflowAnchor:
 		out.anchor = strings.Clone(registry.ParseAnchor(rec).WorkflowID)
 	}
 	return out
 }
 
-// condense copies what it keeps: the strings of a listing are parts of its text, which would stay with them.
+// condense copies what it keeps into one text: the strings of a listing are parts of its file, which would stay with
+// them. The slug is that of the path where the two are the same.
 func condense(path string, l *registry.Listing) *Listed {
-	all := l.Slug + l.Name + l.ToolDID + l.ReceiptSHA256 + string(l.Level)
+	slug := l.Slug
+	if slug == slugOf(path) {
+		slug = ""
+	}
+	all := path + slug + l.Name + l.ToolDID + l.ReceiptSHA256 + string(l.Level)
 	cut := func(s string) string {
 		part := all[:len(s)]
 		all = all[len(s):]
 		return part
 	}
-	return &Listed{Path: path, Slug: cut(l.Slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID),
+	out := &Listed{Path: cut(path), Slug: cut(slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID),
 		ReceiptSHA256: cut(l.ReceiptSHA256),
 		Level:         level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
+	if slug == "" && l.Slug != "" {
+		out.Slug = slugOf(out.Path)
+	}
+	return out
 }
 
 // add makes what one file gives count.

@@ -45,6 +45,9 @@ type Run struct {
 	once     sync.Once
 	landings landings
 
+	namesOnce  sync.Once
+	neighbours map[*Subject][]neighbour // by listing that the range brings; see neighbours
+
 	anchorsOnce sync.Once
 	anchors     map[string][]*standingAnchor // by coordinator; see anchored
 	anchorsErr  error

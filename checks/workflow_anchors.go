@@ -225,16 +225,15 @@ func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 	r.anchorsOnce.Do(func() {
 		r.anchors = map[string][]*standingAnchor{}
 		const kind = registry.KindWorkflowAnchor
-		var found []*standingAnchor
-		found, r.anchorsErr = registry.Scan(r.Context, r.Base.Tree, kind, func(rec *registry.Record) *standingAnchor {
+		scan := func(rec *registry.Record) *standingAnchor {
 			a := registry.ParseAnchor(rec)
 			if !InDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
 			}
 			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}
-		})
-		for _, a := range found {
-			if a != nil {
+		}
+		for a, err := range registry.Scan(r.Context, r.Base.Tree, kind, scan) {
+			if r.anchorsErr = err; a != nil {
 				by := did.Spelling(a.CoordinatorDID)
 				r.anchors[by] = append(r.anchors[by], a)
 			}

@@ -70,7 +70,7 @@ func TestClones(t *testing.T) {
 			if got, want := spellChanges(g.Changes), "A "+pathB+"\nA "+pathC; got != want || g.MergeBases[0] != base {
 				t.Errorf("changes %q, want %q", got, want)
 			}
-			slugs, err := Scan(ctx, g.Result, KindListing, func(r *Record) string { return ParseListing(r).Slug })
+			slugs, err := collect(Scan(ctx, g.Result, KindListing, func(r *Record) string { return ParseListing(r).Slug }))
 			if err != nil || len(slugs) != 3 || slugs[2] != "c" {
 				t.Errorf("slugs %q, %v", slugs, err)
 			}
@@ -138,6 +138,6 @@ func TestPartial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Scan(ctx, g.Result, KindListing, func(*Record) int { return 0 })
+	_, err = collect(Scan(ctx, g.Result, KindListing, func(*Record) int { return 0 }))
 	wantError(t, err, gitstore.ErrPartial)
 }

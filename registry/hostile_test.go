@@ -111,7 +111,7 @@ func TestHostileTree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Scan(ctx, tree, KindListing, func(*Record) int { return 0 })
+			_, err = collect(Scan(ctx, tree, KindListing, func(*Record) int { return 0 }))
 			wantError(t, err, tt.want)
 			if strings.HasPrefix(tt.name, "missing blob") || strings.HasPrefix(tt.name, "a tree for a blob") {
 				return // what the blob holds is nobody's business until it is read
@@ -166,13 +166,13 @@ A implementations/nothing
 A implementations/sub/deep.json`; got != want {
 		t.Errorf("changes:\n%s\nwant\n%s", got, want)
 	}
-	got, err := Scan(ctx, g.Result, KindListing, func(r *Record) string {
+	got, err := collect(Scan(ctx, g.Result, KindListing, func(r *Record) string {
 		code := ""
 		if r.Err != nil {
 			code = r.Err.Code
 		}
 		return fmt.Sprintf("%s %s %s", r.Entry.Mode.Octal(), r.Path, code)
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,12 +272,12 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes, err := Scan(ctx, tree, KindListing, func(r *Record) string {
+	codes, err := collect(Scan(ctx, tree, KindListing, func(r *Record) string {
 		if r.Err == nil {
 			return r.Path
 		}
 		return fmt.Sprintf("%s %s", r.Err.Pos, r.Err.Code)
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

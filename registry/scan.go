@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -9,36 +10,61 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
-// Scan reads every record of a kind and gives f's result for each, in byte order of the paths. Files are
-// decoded by GOMAXPROCS goroutines, so f must be safe for concurrent use; a Record that f does not keep is
-// free once f returns. README.md and .gitkeep are no records. The error is the one of the first path that
-// could not be read.
-func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) ([]T, error) {
-	all, err := t.Data(k)
-	if err != nil {
-		return nil, err
-	}
-	entries := all[:0]
-	for _, e := range all {
-		if KindOf(e.Path) == k {
-			entries = append(entries, e)
-		}
-	}
-	results := make([]T, len(entries))
-	err = inParallel(ctx, len(entries), neighbours, func(from, to int) error {
-		for i := from; i < to; i++ {
-			rec, err := t.repo.Record(ctx, entries[i].Path, entries[i].Entry)
+// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are
+// decoded by GOMAXPROCS goroutines, some thousand at a time, so f must be safe for concurrent use; a Record that f
+// does not keep is free once f returns. README.md and .gitkeep are no records. An error, of the first path that
+// could not be read, is yielded last, and with no result.
+func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) iter.Seq2[T, error] {
+	return scan(ctx, t, k, atOnce, f)
+}
+
+// atOnce is how many files are decoded before any result is given on.
+const atOnce = 1 << 14
+
+func scan[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		read := func(entries []NamedEntry) bool {
+			results := make([]T, len(entries))
+			err := inParallel(ctx, len(entries), neighbours, func(from, to int) error {
+				for i := from; i < to; i++ {
+					rec, err := t.repo.Record(ctx, entries[i].Path, entries[i].Entry)
+					if err != nil {
+						return err
+					}
+					results[i] = f(rec)
+				}
+				return nil
+			})
 			if err != nil {
-				return err
+				yield(none, err)
+				return false
 			}
-			results[i] = f(rec)
+			for _, r := range results {
+				if !yield(r, nil) {
+					return false
+				}
+			}
+			return true
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		var entries []NamedEntry
+		for e, err := range t.Entries(k) {
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			if KindOf(e.Path) != k {
+				continue
+			}
+			if entries = append(entries, e); len(entries) == atOnce {
+				if !read(entries) {
+					return
+				}
+				entries = entries[:0]
+			}
+		}
+		read(entries)
 	}
-	return results, nil
 }
 
 // neighbours is how many files a goroutine takes at a time: they share deltas in a pack.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sort"
 	"strings"
 
@@ -178,36 +179,73 @@ func errPaths(path string) error {
 		"reading %.80q: %w: more than %d paths", path, ErrLimit, maxPaths)
 }
 
-// Data lists what stands in the data folder of k, directly or deeper, README.md and .gitkeep included, in
-// byte order of the paths. Where the folder itself is a symbolic link, a submodule or a file, it is the one
-// entry, under the folder's own path. None where there is no such folder.
+// Data lists the Entries of k.
 func (t *Tree) Data(k Kind) ([]NamedEntry, error) {
-	path := k.Folder()
-	if path == "" {
-		return nil, nil
+	var all []NamedEntry
+	for e, err := range t.Entries(k) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
 	}
-	e, ok, err := t.Entry(path)
-	if err != nil || !ok {
-		return nil, err
-	}
-	if e.Mode != ModeTree {
-		return []NamedEntry{{path, e}}, nil
-	}
-	f, err := t.repo.folder(e.ID, path)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]NamedEntry, 0, f.len())
-	w := walk{repo: t.repo, visit: func(path string, e Entry) error {
-		found = append(found, NamedEntry{path, e})
-		return nil
-	}}
-	if err := w.folder(path, e.ID, 1); err != nil {
-		return nil, err
-	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })
-	return found, nil
+	return all, nil
 }
+
+// Entries gives what stands in the data folder of k, directly or deeper, README.md and .gitkeep included, in
+// byte order of the paths. Where the folder itself is a symbolic link, a submodule or a file, it is the one
+// entry, under the folder's own path. None where there is no such folder. An error is yielded last, with no entry.
+func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
+	return func(yield func(NamedEntry, error) bool) {
+		path := k.Folder()
+		if path == "" {
+			return
+		}
+		e, ok, err := t.Entry(path)
+		if err == nil && !ok {
+			return
+		}
+		if err != nil || e.Mode != ModeTree {
+			yield(NamedEntry{path, e}, err)
+			return
+		}
+		f, err := t.repo.folder(e.ID, path)
+		if err != nil {
+			yield(NamedEntry{}, err)
+			return
+		}
+		w := walk{repo: t.repo}
+		if f.flat { // its entries are in order already, and a list of them would be larger than it
+			w.visit = func(path string, e Entry) error {
+				if !yield(NamedEntry{path, e}, nil) {
+					return errStopped
+				}
+				return nil
+			}
+			if err := w.folder(path, e.ID, 1); err != nil && err != errStopped {
+				yield(NamedEntry{}, err)
+			}
+			return
+		}
+		var found []NamedEntry
+		w.visit = func(path string, e Entry) error {
+			found = append(found, NamedEntry{path, e})
+			return nil
+		}
+		if err := w.folder(path, e.ID, 1); err != nil {
+			yield(NamedEntry{}, err)
+			return
+		}
+		sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })
+		for _, e := range found {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// errStopped ends a walk whose caller wants no more of it.
+var errStopped = errors.New("stopped")
 
 // Codes of a Record's Err, beside those of package strict.
 const (

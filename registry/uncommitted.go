@@ -34,11 +34,10 @@ func (r *Repository) Uncommitted(ctx context.Context) []string {
 	}
 	var paths []string
 	for _, k := range DataKinds {
-		at, err := r.treeOf(h).Data(k)
-		if err != nil {
-			return nil
-		}
-		for _, e := range at {
+		for e, err := range r.treeOf(h).Entries(k) {
+			if err != nil {
+				return nil
+			}
 			if now := files[e.Path]; KindOf(e.Path) == k && !SameEntry(now, &e.Entry) {
 				paths = append(paths, e.Path)
 			}

@@ -219,7 +219,7 @@ commit disk: [M implementations/c.json] [A revocations/x.json]
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	checkResult(t, g)
-	slugs, err := Scan(ctx, g.Result, KindListing, func(r *Record) string { return ParseListing(r).Slug })
+	slugs, err := collect(Scan(ctx, g.Result, KindListing, func(r *Record) string { return ParseListing(r).Slug }))
 	if err != nil || strings.Join(slugs, " ") != "a b cc" {
 		t.Errorf("slugs %q, %v", slugs, err)
 	}

@@ -108,8 +108,8 @@ func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
 	}
 }
 
-// latest are the large trees made last, the newest at the end, of which git makes the next a delta. They keep in memory
-// what the cache may hold, or the last one.
+// latest are the large trees made last, the newest at the end, of which git makes the next a delta; and those that they
+// go back to, which are in memory with them. They keep in memory what the cache may hold, or the last one.
 type latest []builtTree
 
 // maxLatest is how many are kept: git looks at ten by default.
@@ -126,19 +126,32 @@ type builtTree struct {
 func (l *latest) put(m builtTree) {
 	all := append(*l, m)
 	size, kept := 0, len(all)
-	roots := map[*byte]bool{}
+	roots := map[*byte]bool{} // of those kept: whether it is one of them
 	for kept > 0 && len(all)-kept < maxLatest {
-		root := all[kept-1].root
-		if !roots[&root[0]] {
-			size += len(root)
+		t := all[kept-1]
+		if _, counted := roots[&t.root[0]]; !counted {
+			size += len(t.root)
 		}
 		if size > maxCache && kept < len(all) {
 			break
 		}
-		roots[&root[0]] = true
+		roots[&t.root[0]] = roots[&t.root[0]] || t.isRoot()
 		kept--
 	}
-	*l = slices.Delete(all, 0, kept)
+	older := slices.DeleteFunc(slices.Clone(all[:kept]), func(t builtTree) bool {
+		among, needed := roots[&t.root[0]]
+		if !needed || among || !t.isRoot() {
+			return true
+		}
+		roots[&t.root[0]] = true
+		return false
+	})
+	*l = append(older, all[kept:]...)
+}
+
+// isRoot reports whether the tree is the one in one piece that others go back to.
+func (t builtTree) isRoot() bool {
+	return len(t.pieces) == 1 && same(t.pieces[0], piece{of: t.root}) && t.pieces.size() == int64(len(t.root))
 }
 
 func (l *latest) get(at place) builtTree {

@@ -177,6 +177,31 @@ func TestPiecesThatAddUp(t *testing.T) {
 	}
 }
 
+// The tree that others go back to is there as long as they are: a delta of it makes another of them, and no copy.
+func TestLatestHasTheRoot(t *testing.T) {
+	var l latest
+	root := whole(make([]byte, maxCache/3))
+	l.put(root)
+	ofRoot := root
+	ofRoot.pieces = rope{{root.root, 0, 9, 9}, {make([]byte, 9), 0, 9, 18}}
+	for i := range int64(50) {
+		ofRoot.place.offset = 1 + i
+		l.put(ofRoot)
+		if l.get(root.place).pieces == nil || len(l) > 1+maxLatest || l.get(ofRoot.place).pieces == nil {
+			t.Fatalf("after %d others: %d trees are kept, and the root: %v", i+1, len(l),
+				l.get(root.place).pieces != nil)
+		}
+	}
+	for i := range int64(3) {
+		other := whole(make([]byte, maxCache/3))
+		other.place.offset = 100 + i
+		l.put(other)
+	}
+	if l.get(root.place).pieces != nil || len(l) != 3 {
+		t.Errorf("%d trees are kept, of three that are as large as the cache", len(l))
+	}
+}
+
 func TestLatestStaysBelowItsCap(t *testing.T) {
 	var l latest
 	kept := func() (n int) {

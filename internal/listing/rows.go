@@ -53,29 +53,27 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	if err != nil {
 		return nil, err
 	}
-	revocations, err := tree.Data(registry.KindRevocation)
-	if err != nil {
-		return nil, err
-	}
 	none := make(map[string]bool, len(refused))
 	for _, path := range refused {
 		none[path] = true
 	}
-	revoked := make(map[string]bool, len(revocations)) // a revocation is in force by its name alone
-	for _, r := range revocations {
+	revoked := map[string]bool{} // a revocation is in force by its name alone
+	for r, err := range tree.Entries(registry.KindRevocation) {
+		if err != nil {
+			return nil, err
+		}
 		revoked[r.Path] = !none[r.Path]
 	}
-	rows, err := registry.Scan(ctx, tree, registry.KindListing, func(rec *registry.Record) Row {
-		return row(rec, at,
-			revoked)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		if none[registry.KindListing.Folder()+"/"+rows[i].Slug+".json"] {
-			rows[i].Status = StatusRefused
+	rows := []Row{}
+	scan := func(rec *registry.Record) Row { return row(rec, at, revoked) }
+	for r, err := range registry.Scan(ctx, tree, registry.KindListing, scan) {
+		if err != nil {
+			return nil, err
 		}
+		if none[registry.KindListing.Folder()+"/"+r.Slug+".json"] {
+			r.Status = StatusRefused
+		}
+		rows = append(rows, r)
 	}
 	if err := anchor(ctx, repo, commit, rows); err != nil {
 		return nil, err

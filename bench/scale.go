@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// limits are what must hold of a command at a size: seconds, and MiB.
+type limits struct{ wall, memory float64 }
+
+// scale is what check, audit and list take as a registry grows, and how large their reports are. It makes the table of
+// docs/scale.md.
+func (b *bench) scale() ([]figure, error) {
+	sizes := []fixture.Bulk{{Listings: 1000}, {Listings: 10_000}, {Listings: 100_000}, {Listings: 1_000_000}}
+	commits := 1000
+	if b.quick {
+		sizes, commits = sizes[:1], 10
+	}
+	var figures []figure
+	for _, size := range sizes {
+		size.Commits, size.New = commits, 1
+		dir, err := b.registry(size)
+		if err != nil {
+			return nil, err
+		}
+		to := filepath.Join(b.temporary, fmt.Sprintf("reports-%d", size.Listings))
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			return nil, err
+		}
+		report := func(c command, names ...string) (command, []string) {
+			var files []string
+			for _, n := range names {
+				file := filepath.Join(to, c.args[1]+"."+n)
+				c.args, files = append(c.args, "--report", n+"="+file), append(files, file)
+			}
+			return c, files
+		}
+		check, checked := report(b.checkOffline(dir), "json")
+		audit, audited := report(b.auditOffline(dir, "main"), "json", "html")
+		for _, one := range []struct {
+			command command
+			reports []string
+			must    map[int]limits
+		}{
+			{check, checked, map[int]limits{1_000_000: {12, 800}}},
+			{audit, audited, map[int]limits{100_000: {6, 400}, 1_000_000: {90, 1024}}},
+			{b.listOffline(dir), nil, nil},
+		} {
+			used, err := b.inTurn(one.command)
+			if err != nil {
+				return nil, err
+			}
+			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits", one.command.args[1], size.Listings, commits),
+				gate: spread(used[0]), memory: mebibytes(used[0]), unjudged: true,
+				commands: []string{one.command.String()}}
+			if f.ratio, err = sizeOf(one.reports); err != nil {
+				return nil, err
+			}
+			if l, judged := one.must[size.Listings]; judged {
+				f.must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)
+				f.holds, f.unjudged = median(used[0], wall) <= l.wall && median(used[0], memory) <= l.memory, b.quick
+			}
+			figures = append(figures, f)
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return nil, err
+		}
+	}
+	return figures, nil
+}
+
+// sizeOf tells how large reports are, each with its format; empty of none.
+func sizeOf(files []string) (string, error) {
+	var sizes []string
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return "", err
+		}
+		sizes = append(sizes, fmt.Sprintf("%s of %.2f MiB", filepath.Ext(file)[1:], float64(info.Size())/(1<<20)))
+	}
+	return strings.Join(sizes, ", "), nil
+}
