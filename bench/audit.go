@@ -88,7 +88,7 @@ func (b *bench) checkpoint() ([]figure, error) {
 
 // auditOnline is the audit of many listings as of now, each on a host of its own.
 func (b *bench) auditOnline() ([]figure, error) {
-	w, listings, err := b.many("mirror")
+	w, listings, err := b.many("audit")
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,7 @@ var rows = []row{
 	{"history", (*bench).history},
 	{"checkpoint", (*bench).checkpoint},
 	{"audit", (*bench).auditOnline},
+	{"mirror", (*bench).mirror},
 	{"verify", (*bench).verifyMany},
 	{"cached", (*bench).verifyCached},
 	{hourLong, (*bench).scale},

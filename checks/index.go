@@ -12,8 +12,8 @@ type index struct {
 }
 
 // newIndex is an empty index. What fold gives it gives for itself too.
-func newIndex(fold func(string) string) index {
-	return index{fold, map[string]*Listed{}, map[string][]*Listed{}}
+func newIndex(fold func(string) string, n int) index {
+	return index{fold, make(map[string]*Listed, n), map[string][]*Listed{}}
 }
 
 // all are the listings of a text, in the order in which they were added.

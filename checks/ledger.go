@@ -24,6 +24,7 @@ type Ledger struct {
 
 	part     int                      // of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
+	unread   bool                     // what stands there was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
 }
 
@@ -50,24 +51,33 @@ func NewLedger(repo *registry.Repository) *Ledger {
 }
 
 // LedgerAt is the ledger after a commit whose history was judged before.
-func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*Ledger, error) {
+func LedgerAt(repo *registry.Repository, commit string) *Ledger {
 	l := NewLedger(repo)
-	l.verified = commit
-	t, err := repo.Tree(ctx, commit)
+	l.verified, l.unread = commit, true
+	return l
+}
+
+// read reads what stands at the verified commit. It is left to the first use.
+func (l *Ledger) read(ctx context.Context) error {
+	if !l.unread {
+		return nil
+	}
+	l.unread = false
+	t, err := l.repo.Tree(ctx, l.verified)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, k := range registry.DataKinds {
 		scan := func(rec *registry.Record) scanned { return l.state.scan(rec, true) }
 		for f, err := range registry.Scan(ctx, t, k, scan) {
 			if err != nil {
-				return nil, err
+				return err
 			}
 			l.files[f.path] = f
 			l.state.add(f)
 		}
 	}
-	err = t.Walk(func(path string, _ registry.Entry) error {
+	return t.Walk(func(path string, _ registry.Entry) error {
 		if !isPlain(path) {
 			for _, p := range prefixes(path) {
 				if folded := foldPath(p); !isPlain(p) && !slices.Contains(l.odd[folded], p) {
@@ -77,12 +87,14 @@ func LedgerAt(ctx context.Context, repo *registry.Repository, commit string) (*L
 		}
 		return nil
 	})
-	return l, err
 }
 
 // Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
 // go what judging needs: Origin alone may be called from then on.
 func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
+	if err := l.read(ctx); err != nil {
+		return nil, err
+	}
 	files := l.files
 	l.state, l.files, l.odd = emptyStanding(nil), nil, nil
 	l.state.pins = pinned{}
@@ -90,7 +102,7 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
-	st.Listings = make([]*Listed, 0, len(files))
+	st.reserve(len(files))
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		f := files[path]
 		st.add(f)
@@ -170,6 +182,9 @@ func historical(id string) bool {
 // Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
 // could not be read.
 func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
+	if err := l.read(ctx); err != nil {
+		return nil, err
+	}
 	l.state.Tree = step.Base
 	run := l.run(ctx, step)
 	data := slices.DeleteFunc(slices.Clone(step.Changes),

@@ -126,9 +126,17 @@ func (st *Standing) readRules(ctx context.Context) (err error) {
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	return &Standing{Tree: t, byPath: map[string]*Listed{}, slugs: newIndex(strings.ToLower),
-		byDID: newIndex(did.Fold), revoked: map[pin]string{}, anchors: map[string]string{},
+	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{},
 		twins: map[string]string{}}
+	st.reserve(0)
+	return st
+}
+
+// reserve makes room for n listings.
+func (st *Standing) reserve(n int) {
+	st.Listings = make([]*Listed, 0, n)
+	st.byPath = make(map[string]*Listed, n)
+	st.slugs, st.byDID = newIndex(strings.ToLower, n), newIndex(did.Fold, n)
 }
 
 // scan judges and condenses one file; it runs on several goroutines at once.

@@ -86,7 +86,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestProgram compiles the program of verify.md and runs it beside the real one.
+// TestProgram compiles the program of verify.md, which calls this one.
 func TestProgram(t *testing.T) {
 	m := regexp.MustCompile("(?s)<!-- program -->\n```go\n(.*?)```").FindStringSubmatch(page(t, "verify.md"))
 	if m == nil {
@@ -97,11 +97,16 @@ func TestProgram(t *testing.T) {
 	if err := os.WriteFile(source, []byte(m[1]), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for to, from := range map[string]string{"caller": source, "oap-gate": "../cmd/oap-gate"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, to), from).
-			CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	caller := filepath.Join(dir, "caller")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", caller, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "oap-gate")); err != nil { // see TestMain
+		t.Fatal(err)
 	}
 	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: nova}]\n"))
 	if err != nil {
@@ -109,8 +114,9 @@ func TestProgram(t *testing.T) {
 	}
 	defer w.Close()
 	// A target that is not there: nothing of the test's web reaches the program.
-	call := exec.CommandContext(t.Context(), filepath.Join(dir, "caller"), "https://127.0.0.1", w.Repo.Dir)
-	call.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
+	call := exec.CommandContext(t.Context(), caller, "https://127.0.0.1", w.Repo.Dir)
+	call.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=",
+		"OAP_GATE_OF_THE_DOCS=1")
 	out, err := call.CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "fail [] [manifest: ") || !strings.HasSuffix(string(out),
 		"<nil>\n") {

@@ -198,7 +198,10 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		return nil, err
 	}
 	copies := mirror.Peers{Names: o.peers, Temp: o.temp, Offline: o.offline, Live: way, Budget: o.budget}
-	peers, apart := copies.Compare(ctx, repo, head)
+	peers, apart, err := copies.Compare(ctx, repo, head)
+	if err != nil {
+		return nil, err
+	}
 	found, err := state.Consistency(ctx, repo, head, slices.Concat(old, apart)...)
 	if err != nil {
 		return nil, err

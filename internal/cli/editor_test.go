@@ -53,9 +53,9 @@ func TestPreCommitHook(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := build(t, failing)
-	bin := filepath.Join(t.TempDir(), "oap-gate")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/oap-gate").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	bin, err := exec.LookPath("oap-gate") // which testscript.Main puts there
+	if err != nil {
+		t.Fatal(err)
 	}
 	hook := strings.NewReplacer("language: golang", "language: system", "entry: oap-gate", "entry: "+bin,
 		"\n", "\n      ").Replace(string(hooks[strings.Index(string(hooks), "- id"):]))

@@ -44,6 +44,9 @@ func init() { programs["peak"] = peak }
 
 // TestHostileWebInMemory gates eighty listings whose sites serve what costs most, all at once.
 func TestHostileWebInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	filled := func(element string) string {
 		return `{"a":[` + strings.TrimSuffix(strings.Repeat(element+",", (1<<20-20)/(len(element)+1)), ",") + "]}"
 	}
@@ -63,6 +66,7 @@ func TestHostileWebInMemory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := begin(t)
 			w.Pull("pr")
 			receipt := string(c.receipt.Body)
@@ -81,7 +85,7 @@ func TestHostileWebInMemory(t *testing.T) {
 				w.Web.Set(host+"oap-conformance-receipt.json", c.receipt)
 			}
 			w.Commit("Propose")
-			peakOf(t, w)
+			peakOf(t, w, "--timeout", "60s")
 		})
 	}
 }

@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
@@ -121,7 +123,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 
 // goOn runs again and again, one line a run.
 func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error {
-	site, err := o.serve(ctx, sys, dir)
+	site, served, err := o.serve(ctx, sys, dir)
 	if err != nil {
 		return err
 	}
@@ -150,29 +152,33 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		select {
 		case <-ctx.Done():
 			wait.Stop()
+			<-served
 			return nil
 		case <-wait.C:
 		}
 	}
 }
 
-// serve has the reports served until the context ends, where --listen says so.
-func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mirror.Site, error) {
-	site := mirror.NewSite(dir, o.every)
+// serve has the reports served until the context ends, where --listen says so; served is closed when the last request
+// has ended.
+func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mirror.Site, <-chan struct{}, error) {
+	site, served := mirror.NewSite(dir, o.every), make(chan struct{})
 	if o.listen == "" {
-		return site, nil
+		close(served)
+		return site, served, nil
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return nil, o.failed(sys, usagef("give host:port, such as 127.0.0.1:8080", "--listen: %v", err))
+		return nil, nil, o.failed(sys, usagef("give host:port, such as 127.0.0.1:8080", "--listen: %v", err))
 	}
 	fmt.Fprintf(sys.Stderr, "serving on http://%s/\n", l.Addr())
 	go func() {
+		defer close(served)
 		if err := site.Serve(ctx, l); err != nil {
 			complain(sys, fmt.Errorf("serving on %s: %w", l.Addr(), err))
 		}
 	}()
-	return site, nil
+	return site, served, nil
 }
 
 // unverified tells a run that came to no verdict: an origin that is down is inconclusive, one that served what is not
@@ -222,14 +228,34 @@ func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*ver
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	opts := o.reportOptions(sys)
-	opts.Color = false
-	for _, f := range [][2]string{{"json", "report.json"}, {"html", "report.html"}, {"prometheus", "metrics.prom"}} {
-		if err := report.WriteFile(dir.File(f[1]), f[0], rep, opts); err != nil {
-			return nil, withFix(fmt.Errorf("writing report %s: %w", f[1], err), writable)
-		}
+	if ctx.Err() != nil {
+		return rep, nil // what was not judged any more would no longer be refused in the reports
+	}
+	if err := o.report(sys, dir, rep); err != nil {
+		return nil, err
 	}
 	return rep, nil
+}
+
+// report writes the folder's reports, side by side.
+func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) error {
+	opts := o.reportOptions(sys)
+	opts.Color = false
+	var writing errgroup.Group
+	var crashed crash.Carrier
+	for format, name := range map[string]string{"json": "report.json", "html": "report.html",
+		"prometheus": "metrics.prom"} {
+		writing.Go(func() error {
+			defer crashed.Catch(nil)
+			if err := report.WriteFile(dir.File(name), format, rep, opts); err != nil {
+				return fmt.Errorf("writing report %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	err := writing.Wait()
+	crashed.Rethrow()
+	return withFix(err, writable)
 }
 
 // judged is the audit of what the origin serves now; whole has all of it fetched anew.

@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -227,7 +233,7 @@ func TestMirrorRefuses(t *testing.T) {
 	m.git(wide, "commit", "-q", "--allow-empty", "-m", "m")
 	fails(2, "name a folder that git fetched", "mirror", m.server.URL+"/wide.git/.git", t.TempDir())
 	// What a killed mirror leaves beside its files goes.
-	for _, name := range []string{"quarantine/objects/pack/incoming",
+	for _, name := range []string{"quarantine/objects/pack/incoming", "registry.git/objects/pack/pack-half.pack",
 		".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
 		file := filepath.Join(m.dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -237,15 +243,33 @@ func TestMirrorRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A lock that a process left is none.
+	if err := os.WriteFile(filepath.Join(m.dir, "lock"), []byte("process 1 of elsewhere\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	m.run(0, first)
-	for _, name := range []string{"quarantine", ".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
+	for _, name := range []string{"quarantine", ".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp",
+		"registry.git/objects/pack/pack-half.pack"} {
 		if _, err := os.Lstat(filepath.Join(m.dir, name)); err == nil {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	// The branch follows the checkpoint, which is written first.
+	// The branch follows the checkpoint, which is written first: also back from what was never verified.
 	ref := filepath.Join(m.dir, "registry.git", "refs", "heads", "main")
 	if err := os.Remove(ref); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, first)
+	bad := m.push("implementations/eve.json", "{}\n")
+	m.run(1, first)
+	if err := os.WriteFile(ref, []byte(bad+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.run(1, first)
+	m.git(m.work, "reset", "-q", "--hard", first)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	// Without a checkpoint the branch is kept, and all is judged anew.
+	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil {
 		t.Fatal(err)
 	}
 	m.run(0, first)
@@ -257,28 +281,176 @@ func TestMirrorRefuses(t *testing.T) {
 	m.run(1, first)
 }
 
-// TestMirrorLocked holds that a second mirror of one folder says which process holds it.
-func TestMirrorLocked(t *testing.T) {
+// TestMirrorFull holds that a mirror that holds as much as it may fetches nothing more.
+func TestMirrorFull(t *testing.T) {
 	m := newMirrored(t)
-	args := m.args("--every", "1h")
-	at := slices.Index(args, "--at")
-	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	packs := func() int {
+		t.Helper()
+		all, err := filepath.Glob(filepath.Join(m.dir, "registry.git", "objects", "pack", "*.pack"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	holds := func(text string) {
+		t.Helper()
+		had := packs()
+		if out := m.run(1, first, "--max-disk", "1"); !strings.Contains(out, text) {
+			t.Errorf("no word of %q:\n%s", text, out)
+		}
+		if now := packs(); now != had {
+			t.Errorf("%d packs, before there were %d", now, had)
+		}
+		if got, err := os.ReadFile(filepath.Join(m.dir, "registry.git/refs/remotes/origin/main")); err != nil ||
+			string(got) != first+"\n" {
+			t.Errorf("the origin is shown at %s, %v", got, err)
+		}
+	}
+	m.push("README.md", "# another root\n", "--amend")
+	for i := range 100 {
+		id := fmt.Sprintf("%040x", i)
+		kept := filepath.Join(m.dir, "registry.git", "refs", "rewritten", id)
+		if err := os.WriteFile(kept, []byte(first+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds("rewritten more than 100 times")
+	large := filepath.Join(m.dir, "archive", "large")
+	if err := os.WriteFile(large, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Truncate(large, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	holds("--max-disk allows 1073741824")
+}
+
+// TestMirrorTips holds that a branch of the origin that names no commit, or one that is not whole, is not admitted.
+func TestMirrorTips(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	m.git(m.work, "-c", "user.name=R", "tag", "-a", "-m", "m", "v1")
+	m.git(m.work, "push", "-q", "origin", "v1")
+	for name, id := range map[string]string{"a blob": m.git(m.work, "rev-parse", "HEAD:README.md"),
+		"a tree": m.git(m.work, "rev-parse", "HEAD^{tree}"), "a tag": m.git(m.work, "rev-parse", "v1")} {
+		if err := os.WriteFile(filepath.Join(m.origin, "refs", "heads", "main"), []byte(id+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out := m.run(1, first); !strings.Contains(out, "the origin serves what is not admitted") {
+			t.Errorf("%s: it says %s", name, out)
+		}
+		if got := m.git(filepath.Join(m.dir, "registry.git"), "rev-parse", "refs/remotes/origin/main"); got != first {
+			t.Errorf("%s: the origin is shown at %s", name, got)
+		}
+	}
+}
+
+// TestMirrorPeers holds that a mirror compares with other copies, and that a copy with SHA-256 ids is not fetched.
+func TestMirrorPeers(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	root := filepath.Dir(m.origin)
+	m.git(root, "clone", "-q", "--bare", m.origin, "same.git")
+	m.git(root, "clone", "-q", m.origin, "other")
+	m.git(filepath.Join(root, "other"), "commit", "-q", "--amend", "-m", "Other")
+	m.git(root, "init", "-q", "--object-format=sha256", "-b", "main", "wide")
+	m.git(filepath.Join(root, "wide"), "commit", "-q", "--allow-empty", "-m", "m")
+	m.run(0, first, "--peer", m.server.URL+"/same.git")
+	second := m.push("README.md", "# on\n")
+	if out := m.run(1, first, "--peer", m.server.URL+"/other/.git"); !strings.Contains(out, "split view") {
+		t.Errorf("no word of the split view:\n%s", out)
+	}
+	wide := []string{"--peer", m.server.URL + "/wide/.git"}
+	if out := m.run(2, first, wide...); !strings.Contains(out, "fix: name a folder that git fetched") {
+		t.Errorf("it says %s", out)
+	}
+	code, out := program(t, append([]string{"audit", "--repo", m.work, "--only", "consistency"}, wide...)...)
+	if code != 2 || !strings.Contains(out, "fix: name a folder that git fetched") {
+		t.Errorf("audit: exit status %d: %s", code, out)
+	}
+	m.run(0, second)
+	if left, err := filepath.Glob(filepath.Join(m.dir, "oap-gate-peer-*")); err != nil || left != nil {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// TestMirrorRefusesRecords holds that a record whose own checks fail is shown as refused by whoever reads the mirror.
+func TestMirrorRefusesRecords(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	list := func() string {
+		t.Helper()
+		code, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
+		if code != 0 {
+			t.Fatalf("list: exit status %d: %s", code, out)
+		}
+		return out
+	}
+	verify := func() string {
+		t.Helper()
+		_, out := program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--at",
+			"2026-06-01T12:00:00Z"}, m.world.WebArgs()...)...)
+		return out
+	}
+	m.run(0, first)
+	if out := list() + verify(); strings.Contains(out, "refused") || strings.Contains(out, "not-anchored") {
+		t.Errorf("before: %s", out)
+	}
+	receipt := "https://eve.example/oap-conformance-receipt.json"
+	honest := m.world.Web.Body(receipt)
+	m.world.Web.Page(receipt, []byte("{}"))
+	m.run(1, first) // the history holds
+	if rep := m.report(); !slices.Equal(rep.Refused, []string{"implementations/eve.json"}) {
+		t.Errorf("the report refuses %q", rep.Refused)
+	}
+	if out := list(); !regexp.MustCompile(`(?m)^eve .* refused `).MatchString(out) {
+		t.Errorf("list: %s", out)
+	}
+	// A Receipt that claims nothing is anchored nowhere; the honest one is not either, as long as it is refused.
+	if out := verify(); !strings.Contains(out, "the Receipt claims no level") {
+		t.Errorf("verify: %s", out)
+	}
+	m.world.Web.Page(receipt, honest)
+	if out := verify(); !strings.Contains(out, "not-anchored") {
+		t.Errorf("verify: %s", out)
+	}
+	// A run that a signal ends judges too little to say that it is refused no more.
+	slow, asked := stalling(t)
+	before := read(t, filepath.Join(m.dir, "report.json"))
+	args := m.args("--every", "1h", "--peer", slow+"/r")
+	at := slices.Index(args, "--at")
+	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line := make([]byte, 200)
-	n, err := out.Read(line) // a line a run
-	if err != nil || !strings.Contains(string(line[:n]), " "+m.git(m.work, "rev-parse", "HEAD")+"\n") {
-		t.Errorf("it says %q, %v", line[:n], err)
+	<-asked
+	ends(t, cmd)
+	if !bytes.Equal(before, read(t, filepath.Join(m.dir, "report.json"))) {
+		t.Error("a run that was interrupted changed the report")
 	}
-	code, text := program(t, m.args()...)
-	if code != 2 || !strings.Contains(text, "is held by process ") {
-		t.Errorf("exit status %d: %s", code, text)
-	}
+}
+
+// stalling is a server that tells of its first request, and answers none.
+func stalling(t *testing.T) (url string, asked <-chan bool) {
+	t.Helper()
+	first := make(chan bool, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case first <- true:
+		default:
+		}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, first
+}
+
+// ends sends a signal to a mirror that goes on, which then ends in good order.
+func ends(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -287,36 +459,115 @@ func TestMirrorLocked(t *testing.T) {
 	}
 }
 
-// TestMirrorKilled kills mirrors at many moments while the origin moves on: whatever is there is whole, and the
-// branch is
-// never beyond what was verified.
+// TestMirrorGoesOn holds that a mirror that goes on serves what it found, that a second mirror of its folder says which
+// process holds it, and that a signal ends it.
+func TestMirrorGoesOn(t *testing.T) {
+	m := newMirrored(t)
+	args := m.args("--every", "1h", "--listen", "127.0.0.1:0")
+	at := slices.Index(args, "--at")
+	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	serving, err := bufio.NewReader(messages).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSuffix(serving, "/\n"), "serving on ")
+	if !ok {
+		t.Errorf("it says %q, %v", serving, err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n') // a line a run
+	if err != nil || !strings.HasSuffix(line, " "+m.git(m.work, "rev-parse", "HEAD")+"\n") {
+		t.Errorf("it says %q, %v", line, err)
+	}
+	for path, want := range map[string]int{"/": 200, "/report.json": 200, "/metrics": 200, "/healthz": 200,
+		"/registry.git/HEAD": 404, "/checkpoint": 404} {
+		resp, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want || resp.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: status %d, want %d; %v", path, resp.StatusCode, want, resp.Header)
+		}
+	}
+	resp, err := http.Post(url+"/", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 405 {
+		t.Errorf("POST: status %d", resp.StatusCode)
+	}
+	code, text := program(t, m.args()...)
+	if code != 2 || !strings.Contains(text, fmt.Sprintf("is held by process %d of ", cmd.Process.Pid)) {
+		t.Errorf("exit status %d: %s", code, text)
+	}
+	ends(t, cmd)
+}
+
+// TestMirrorEnds holds that a signal ends a mirror that waits for its origin.
+func TestMirrorEnds(t *testing.T) {
+	slow, asked := stalling(t)
+	cmd := exec.Command("oap-gate", "mirror", slow+"/r", t.TempDir(), "--every", "1h")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	ends(t, cmd)
+}
+
+// TestMirrorKilled kills mirrors at many moments while the origin moves on, and serves what does not hold every tenth
+// time: whatever is there is whole, and the branch is never beyond the checkpoint, nor that beyond what holds.
 func TestMirrorKilled(t *testing.T) {
 	m := newMirrored(t)
-	good := map[string]bool{m.git(m.work, "rev-parse", "HEAD"): true}
-	rounds := 20
+	place := map[string]int{m.git(m.work, "rev-parse", "HEAD"): 1} // of each commit that holds
+	rounds, killed := 15, 0
 	if os.Getenv("OAP_GATE_KILLS") != "" {
 		rounds = 100
 	}
+	tip := regexp.MustCompile(`(?m)^tip ([0-9a-f]{40})$`)
 	for i := range rounds {
-		good[m.push("README.md", strings.Repeat("# on\n", i+1))] = true
+		last := m.push("README.md", strings.Repeat("# on\n", i+1))
+		if place[last] = i + 2; i%10 == 9 {
+			m.push("implementations/eve.json", "{}\n")
+		}
 		cmd := exec.Command("oap-gate", m.args()...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(10+i*23%400)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(50+i*37%451)*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // killed, or not
 		timer.Stop()
+		if !cmd.ProcessState.Exited() {
+			killed++
+		}
+		m.git(m.work, "reset", "-q", "--hard", last)
 		if data, err := os.ReadFile(filepath.Join(m.dir, "report.json")); err == nil && !json.Valid(data) {
 			t.Fatal("the report is torn")
 		}
 		ref, err := os.ReadFile(filepath.Join(m.dir, "registry.git", "refs", "heads", "main"))
-		if err == nil && !good[strings.TrimSpace(string(ref))] {
-			t.Fatalf("the branch is %q", ref)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
 		}
-		if err == nil && !bytes.Contains(read(t, filepath.Join(m.dir, "checkpoint")), []byte("\ntip ")) {
+		found := tip.FindSubmatch(read(t, filepath.Join(m.dir, "checkpoint")))
+		if found == nil {
 			t.Fatal("the checkpoint is torn")
 		}
+		shown, verified := place[strings.TrimSpace(string(ref))], place[string(found[1])]
+		if shown == 0 || verified < shown {
+			t.Fatalf("the branch is at commit %d, the checkpoint at %d", shown, verified)
+		}
 	}
-	last := m.git(m.work, "rev-parse", "HEAD")
-	m.run(0, last)
+	t.Logf("%d of %d runs were killed", killed, rounds)
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
+	m.run(0, m.git(m.work, "rev-parse", "HEAD"))
 }

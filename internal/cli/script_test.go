@@ -22,7 +22,14 @@ var programs = map[string]func(){
 	"oap-gate": func() { os.Exit(explained(os.Args[1:], System())) },
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) {
+	os.Setenv("GORACE", raceOfPrograms)
+	testscript.Main(m, programs)
+}
+
+// raceOfPrograms lets a program with the race detector end when it ends, and not a second later, as hundreds are
+// started; this process has its own options already.
+const raceOfPrograms = "atexit_sleep_ms=0"
 
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails where a
 // run tells a code that explain does not know. Beside the commands of testscript a script has
@@ -75,6 +82,7 @@ func TestScript(t *testing.T) {
 				}
 			})
 			e.Setenv("GITHUB_ACTIONS", "")
+			e.Setenv("GORACE", raceOfPrograms)
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			return nil

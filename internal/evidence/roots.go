@@ -4,17 +4,22 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"sync"
 )
+
+// roots are the system's, which are read once, as by crypto/x509.
+var roots = sync.OnceValues(systemRoots)
 
 // Roots is the pool of the system's certificate authorities and those of a PEM bundle.
 //
 // On Unix but macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable
 // that some earlier step of a workflow set must not decide what a gate trusts, so the files are read here.
 func Roots(more []byte) (*x509.CertPool, error) {
-	pool, err := systemRoots()
+	pool, err := roots()
 	if err != nil {
 		return nil, fmt.Errorf("reading system roots: %w", err)
 	}
+	pool = pool.Clone()
 	if err := addRoots(pool, more); err != nil {
 		return nil, err
 	}

@@ -34,8 +34,10 @@ const (
 	maxNamedBases = 100_000
 	// leastEntry is what an entry takes: a byte of its head, and an empty zlib stream.
 	leastEntry = 9
-	// maxPackWork is the sum of the sizes of all that is made of deltas.
+	// maxPackWork is the sum of the sizes of all that is inflated or made of deltas, see packWork.
 	maxPackWork = 64 << 30
+	// leastPackWork is what any pack may take of it.
+	leastPackWork = 1 << 30
 	// maxHeldAlone is what the objects of one delta chain may take at once, a delta and what it makes included.
 	maxHeldAlone = 144 << 20
 	// maxHeldBeside is the same of a chain that is worked on beside others.
@@ -47,7 +49,11 @@ const (
 // the pack: sizes, chains and work are capped, and the context ends it soon. A delta's base is in the pack. Errors:
 // ErrCorrupt, ErrTooLarge, ErrUnsupported, or the context's.
 func IndexPack(ctx context.Context, path, to string) (string, error) {
-	sum, err := indexPack(ctx, path, to, maxPackWork)
+	var sum []byte
+	info, err := os.Stat(path)
+	if err == nil {
+		sum, err = indexPack(ctx, path, to, packWork(info.Size()))
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -57,7 +63,15 @@ func IndexPack(ctx context.Context, path, to string) (string, error) {
 	return fmt.Sprintf("%x", sum), nil
 }
 
-// indexPack makes at most that many bytes of deltas.
+// packWork is the work that a pack of so many bytes may take. That of a registry grows with the square: of a pack of P
+// bytes, one half may name P/40 entries of a folder, by 20 bytes that do not compress, and the other half bring P/600
+// commits, each of which makes that folder anew, of up to 97 bytes an entry. Twice that is allowed.
+func packWork(size int64) int64 {
+	size = min(size, 4<<20) // whose square is beyond the cap
+	return min(maxPackWork, leastPackWork+size*size/128)
+}
+
+// indexPack inflates and makes of deltas at most that many bytes.
 func indexPack(ctx context.Context, path, to string, work int64) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
@@ -227,6 +241,9 @@ func (s *scanner) entry(at int64) (int64, error) {
 	default:
 		p.kind, p.state = e.kind, isMade
 	}
+	if err := x.spend(p.size); err != nil {
+		return 0, err
+	}
 	next, err := s.stream(r, p)
 	if err != nil {
 		return 0, fmt.Errorf("the entry at %d: %w", at, err)
@@ -346,7 +363,7 @@ func (x *indexer) beside(roots []int32) (large []int32, err error) {
 					return
 				}
 				err := d.from(roots[i])
-				if err == errHeld {
+				if errors.Is(err, errHeld) {
 					mu.Lock()
 					large = append(large, roots[i])
 					mu.Unlock()
@@ -478,6 +495,14 @@ func (d *descent) drop(l *level) {
 	l.data = nil
 }
 
+// spend counts work before it is done.
+func (x *indexer) spend(n int64) error {
+	if x.work.Add(n) > x.most {
+		return fmt.Errorf("%w: its objects take more than %d bytes to make", ErrTooLarge, x.most)
+	}
+	return nil
+}
+
 // make applies the delta of a child to the object of a level.
 func (d *descent) make(base *level, child int32) ([]byte, error) {
 	p := &d.x.entries[child]
@@ -498,8 +523,8 @@ func (d *descent) make(base *level, child int32) ([]byte, error) {
 	if d.held+p.size+size > d.most {
 		return nil, errHeld
 	}
-	if d.x.work.Add(size+p.size) > d.x.most {
-		return nil, fmt.Errorf("%w: its deltas make more than %d bytes", ErrTooLarge, d.x.most)
+	if err := d.x.spend(size + p.size); err != nil {
+		return nil, err
 	}
 	return applyDelta(base.data, delta)
 }

@@ -278,3 +278,47 @@ func TestIndexPackContext(t *testing.T) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 }
+
+// The work on a pack is bounded by what a registry in a pack of its size may need.
+func TestIndexPackWork(t *testing.T) {
+	for _, tt := range []struct{ size, least, most int64 }{
+		{16 << 10, leastPackWork, leastPackWork + 4<<20},
+		{1 << 20, 8 << 30, 10 << 30},
+		// 10,000 commits of one new listing each, of which git leaves out what came before: 7.5 MB make 56 GB.
+		{7_500_000, 56e9, maxPackWork},
+		// 1,000,000 listings and 1,000 commits: 250 MB make 61 GB.
+		{250e6, 61e9, maxPackWork},
+		{4 << 30, maxPackWork, maxPackWork},
+	} {
+		if got := packWork(tt.size); got < tt.least || got > tt.most {
+			t.Errorf("a pack of %d bytes may take %d, want from %d to %d", tt.size, got, tt.least, tt.most)
+		}
+	}
+	w := newPackWriter(t)
+	w.stream(Blob, nil, 1<<20, zeros(t, nil, 1<<20))
+	file := filepath.Join(t.TempDir(), "pack")
+	if err := os.WriteFile(file, w.sealed(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := indexPack(t.Context(), file, file+".idx", 1<<20-1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("error %v, want %v", err, ErrTooLarge)
+	}
+}
+
+// A chain that takes more than may be held beside others is worked on alone.
+func TestIndexPackLarge(t *testing.T) {
+	const size = 10 << 20
+	w := newPackWriter(t)
+	at := w.stream(Tree, nil, size, zeros(t, nil, size))
+	for i := range 3 {
+		d := newDelta(size, size).insert([]byte{byte(i + 1)}).copy(1, size-1)
+		at = w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
+	}
+	file := filepath.Join(t.TempDir(), "pack")
+	if err := os.WriteFile(file, w.sealed(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := IndexPack(t.Context(), file, file+".idx"); err != nil {
+		t.Error(err)
+	}
+}

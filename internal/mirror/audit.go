@@ -205,11 +205,8 @@ func (a *audit) unused(check string) ([]verdict.Finding, error) {
 
 // walk judges the history by the checks that only an audit has.
 func (a *audit) walk() error {
-	var err error
-	if a.cfg.Verified == "" {
-		a.ledger = checks.NewLedger(a.repo)
-	} else if a.ledger, err = checks.LedgerAt(a.git, a.repo, a.cfg.Verified); err != nil {
-		return err
+	if a.ledger = checks.NewLedger(a.repo); a.cfg.Verified != "" {
+		a.ledger = checks.LedgerAt(a.repo, a.cfg.Verified)
 	}
 	h := &verdict.History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
 	a.rep.History = h

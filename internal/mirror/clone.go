@@ -61,6 +61,8 @@ func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
 // Clone is the folder of the bare clone.
 func (d *Dir) Clone() string { return d.File("registry.git") }
 
+func (d *Dir) packs() string { return filepath.Join(d.Clone(), "objects", "pack") }
+
 func (d *Dir) quarantine() string { return d.File("quarantine") }
 
 // sweep removes what a killed mirror left. Whoever holds the lock is the only one who writes there.
@@ -74,25 +76,31 @@ func (d *Dir) sweep() error {
 			return fmt.Errorf("sweeping the mirror: %w", err)
 		}
 	}
-	for _, dir := range []string{d.Path, filepath.Join(d.Clone(), "refs")} {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
-			case err != nil:
-				return err
-			case e.IsDir() && dir == d.Path && path != dir:
-				return fs.SkipDir
-			case !e.IsDir() && atomicfile.IsTemporary(e.Name()):
-				return os.Remove(path)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("sweeping the mirror: %w", err)
+	err = filepath.WalkDir(d.Path, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (path == d.File("archive") || path == d.File("cache")): // which sweep themselves
+			return fs.SkipDir
+		case !e.IsDir() && (atomicfile.IsTemporary(e.Name()) || d.isHalf(path)):
+			return os.Remove(path)
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sweeping the mirror: %w", err)
 	}
 	return nil
+}
+
+// isHalf tells whether a file is a pack that was not admitted to its end: its index comes last.
+func (d *Dir) isHalf(path string) bool {
+	name, ok := strings.CutSuffix(path, ".pack")
+	if !ok || filepath.Dir(path) != d.packs() {
+		return false
+	}
+	_, err := os.Lstat(name + ".idx")
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // configuration is that of the clone. What was not verified is hidden from whoever fetches from it.
@@ -106,6 +114,7 @@ const configuration = `[core]
 	hideRefs = refs/rewritten
 [gc]
 	auto = 0
+	packRefs = false
 	pruneExpire = never
 `
 
@@ -197,7 +206,7 @@ func (d *Dir) setRef(name, id string) error {
 
 // admit moves a pack from the quarantine into the clone, which finds it by its index.
 func (d *Dir) admit(pack string) error {
-	into := filepath.Join(d.Clone(), "objects", "pack")
+	into := d.packs()
 	for _, end := range []string{".pack", ".idx"} {
 		if err := os.Rename(pack+end, filepath.Join(into, filepath.Base(pack)+end)); err != nil {
 			return err

@@ -42,15 +42,14 @@ func (d *Dir) Verified() (string, error) { return d.ref(d.verifiedRef()) }
 // SetVerified has the clone show a commit. What the checkpoint holds is written before.
 func (d *Dir) SetVerified(id string) error { return d.setRef(d.verifiedRef(), id) }
 
-// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone
-// has is
-// relied on. Errors: ErrFull, those of package peer, and of a tip that is no commit.
+// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone has
+// is relied on. Errors: ErrFull, those of package peer, and of a tip that is no commit.
 func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
 	before, err := d.ref(d.servedRef())
 	if err != nil {
 		return "", err
 	}
-	source, err := d.source(ctx, o, before, whole)
+	source, err := d.source(o, before, whole)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +87,7 @@ func (d *Dir) isolate() error {
 }
 
 // source says what to ask the origin for.
-func (d *Dir) source(ctx context.Context, o Origin, before string, whole bool) (peer.Source, error) {
+func (d *Dir) source(o Origin, before string, whole bool) (peer.Source, error) {
 	s := peer.Source{URL: o.URL, Branch: d.Branch}
 	u, err := peer.URL(o.URL)
 	if err != nil {
@@ -110,27 +109,33 @@ func (d *Dir) source(ctx context.Context, o Origin, before string, whole bool) (
 		return s, nil
 	}
 	s.Has = func(id string) bool { return id == before }
+	s.Haves = d.haves
+	return s, nil
+}
+
+// haves are commits that the clone has with their history; none where that is not whole, so that all of it is fetched.
+func (d *Dir) haves(ctx context.Context) ([]string, error) {
 	repo, err := registry.Open(d.Clone())
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	defer repo.Close()
+	var all []string
 	for _, name := range []string{d.verifiedRef(), d.servedRef()} {
 		tip, err := d.ref(name)
 		if err != nil {
-			return s, err
+			return nil, err
 		}
 		if tip == "" {
 			continue
 		}
 		more, err := haves(ctx, repo, tip)
 		if err != nil {
-			return peer.Source{URL: s.URL, Branch: s.Branch, Transport: s.Transport, MaxPack: s.MaxPack},
-				nil // all of it, anew
+			return nil, ctx.Err()
 		}
-		s.Haves = append(s.Haves, more...)
+		all = append(all, more...)
 	}
-	return s, nil
+	return all, nil
 }
 
 // ErrRefused: the origin served what no clone may hold.
@@ -142,13 +147,13 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string) error {
 	if err != nil {
 		return err
 	}
-	if f.Pack != "" {
-		if err := d.admit(f.Pack); err != nil {
+	if rewritten { // first: where no more are kept, nothing is admitted
+		if err := d.keepRewritten(before); err != nil {
 			return err
 		}
 	}
-	if rewritten {
-		if err := d.keepRewritten(before); err != nil {
+	if f.Pack != "" {
+		if err := d.admit(f.Pack); err != nil {
 			return err
 		}
 	}

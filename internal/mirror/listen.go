@@ -125,15 +125,20 @@ func (s *Site) health(w http.ResponseWriter) {
 func (s *Site) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: writeTimeout, MaxHeaderBytes: 16 << 10}
+	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
 		within, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if server.Shutdown(within) != nil {
 			_ = server.Close() // who is slow now is cut off
 		}
 	})
-	defer stop()
-	if err := server.Serve(netutil.LimitListener(l, maxClients)); !errors.Is(err, http.ErrServerClosed) {
+	err := server.Serve(netutil.LimitListener(l, maxClients))
+	if !stop() {
+		<-ended
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -26,13 +26,17 @@ type Peers struct {
 	Budget  time.Duration // of each fetch; 0: what the fetch allows
 }
 
-// Compare compares the head with the other copies, which never touch the clone.
+// Compare compares the head with the other copies, which never touch the clone. The error is peer.ErrSHA256: of what is
+// not fetched from a URL.
 func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
-	head string) ([]verdict.Peer, []verdict.Finding) {
+	head string) ([]verdict.Peer, []verdict.Finding, error) {
 	var peers []verdict.Peer
 	var findings []verdict.Finding
 	for _, name := range p.Names {
 		state, err := p.compare(ctx, repo, name, head)
+		if errors.Is(err, peer.ErrSHA256) {
+			return nil, nil, err
+		}
 		if err != nil {
 			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: "peer-unavailable",
 				Message: fmt.Sprintf("the peer %q could not be compared with: %v", redacted(name), err),
@@ -59,7 +63,7 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 				Fix:     "fetch the registry again"})
 		}
 	}
-	return peers, findings
+	return peers, findings, nil
 }
 
 // redacted is the name of a peer without the password of a URL.
@@ -154,9 +158,7 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 			return err
 		}
 		source.Has = func(id string) bool { return id == head }
-		if source.Haves, err = haves(ctx, repo, head); err != nil {
-			return err
-		}
+		source.Haves = func(ctx context.Context) ([]string, error) { return haves(ctx, repo, head) }
 	}
 	f, err := peer.Fetch(ctx, source, filepath.Join(objects, "pack"))
 	if err != nil {

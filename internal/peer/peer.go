@@ -64,8 +64,10 @@ type Source struct {
 	Branch    string            // empty: the one that HEAD names
 	Transport http.RoundTripper // see evidence.NewTransport
 	// Has reports whether the commit of an id is at hand with its history; nil: none is.
-	Has     func(id string) bool
-	Haves   []string      // commits at hand with their history, at most 256 of which are named
+	Has func(id string) bool
+	// Haves gives commits at hand with their history, of which at most 256 are named; it is asked where something is
+	// fetched. nil: none.
+	Haves   func(context.Context) ([]string, error)
 	MaxPack int64         // bytes of the pack; 0: MaxPack
 	Stall   time.Duration // without a byte; 0: a minute
 }
@@ -142,7 +144,7 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	}
 	wire.left.Store(maxAdvertisement)
 	refs, err := session.AdvertisedReferencesContext(ctx)
-	if bytes.Contains(wire.begun, []byte("object-format=sha256")) {
+	if isSHA256(wire.begun) {
 		return nil, remedy.Errorf("name a folder that git fetched", "it is %w", ErrSHA256)
 	}
 	if err != nil {
@@ -156,8 +158,12 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	if s.Has != nil && s.Has(f.Tip) {
 		return f, nil
 	}
+	request, err := s.request(ctx, refs, tip)
+	if err != nil {
+		return nil, err
+	}
 	wire.left.Store(maxAnswer)
-	answer, err := session.UploadPack(ctx, s.request(refs, tip))
+	answer, err := session.UploadPack(ctx, request)
 	if wire.left.Load() <= 0 {
 		err = fmt.Errorf("%w: more than %d bytes came before the pack", ErrTooLarge, maxAnswer)
 	}
@@ -199,18 +205,34 @@ func (s *Source) tip(refs *packp.AdvRefs) (plumbing.Hash, error) {
 		strings.Join(names[:min(len(names), 10)], ", "), "%w: %q", ErrBranch, s.Branch)
 }
 
-func (s *Source) request(refs *packp.AdvRefs, tip plumbing.Hash) *packp.UploadPackRequest {
+func (s *Source) request(ctx context.Context, refs *packp.AdvRefs, tip plumbing.Hash) (*packp.UploadPackRequest,
+	error) {
 	r := packp.NewUploadPackRequestFromCapabilities(refs.Capabilities)
 	if refs.Capabilities.Supports(capability.NoProgress) {
 		_ = r.Capabilities.Set(capability.NoProgress) // what it cannot be told costs bytes alone
 	}
 	r.Wants = append(r.Wants, tip)
-	for _, id := range s.Haves[:min(len(s.Haves), 256)] {
+	if s.Haves == nil {
+		return r, nil
+	}
+	ids, err := s.Haves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids[:min(len(ids), 256)] {
 		if h := plumbing.NewHash(id); h != tip {
 			r.Haves = append(r.Haves, h)
 		}
 	}
-	return r
+	return r, nil
+}
+
+// isSHA256 tells whether the first ref of an advertisement, which go-git cannot read then, has the capability that says
+// so; see gitprotocol-capabilities(5).
+func isSHA256(advertised []byte) bool {
+	_, after, _ := bytes.Cut(advertised, []byte{0})
+	line, _, _ := bytes.Cut(after, []byte{'\n'})
+	return slices.Contains(strings.Fields(string(line)), "object-format=sha256")
 }
 
 // keep writes a pack into a file and indexes it.

@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -16,11 +17,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 func git(t *testing.T, dir string, args ...string) string {
@@ -75,7 +78,8 @@ func TestFetch(t *testing.T) {
 	git(t, root, "verify-pack", got.Pack+".idx")
 	second := commit(t, theirs, "implementations/c.json", "c")
 	more := t.TempDir()
-	got, err = Fetch(t.Context(), Source{URL: at, Branch: "trunk", Transport: way(t, at), Haves: []string{first}}, more)
+	haves := func(context.Context) ([]string, error) { return []string{first}, nil }
+	got, err = Fetch(t.Context(), Source{URL: at, Branch: "trunk", Transport: way(t, at), Haves: haves}, more)
 	if err != nil || got.Tip != second {
 		t.Fatalf("%+v, %v, want %s", got, err, second)
 	}
@@ -206,21 +210,58 @@ func TestFetchHostile(t *testing.T) {
 			fmt.Fprint(w, pkt("NAK\n"))
 			w.Write(append(pack, sum[:]...))
 		}, gitstore.ErrCorrupt},
+		{"text for a terminal by the side band", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000",
+					pkt(zeroes+" refs/heads/main\x00side-band-64k ofs-delta\n"), "0000")
+				return
+			}
+			fmt.Fprint(w, pkt("NAK\n"), pkt("\x02\x1b[31mred\n::error::x\n"), pkt("\x03\x1b]0;x\x07\n::error::x\n"),
+				"0000")
+		}, ErrFetch},
+		{"an error line for a terminal", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000", pkt("ERR \x1b[31mred\n::error::x\n"))
+		}, ErrFetch},
+		{"names for a terminal, and no branch", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000",
+				pkt(zeroes+" refs/heads/\x1b[31mred\r::error::x\x00ofs-delta\n"), "0000")
+		}, ErrBranch},
+		{"a history that it cuts off", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				advertise(w)
+				return
+			}
+			fmt.Fprint(w, pkt("shallow "+zeroes+"\n"), "0000", pkt("NAK\n"), "PACK")
+		}, ErrFetch},
+		{"a branch that says that its ids are SHA-256", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000", pkt(zeroes+" HEAD\x00ofs-delta\n"),
+				pkt(zeroes+" refs/heads/object-format=sha256\n"), "0000")
+		}, ErrBranch},
 		{"a web page", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, ErrFetch},
 		{"nothing", func(w http.ResponseWriter, r *http.Request) {}, ErrFetch},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(tt.serves))
 			defer server.Close()
+			stall := time.Minute
+			if strings.HasPrefix(tt.name, "silence") {
+				stall = 300 * time.Millisecond
+			}
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			_, err := Fetch(t.Context(), Source{URL: server.URL + "/r", Transport: way(t, server.URL),
-				MaxPack: 32 << 20,
-				Stall:   300 * time.Millisecond}, t.TempDir())
+			_, err := Fetch(t.Context(), Source{URL: server.URL + "/r", Branch: "main", Transport: way(t, server.URL),
+				MaxPack: 32 << 20, Stall: stall}, t.TempDir())
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)
+			}
+			fix := ""
+			if e, ok := errors.AsType[remedy.Fixer](err); ok {
+				fix = e.Fix()
+			}
+			if strings.ContainsFunc(fmt.Sprint(err, fix), unicode.IsControl) {
+				t.Errorf("a terminal would obey %q, %q", err, fix)
 			}
 			if took := after.HeapSys - before.HeapSys; after.HeapSys > before.HeapSys && took > 200<<20 {
 				t.Errorf("it took %d MiB", took>>20)

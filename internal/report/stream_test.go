@@ -1,12 +1,12 @@
 package report
 
 import (
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -100,7 +100,7 @@ func TestStreamIsStrict(t *testing.T) {
 	stop := 0
 	if _, err := Stream("x.json", strings.NewReader(honest), verdict.Records{Result: func(verdict.Result) error {
 		stop++
-		return mirror.ErrMerge
+		return io.ErrClosedPipe
 	}}); err == nil || stop != 1 {
 		t.Errorf("error %v after %d results", err, stop)
 	}

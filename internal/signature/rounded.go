@@ -26,11 +26,7 @@ func Rounded(root any) string {
 // as the names above it, and a stranger chooses how many and how long they are.
 func firstRounded(v any) (steps []string, found bool) {
 	first := ""
-	consider := func(step string, child any) {
-		way, is := firstRounded(child)
-		if !is {
-			return
-		}
+	consider := func(step string, way []string) {
 		order := step
 		if len(way) > 0 {
 			order += "/"
@@ -42,11 +38,15 @@ func firstRounded(v any) (steps []string, found bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			consider(strict.Escape(name), member)
+			if way, is := firstRounded(member); is {
+				consider(strict.Escape(name), way)
+			}
 		}
 	case []any:
 		for i, element := range v {
-			consider(strconv.Itoa(i), element)
+			if way, is := firstRounded(element); is {
+				consider(strconv.Itoa(i), way)
+			}
 		}
 	case json.Number:
 		return nil, rounded(string(v))
@@ -55,6 +55,10 @@ func firstRounded(v any) (steps []string, found bool) {
 }
 
 func rounded(token string) bool {
+	// A double holds every decimal of up to 15 digits.
+	if len(token) <= 15 && !strings.ContainsAny(token, "eE") {
+		return false
+	}
 	f, err := strconv.ParseFloat(token, 64)
 	if err != nil {
 		return true

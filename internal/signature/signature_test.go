@@ -8,8 +8,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -312,6 +315,21 @@ func TestRounded(t *testing.T) {
 		}
 		if got := Rounded(d.Root); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestShortIsExact holds what rounded takes for granted of a number of up to 15 characters.
+func TestShortIsExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		token := fmt.Sprint(random.Int64N(1e15))
+		if at := random.IntN(len(token)); at > 0 && len(token) < 15 {
+			token = token[:at] + "." + token[at:]
+		}
+		f, err := strconv.ParseFloat(token, 64)
+		if err != nil || decimalOf(strconv.FormatFloat(f, 'e', -1, 64)) != decimalOf(token) {
+			t.Fatalf("%s becomes %v, %v", token, f, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -72,6 +73,7 @@ func (rs *Results) Len() int {
 }
 
 // All are the results, in the order in which they were added until they are sorted. What is yielded may not be changed.
+// Several may range at once.
 // Where the file fails it ends early, which Err tells.
 func (rs *Results) All() iter.Seq[Result] {
 	if rs.spool == nil || len(rs.spool.runs) == 0 {
@@ -124,10 +126,10 @@ var ErrFile = errors.New("keeping results in a file")
 
 // Err is why results are missing from what All yields or yielded, nil where none is. It wraps ErrFile.
 func (rs *Results) Err() error {
-	if rs.spool == nil || rs.spool.err == nil {
+	if rs.spool == nil || rs.spool.failed(nil) == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ErrFile, rs.spool.err)
+	return fmt.Errorf("%w: %w", ErrFile, rs.spool.failed(nil))
 }
 
 // Close takes the file away, where there is one. There are no results then.
@@ -173,7 +175,10 @@ func newOrder(catalogue []Rule) order {
 }
 
 func (o order) compare(a, b Result) int {
-	return cmp.Or(strings.Compare(a.Subject, b.Subject), cmp.Compare(o[a.Check], o[b.Check]))
+	if by := strings.Compare(a.Subject, b.Subject); by != 0 {
+		return by
+	}
+	return cmp.Compare(o[a.Check], o[b.Check])
 }
 
 // spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after
@@ -186,7 +191,8 @@ type spool struct {
 	end   int64 // of what was written
 	runs  []run
 	count int
-	err   error // the first; nothing is written or read after it
+	mu    sync.Mutex // of what several that read together change
+	err   error      // the first; nothing is written or read after it
 
 	// Results that differ in their subject alone are stored once, as far as there is room.
 	equal map[plain]int // index in once
@@ -276,13 +282,28 @@ func (s *spool) stored(r Result) (int, bool) {
 	return i, ok
 }
 
+// failed is the first error, which err may be.
+func (s *spool) failed(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = cmp.Or(s.err, err)
+	return s.err
+}
+
+// flush has all that was written in the file.
+func (s *spool) flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = s.out.Flush()
+	}
+	return s.err
+}
+
 // merged are all results in order: those of the file and kept, which were added last.
 func (s *spool) merged(kept []Result) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
-		if s.err == nil {
-			s.err = s.out.Flush()
-		}
-		if s.err != nil {
+		if s.flush() != nil {
 			return
 		}
 		var heads []*head
@@ -290,9 +311,13 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 			heads = append(heads, &head{spool: s, in: bufio.NewReaderSize(io.NewSectionReader(s.file, r.from,
 				r.to-r.from), 1<<16), left: r.count, longest: uint64(r.to - r.from)})
 		}
-		heads = append(heads, &head{rest: slices.SortedStableFunc(slices.Values(kept), s.order.compare)})
+		rest := kept
+		if !slices.IsSortedFunc(rest, s.order.compare) {
+			rest = slices.SortedStableFunc(slices.Values(kept), s.order.compare)
+		}
+		heads = append(heads, &head{rest: rest})
 		heads = slices.DeleteFunc(heads, func(h *head) bool { return !h.advance() })
-		for len(heads) > 0 && s.err == nil {
+		for len(heads) > 0 && s.failed(nil) == nil {
 			least := 0
 			for i, h := range heads[1:] {
 				if s.order.compare(h.result, heads[least].result) < 0 {
@@ -353,8 +378,7 @@ func (h *head) advance() bool {
 	if errors.Is(h.err, io.EOF) {
 		h.err = io.ErrUnexpectedEOF
 	}
-	h.spool.err = cmp.Or(h.spool.err, h.err)
-	return h.spool.err == nil
+	return h.err == nil || h.spool.failed(h.err) == nil
 }
 
 // texts are the texts of a finding, in the order in which the file has them.

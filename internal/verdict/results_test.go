@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -118,6 +119,34 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 		return 0, b.read
 	}
 	return b.File.ReadAt(p, off)
+}
+
+// TestSpooledResultsTogether holds that several read the same results at once.
+func TestSpooledResultsTogether(t *testing.T) {
+	var rs Results
+	rs.Spool(Spool{Memory: 3, File: folder(t)}, two)
+	for i := range 10 {
+		rs.Add(Result{Check: "first", Subject: fmt.Sprint(9 - i), Verdict: Passed})
+	}
+	var reading sync.WaitGroup
+	for range 3 {
+		reading.Go(func() {
+			n := 0
+			for r := range rs.All() {
+				if r.Subject != fmt.Sprint(n) {
+					t.Errorf("%s comes at place %d", r.Subject, n)
+				}
+				n++
+			}
+			if n != 10 || rs.Err() != nil {
+				t.Errorf("%d results, %v", n, rs.Err())
+			}
+		})
+	}
+	reading.Wait()
+	if err := rs.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestSpoolFails holds that a file that fails, or does not give back what was written, is no pass.

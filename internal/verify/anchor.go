@@ -140,6 +140,9 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 		return out, err
 	}
 	w.claimedAnchor(&out)
+	if len(w.claimed) == 0 && len(out.Findings) == 0 {
+		return verdict.Skip("the Receipt claims no level"), nil
+	}
 	return out, nil
 }
 

@@ -3,7 +3,7 @@
 # GitHub's own parser read action.yml. What this machine cannot do is said in a line that begins with NOT TRIED.
 #
 # GO_IMAGE names the image to build with. Where it is empty, one is made of this machine's own Go and the modules that
-# it has downloaded, so that nothing is pulled.
+# it has downloaded, so that nothing is pulled; and of the build cache COLD, where that folder is there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -47,16 +47,18 @@ install_missing() {
   fi
 }
 
-# go_tree makes a root file system with Go, a shell, the modules of go.mod and certificates.
+# go_tree makes a root file system with Go, a shell, the modules of go.mod, certificates and a build cache.
 go_tree() {
   local root=$1 go
   go=$(go env GOROOT)
-  mkdir -p "$root"/{bin,tmp,root,etc/ssl/certs,usr/local/go/pkg,go/pkg/mod}
+  mkdir -p "$root"/{bin,tmp,root,etc/ssl/certs,usr/local/go,go/pkg/mod}
   chmod 1777 "$root/tmp"
   cp "$(command -v busybox)" "$root/bin/busybox"
   for name in sh cp mkdir cat ls rm; do ln -s busybox "$root/bin/$name"; done
-  cp -r "$go"/{bin,src,VERSION,go.env} "$root/usr/local/go/"
-  cp -r "$go"/pkg/{include,tool} "$root/usr/local/go/pkg/"
+  # Where layers cannot be laid over one another, each step of a build copies all of it.
+  tar -C "$go" --exclude src/cmd --exclude testdata --exclude '*_test.go' -c bin/go src VERSION go.env pkg/include \
+    "pkg/tool/$(go env GOOS)_$(go env GOARCH)"/{asm,compile,link} | tar -C "$root/usr/local/go" -x
+  [ ! -d "${COLD:-}" ] || cp -r "$COLD" "$root/go/cache"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
   GOMODCACHE="$root/go/pkg/mod" GOPROXY="file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)" GOFLAGS=-modcacherw go mod download
 }
@@ -87,7 +89,7 @@ make_image() {
     GO_IMAGE=localhost/oap-gate-go
     mkdir "$temp/stand-in"
     go_tree "$temp/stand-in/root"
-    printf 'FROM scratch\nCOPY root /\nENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOTOOLCHAIN=local GOPROXY=off\n' >"$temp/stand-in/Dockerfile"
+    printf 'FROM scratch\nCOPY root /\nENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOCACHE=/go/cache GOTOOLCHAIN=local GOPROXY=off\n' >"$temp/stand-in/Dockerfile"
     buildah_here bud -q --isolation chroot -t "$GO_IMAGE" "$temp/stand-in" >/dev/null
     rm -rf "$temp/stand-in"
   fi
@@ -127,7 +129,7 @@ start_docker() {
   mkdir "$temp/docker"
   export DOCKER_HOST=unix://$temp/docker/socket
   dockerd --host "$DOCKER_HOST" --data-root "$temp/docker/data" --exec-root "$temp/docker/exec" --pidfile "$temp/docker/pid" \
-    --storage-driver vfs --iptables=false --ip6tables=false --bridge=none >"$temp/docker.log" 2>&1 &
+    --iptables=false --ip6tables=false --bridge=none >"$temp/docker.log" 2>&1 &
   for _ in $(seq 100); do
     docker info >/dev/null 2>&1 && return
     sleep 0.3
