@@ -70,7 +70,8 @@ func TestClones(t *testing.T) {
 			if got, want := spellChanges(g.Changes), "A "+pathB+"\nA "+pathC; got != want || g.MergeBases[0] != base {
 				t.Errorf("changes %q, want %q", got, want)
 			}
-			slugs, err := collect(Scan(ctx, g.Result, KindListing, func(r *Record) string { return ParseListing(r).Slug }))
+			slug := func(r *Record) string { return ParseListing(r).Slug }
+			slugs, err := collect(Scan(ctx, g.Result, KindListing, slug))
 			if err != nil || len(slugs) != 3 || slugs[2] != "c" {
 				t.Errorf("slugs %q, %v", slugs, err)
 			}

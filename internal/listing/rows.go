@@ -64,7 +64,14 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		}
 		revoked[r.Path] = !none[r.Path]
 	}
-	rows := []Row{}
+	n := 0
+	for _, err := range tree.Entries(registry.KindListing) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+	}
+	rows := make([]Row, 0, n) // a list that grows is in memory twice meanwhile
 	scan := func(rec *registry.Record) Row { return row(rec, at, revoked) }
 	for r, err := range registry.Scan(ctx, tree, registry.KindListing, scan) {
 		if err != nil {
