@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -82,7 +83,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", plain.Cut(alg, 40))
 	}
 	if _, err := signature.Text(text); s.Run.Audit && err != nil {
-		return worth(broken, "witness-signature", "its signature can never have verified: %v", err)
+		return worth(broken, WitnessSignature, "its signature can never have verified: %v", err)
 	}
 	w.slug = v.listed.Slug
 	known := st.facts[id]
@@ -115,7 +116,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		if same, err := pinnedThen(s, v.listed); err != nil {
 			return w, err
 		} else if same {
-			w.weight, w.code, w.why = ignored, "witness-signature", forged
+			w.weight, w.code, w.why = ignored, WitnessSignature, forged
 			return w, nil
 		}
 	}
@@ -124,7 +125,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
 	if !signed {
-		return worth(broken, "witness-signature", forged)
+		return worth(broken, WitnessSignature, forged)
 	}
 	if err := independence(s, &w, known, id); err != nil {
 		return w, err
@@ -413,7 +414,11 @@ const (
 	WitnessOpen           = "witness-open"
 	WitnessSameDomain     = "witness-same-domain"
 	WitnessNotIndependent = "witness-not-independent"
+	WitnessSignature      = "witness-signature"
 )
+
+// OfWitness reports whether a code says of one witness why it does not count, or may not.
+func OfWitness(code string) bool { return strings.HasPrefix(code, "witness-") }
 
 var (
 	notCanonical = Code{"not-canonical", "the text has no canonical form, so that nothing shows what was signed",
@@ -431,7 +436,7 @@ var witnessCodes = []Code{
 	{"witness-not-web", "the witness is no did:web", "have a did:web witness sign"},
 	{"witness-is-candidate", "the candidate witnesses for itself", "have another implementation sign"},
 	{"witness-algorithm", "the witness's signature is not EdDSA", "have the witness sign with Ed25519"},
-	{"witness-signature", "the witness's signature does not verify",
+	{WitnessSignature, "the witness's signature does not verify",
 		"remove it, or have the witness sign these very bytes"},
 	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
 	{"witness-evidence", "one of the witness's own documents cannot be used",

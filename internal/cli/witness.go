@@ -209,7 +209,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	// All that is asked of the witness but the signature is known before there is one.
 	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)),
 		stampSeconds(w.src.Now()))
-	if err := o.counts(ctx, sys, c, r, entry, "witness-signature"); err != nil {
+	if err := o.counts(ctx, sys, c, r, entry, checks.WitnessSignature); err != nil {
 		return err
 	}
 	hash := plain.SHA256(c.text)
@@ -415,7 +415,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *re
 	asksL4 := slices.Contains(r.ClaimedLevels, "L4")
 	for _, f := range found.Steps[i].Findings {
 		switch {
-		case !strings.HasPrefix(f.Code, "witness-") || slices.Contains(allowed, f.Code):
+		case !checks.OfWitness(f.Code) || slices.Contains(allowed, f.Code):
 		case f.Code == checks.WitnessSameDomain, f.Code == checks.WitnessNotIndependent && asksL4:
 			if allowed == nil {
 				warn(sys, "%s", f.Message)
