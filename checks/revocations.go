@@ -284,7 +284,10 @@ func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
 
 // pinsOf are the Receipts that a listing's file ever pinned. Of the listings only the time of issue is kept.
 func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
-	if known := r.pins[path]; known != nil {
+	r.mu.Lock()
+	known := r.pins[path]
+	r.mu.Unlock()
+	if known != nil {
 		return known, nil
 	}
 	history, err := r.History(path)
@@ -299,6 +302,8 @@ func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 			all[strings.Clone(l.ReceiptSHA256)] = &registry.Listing{Issued: l.Issued}
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.pins == nil {
 		r.pins = map[string]map[string]*registry.Listing{}
 	}

@@ -130,7 +130,7 @@ func TestProviderOverTLS(t *testing.T) {
 		{name: "silent", page: honest, tls: webtest.TLSSilent, more: []string{"--timeout", "300ms"}, code: 3,
 			want: "endpoint timeout inconclusive"},
 		{name: "not in the budget", page: webtest.Behaviour{Delay: webtest.Duration(time.Minute)},
-			more: []string{"--budget", "300ms"}, code: 3,
+			more: []string{"--budget", "2s"}, code: 3,
 			want: "endpoint budget-spent inconclusive", hits: 1},
 		{name: "redirected to plain http", page: webtest.Behaviour{Redirect: "http://provider.example/"}, code: 1,
 			want: "endpoint scheme-not-https error", hits: 1},

@@ -47,12 +47,12 @@ func insert(after int, line string) edit {
 // move puts a line behind another.
 func move(from, after int) edit {
 	return func(lines []string) []string {
-		line := lines[from-1]
-		lines = slices.Insert(lines, after, line)
-		if from > after {
-			from++
+		at := from - 1
+		lines = slices.Insert(lines, after, lines[at])
+		if at >= after {
+			at++
 		}
-		return slices.Delete(lines, from-1, from)
+		return slices.Delete(lines, at, at+1)
 	}
 }
 
