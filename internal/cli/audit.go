@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -103,8 +105,14 @@ func (o *auditOptions) audit(ctx context.Context, sys IO, check func() error) er
 // maxResults is how many results memory holds; one has some 200 bytes.
 const maxResults = 1 << 16
 
-// spool is where results go that are too many for memory: a file in the folder; empty: that of the system.
+// spool is where results go that are too many for memory: a file in the folder; empty: that of the system. Where that
+// folder is not there, as in an image from scratch, memory holds them all.
 func spool(folder string) verdict.Spool {
+	if folder == "" {
+		if _, err := os.Stat(os.TempDir()); errors.Is(err, os.ErrNotExist) {
+			return verdict.Spool{}
+		}
+	}
 	return verdict.Spool{Memory: maxResults,
 		File: func() (verdict.File, error) { return atomicfile.NewScratch(folder) }}
 }
