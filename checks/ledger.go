@@ -3,7 +3,9 @@ package checks
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,15 +20,30 @@ import (
 type Ledger struct {
 	repo  *registry.Repository
 	state *Standing
-	files map[string]scanned  // by path, of the data folders
+	files map[string]scanned  // by path, of the data folders but listings
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
-	last  map[string]Origin   // by path, of the data folders
+
+	commits []judgedCommit    // those that last tells of
+	last    map[string]origin // by path, of the data folders: what brought what stands there; 40 bytes each
+	pins    pinned            // what listings pinned that were judged and stand no more
 
 	part     int                      // of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
 	unread   bool                     // what stands there was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
 }
+
+// judgedCommit is what an Origin says of a commit: its first parent and its date.
+type judgedCommit struct {
+	parent string
+	when   time.Time
+}
+
+// origin is an Origin by the commits' places in the ledger: that which brought the content, and that from which on
+// First counts; beforeLedger where the ledger does not reach back to it.
+type origin struct{ commit, first uint32 }
+
+const beforeLedger = math.MaxUint32
 
 // earlierOrigin is what the history up to a verified commit says of a path.
 type earlierOrigin struct {
@@ -45,8 +62,8 @@ type Origin struct {
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
 	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]Origin{}, part: defaultPart}
-	l.state.pins, l.state.followed = pinned{}, l
+		last: map[string]origin{}, pins: pinned{}, part: defaultPart}
+	l.state.followed = l
 	return l
 }
 
@@ -73,8 +90,7 @@ func (l *Ledger) read(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			l.files[f.path] = f
-			l.state.add(f)
+			l.stand(f)
 		}
 	}
 	return t.Walk(func(path string, _ registry.Entry) error {
@@ -95,42 +111,48 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	if err := l.read(ctx); err != nil {
 		return nil, err
 	}
-	files := l.files
-	l.state, l.files, l.odd = emptyStanding(nil), nil, nil
-	l.state.pins = pinned{}
+	texts, files := l.state.listings.sorted(), l.files
+	l.state, l.files, l.odd, l.pins = emptyStanding(nil), nil, nil, pinned{}
 	st := emptyStanding(t)
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
-	st.reserve(len(files))
+	st.listings = newListings(len(texts))
+	for _, p := range texts {
+		st.listings.add(p)
+	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		f := files[path]
-		st.add(f)
-		if f.listed != nil {
-			st.Listings = append(st.Listings, f.listed)
-		}
+		st.add(files[path])
 	}
 	return st, nil
 }
 
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
-	b, found := l.last[path]
-	if l.verified != "" && (!found || b.First.IsZero()) {
+	at, found := l.last[path]
+	var o Origin
+	if found {
+		c := l.commits[at.commit]
+		o.Parent, o.When = c.parent, c.when
+		if at.first != beforeLedger {
+			o.First = l.commits[at.first].when
+		}
+	}
+	if l.verified != "" && (!found || o.First.IsZero()) {
 		if err := l.recall(ctx); err != nil {
 			return Origin{}, err
 		}
 		switch old, known := l.before[path]; {
 		case !found:
-			b, found = old.Origin, known
+			o, found = old.Origin, known
 		default:
-			b.First = old.First
+			o.First = old.First
 		}
 	}
 	if !found {
 		return Origin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
-	return b, nil
+	return o, nil
 }
 
 // recall reads what brought each path up to the verified commit. One walk for all paths: the history of each
@@ -141,7 +163,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 	}
 	l.before = map[string]earlierOrigin{}
 	pins := pinned{}
-	defer func() { maps.Copy(l.state.pins, pins) }()
+	defer func() { maps.Copy(l.pins, pins) }()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
 		for _, c := range step.Changes {
 			if registry.KindOf(c.Path) == registry.Governance {
@@ -160,7 +182,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 				}
 				if rec.Document != nil {
 					listing := registry.ParseListing(rec)
-					now.did, now.read = listing.ToolDID, true
+					now.did, now.read = strings.Clone(listing.ToolDID), true
 					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
 				}
 				if old.read && now.read && old.did == now.did {
@@ -187,14 +209,15 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	l.state.Tree = step.Base
 	run := l.run(ctx, step)
-	data := slices.DeleteFunc(slices.Clone(step.Changes),
-		func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance })
-	j, err := l.judge(ctx, step, data)
+	j, err := l.judge(ctx, step)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range data {
-		run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
+	for _, c := range step.Changes {
+		// Of new records it only counts whether there are any, and the first commit may bring a million.
+		if isRecord(c) && (c.Base != nil || len(run.Subjects) == 0) {
+			run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
+		}
 	}
 	out, err := runAppendOnlyRegistry(run)
 	if err != nil {
@@ -216,10 +239,27 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		}
 		j.add(layout, RegistrySubject, folders)
 	}
+	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), step.Commit.When})
+	for _, p := range j.listings {
+		l.brought(p.path(), origin{l.number(), l.number()}, scanned{path: p.path(), listed: p})
+	}
 	for _, r := range j.results {
-		l.apply(step, r)
+		l.apply(r)
 	}
 	return j.faults, nil
+}
+
+// number is that of the commit judged last.
+func (l *Ledger) number() uint32 { return uint32(len(l.commits) - 1) }
+
+func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
+
+// records are the changes that are of records.
+func records(changes []registry.Change) []registry.Change {
+	if !slices.ContainsFunc(changes, func(c registry.Change) bool { return !isRecord(c) }) {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
@@ -231,9 +271,10 @@ func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 
 // judged is what the subjects of one commit gave.
 type judged struct {
-	commit  string
-	faults  []Fault
-	results []result
+	commit   string
+	faults   []Fault
+	results  []result
+	listings []packed // new ones, instead of their results
 }
 
 func (j *judged) add(c *Check, path string, o verdict.Outcome) {
@@ -248,7 +289,6 @@ type result struct {
 	path   string
 	now    *scanned // nil where it took the path away
 	sameAs bool     // the listing that stood there had the same tool_did
-	issued time.Time
 }
 
 const defaultPart = 4096
@@ -256,38 +296,45 @@ const defaultPart = 4096
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
 // are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
 // is to another.
-func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []registry.Change) (*judged, error) {
-	j := &judged{commit: step.Commit.ID}
-	if len(changes) > l.part && !slices.ContainsFunc(changes, func(c registry.Change) bool {
-		return c.Base != nil ||
-			registry.KindOf(c.Path) != registry.KindListing
+func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error) {
+	if len(step.Changes) > l.part && !slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
+		return isRecord(c) && (c.Base != nil || registry.KindOf(c.Path) != registry.KindListing)
 	}) {
-		claims := map[string]bool{}
-		apart := true
-		for part := range slices.Chunk(changes, l.part) {
-			if err := l.judgePart(ctx, step, part, j); err != nil {
-				return nil, err
-			}
-			for _, r := range j.results[len(j.results)-len(part):] {
-				if r.now.listed == nil {
-					continue
-				}
-				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " +
-					did.Fold(r.now.listed.ToolDID)} {
-					apart = apart && !claims[claim]
-					claims[claim] = true
-				}
-			}
-			if !apart {
-				break
-			}
+		if j, err := l.judgeApart(ctx, step); j != nil || err != nil {
+			return j, err
 		}
-		if apart {
-			return j, nil
-		}
-		j = &judged{commit: step.Commit.ID}
 	}
-	return j, l.judgePart(ctx, step, changes, j)
+	j := &judged{commit: step.Commit.ID}
+	return j, l.judgePart(ctx, step, records(step.Changes), j)
+}
+
+// judgeApart judges a commit of new listings in parts; nil where two of them may claim the same slug or DID.
+func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
+	j := &judged{commit: step.Commit.ID}
+	seed := maphash.MakeSeed()
+	var claims []uint64 // two that are equal are hardly ever of different texts
+	for part := range slices.Chunk(step.Changes, l.part) {
+		one := &judged{commit: j.commit}
+		if err := l.judgePart(ctx, step, records(part), one); err != nil {
+			return nil, err
+		}
+		j.faults = append(j.faults, one.faults...)
+		for _, r := range one.results {
+			if r.now.listed == "" {
+				j.results = append(j.results, r)
+				continue
+			}
+			j.listings = append(j.listings, r.now.listed)
+			listing := r.now.listed.unpack()
+			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(listing.Slug)),
+				maphash.String(seed, "did "+did.Fold(listing.ToolDID)))
+		}
+	}
+	slices.Sort(claims)
+	if n := len(claims); len(slices.Compact(claims)) < n {
+		return nil, nil
+	}
+	return j, nil
 }
 
 func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change, j *judged) error {
@@ -312,69 +359,83 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 			now := l.state.scan(s.Record, true)
 			r.now = &now
 		}
-		if s.Listing != nil {
-			r.issued = s.Listing.Issued
-		}
 		j.results = append(j.results, r)
 	}
 	return nil
 }
 
-// apply makes a change of a commit stand.
-func (l *Ledger) apply(step *registry.Step, r result) {
-	if old, found := l.files[r.path]; found {
-		l.state.remove(old)
+// apply makes a change of the commit judged last stand.
+func (l *Ledger) apply(r result) {
+	if registry.KindOf(r.path) == registry.KindListing {
+		was := l.state.listings.remove(r.path)
+		if _, judged := l.last[r.path]; judged && was != nil {
+			l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
+		}
+	} else if was, found := l.files[r.path]; found {
+		l.state.remove(&was)
 		delete(l.files, r.path)
 	}
-	first := l.last[r.path].First
-	if !r.sameAs {
-		first = step.Commit.When
+	at := origin{l.number(), l.number()}
+	if r.sameAs {
+		at.first = beforeLedger
+		if was, judged := l.last[r.path]; judged {
+			at.first = was.first
+		}
 	}
 	delete(l.last, r.path)
-	if r.now == nil {
-		return
-	}
-	l.files[r.path] = *r.now
-	l.state.add(*r.now)
-	l.last[r.path] = Origin{step.Base.Commit(), step.Commit.When, first}
-	if r.now.listed != nil {
-		l.state.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
+	if r.now != nil {
+		l.brought(r.path, at, *r.now)
 	}
 }
 
-// pinned are Receipts that listings pin or ever pinned. Of a listing only the time of issue is kept, as of the first
-// that pinned it.
-type pinned map[pin]*registry.Listing
+// brought makes a file stand that a commit brought.
+func (l *Ledger) brought(path string, at origin, f scanned) {
+	l.stand(f)
+	l.last[path] = at
+}
+
+// stand makes a file stand.
+func (l *Ledger) stand(f scanned) {
+	l.state.add(f)
+	if registry.KindOf(f.path) != registry.KindListing {
+		l.files[f.path] = f
+	}
+}
+
+// pinned are Receipts that listings pinned, and the time of issue of the first that did.
+type pinned map[pin]time.Time
 
 func (p pinned) add(path, sha256 string, issued time.Time) {
-	if at := (pin{slugOf(path), sha256}); p[at] == nil {
-		p[at] = &registry.Listing{Issued: issued}
+	at := pin{slugOf(path), sha256}
+	if _, found := p[at]; !found {
+		p[at] = issued
 	}
 }
 
-// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned.
+// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned and pins no more; of it
+// only the time of issue.
 func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
 	at := pin{slugOf(path), sha256}
-	if l.state.pins[at] == nil && l.verified != "" {
+	issued, found := l.pins[at]
+	if !found && l.verified != "" {
 		if err := l.recall(ctx); err != nil {
 			return nil, err
 		}
+		issued, found = l.pins[at]
 	}
-	return l.state.pins[at], nil
+	if !found {
+		return nil, nil
+	}
+	return &registry.Listing{Issued: issued}, nil
 }
 
-// remove takes back what keep made count.
-func (st *Standing) remove(f scanned) {
+// remove takes back what a file that is no listing made count.
+func (st *Standing) remove(f *scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
 	}
 	if f.anchor != "" && st.anchors[f.anchor] == f.path {
 		delete(st.anchors, f.anchor)
-	}
-	if l := f.listed; l != nil {
-		delete(st.byPath, l.Path)
-		st.slugs.remove(l.Slug, l)
-		st.byDID.remove(l.ToolDID, l)
 	}
 }
 
@@ -402,7 +463,7 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 			out = append(out, t)
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(brought)) {
+	for _, p := range brought {
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
 				add(twin{other, p})
@@ -426,9 +487,9 @@ func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
 	return out, nil
 }
 
-// paths finds the paths and folders that a commit brings, and forgets those that it takes away. Files are looked up
-// in the changes alone: reading a folder of many versions for each of them takes longer than all else.
-func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
+// paths finds the paths and folders that a commit brings, in order, and forgets those that it takes away. Files are
+// looked up in the changes alone: reading a folder of many versions for each of them takes longer than all else.
+func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 	lost := map[string]bool{} // something, or itself
 	for _, c := range step.Changes {
 		if c.Head != nil {
@@ -441,26 +502,32 @@ func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
 			}
 		}
 	}
-	brought := map[string]bool{}
+	var brought []string
+	folders := map[string]bool{}
 	for _, c := range step.Changes {
-		if c.Head == nil {
-			continue
+		if c.Head == nil || c.Base != nil {
+			continue // a folder of a file that stood there stood there too
 		}
 		for _, p := range prefixes(c.Path) {
-			if _, known := brought[p]; known {
-				continue
-			}
-			before := c.Base != nil || lost[p]
-			if !before && p != c.Path {
-				var err error
-				if _, before, err = step.Base.Entry(p); err != nil {
-					return nil, err
+			before := lost[p]
+			if p != c.Path {
+				if folders[p] {
+					continue
+				}
+				folders[p] = true
+				if !before {
+					var err error
+					if _, before, err = step.Base.Entry(p); err != nil {
+						return nil, err
+					}
 				}
 			}
-			brought[p] = !before
+			if !before {
+				brought = append(brought, p)
+			}
 		}
 	}
-	maps.DeleteFunc(brought, func(_ string, isNew bool) bool { return !isNew })
+	slices.Sort(brought)
 	return brought, nil
 }
 

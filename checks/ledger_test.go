@@ -77,8 +77,8 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.files) != 10 || len(l.last) != 10 {
-		t.Errorf("%d files and %d commits that brought them, want 10", len(l.files), len(l.last))
+	if n := l.state.Len() + len(l.files); n != 10 || len(l.last) != 10 {
+		t.Errorf("%d files and %d commits that brought them, want 10", n, len(l.last))
 	}
 	return out
 }

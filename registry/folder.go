@@ -143,8 +143,8 @@ type folderCache struct {
 	latest  map[string]*folder // of each data folder, the version read last
 }
 
-// maxCached is room for several versions of a folder with 100,000 files.
-const maxCached = 48 << 20
+// maxCached is room for two versions of a folder with 1,000,000 files, base and head.
+const maxCached = 112 << 20
 
 func (c *folderCache) get(id gitstore.ID) *folder {
 	c.mu.Lock()
