@@ -20,12 +20,12 @@ import (
 type Ledger struct {
 	repo  *registry.Repository
 	state *Standing
-	files map[string]scanned  // by path, of the data folders but listings
+	files map[string]file     // by path, of the data folders: what is no listing that can be read
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 
-	commits []judgedCommit    // those that last tells of
-	last    map[string]origin // by path, of the data folders: what brought what stands there; 40 bytes each
-	pins    pinned            // what listings pinned that were judged and stand no more
+	commits []judgedCommit // those that origins tell of
+	origins []origin       // of the listings, by their numbers
+	pins    pinned         // what listings pinned that were judged and stand no more
 
 	part     int                      // of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
@@ -40,10 +40,15 @@ type judgedCommit struct {
 }
 
 // origin is an Origin by the commits' places in the ledger: that which brought the content, and that from which on
-// First counts; beforeLedger where the ledger does not reach back to it.
+// First counts. Either is beforeLedger where the ledger does not reach back to it.
 type origin struct{ commit, first uint32 }
 
 const beforeLedger = math.MaxUint32
+
+type file struct {
+	scanned
+	origin
+}
 
 // earlierOrigin is what the history up to a verified commit says of a path.
 type earlierOrigin struct {
@@ -61,8 +66,8 @@ type Origin struct {
 
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
-	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]origin{}, pins: pinned{}, part: defaultPart}
+	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
+		pins: pinned{}, part: defaultPart}
 	l.state.followed = l
 	return l
 }
@@ -90,7 +95,7 @@ func (l *Ledger) read(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			l.stand(f)
+			l.stand(f, origin{beforeLedger, beforeLedger})
 		}
 	}
 	return t.Walk(func(path string, _ registry.Entry) error {
@@ -111,29 +116,38 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	if err := l.read(ctx); err != nil {
 		return nil, err
 	}
-	texts, files := l.state.listings.sorted(), l.files
-	l.state, l.files, l.odd, l.pins = emptyStanding(nil), nil, nil, pinned{}
+	l.odd, l.pins = nil, pinned{}
 	st := emptyStanding(t)
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
-	st.listings = newListings(len(texts))
-	for _, p := range texts {
-		st.listings.add(p)
+	for _, path := range slices.Sorted(maps.Keys(l.files)) {
+		st.add(l.files[path].scanned)
 	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		st.add(files[path])
-	}
+	st.listings = l.state.listings
+	st.listings.sort()
+	l.state = st
 	return st, nil
+}
+
+// origin is what brought the content of a path, where a commit did that was judged.
+func (l *Ledger) origin(path string) (origin, bool) {
+	at := l.files[path].origin
+	n, found := l.state.listings.number(path)
+	if found {
+		at = l.origins[n]
+	} else {
+		_, found = l.files[path]
+	}
+	return at, found && at.commit != beforeLedger
 }
 
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
-	at, found := l.last[path]
+	at, found := l.origin(path)
 	var o Origin
 	if found {
-		c := l.commits[at.commit]
-		o.Parent, o.When = c.parent, c.when
+		o.Parent, o.When = l.commits[at.commit].parent, l.commits[at.commit].when
 		if at.first != beforeLedger {
 			o.First = l.commits[at.first].when
 		}
@@ -241,7 +255,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), step.Commit.When})
 	for _, p := range j.listings {
-		l.brought(p.path(), origin{l.number(), l.number()}, scanned{path: p.path(), listed: p})
+		l.stand(scanned{listed: p}, l.here())
 	}
 	for _, r := range j.results {
 		l.apply(r)
@@ -249,8 +263,8 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	return j.faults, nil
 }
 
-// number is that of the commit judged last.
-func (l *Ledger) number() uint32 { return uint32(len(l.commits) - 1) }
+// here is the origin of what the commit judged last brought.
+func (l *Ledger) here() origin { return origin{uint32(len(l.commits) - 1), uint32(len(l.commits) - 1)} }
 
 func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
 
@@ -366,39 +380,33 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 
 // apply makes a change of the commit judged last stand.
 func (l *Ledger) apply(r result) {
-	if registry.KindOf(r.path) == registry.KindListing {
-		was := l.state.listings.remove(r.path)
-		if _, judged := l.last[r.path]; judged && was != nil {
-			l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
-		}
-	} else if was, found := l.files[r.path]; found {
-		l.state.remove(&was)
-		delete(l.files, r.path)
-	}
-	at := origin{l.number(), l.number()}
+	at := l.here()
+	before, judged := l.origin(r.path)
 	if r.sameAs {
 		at.first = beforeLedger
-		if was, judged := l.last[r.path]; judged {
-			at.first = was.first
+		if judged {
+			at.first = before.first
 		}
 	}
-	delete(l.last, r.path)
-	if r.now != nil {
-		l.brought(r.path, at, *r.now)
+	if was := l.state.listings.remove(r.path); was != nil && judged {
+		l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
 	}
-}
-
-// brought makes a file stand that a commit brought.
-func (l *Ledger) brought(path string, at origin, f scanned) {
-	l.stand(f)
-	l.last[path] = at
+	if was, found := l.files[r.path]; found {
+		l.state.remove(&was.scanned)
+		delete(l.files, r.path)
+	}
+	if r.now != nil {
+		l.stand(*r.now, at)
+	}
 }
 
 // stand makes a file stand.
-func (l *Ledger) stand(f scanned) {
+func (l *Ledger) stand(f scanned, at origin) {
 	l.state.add(f)
-	if registry.KindOf(f.path) != registry.KindListing {
-		l.files[f.path] = f
+	if f.listed == "" {
+		l.files[f.path] = file{f, at}
+	} else {
+		l.origins = append(l.origins, at)
 	}
 }
 

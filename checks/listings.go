@@ -102,26 +102,29 @@ func (p packed) unpack() *Listed {
 // 16 for its place, and its text.
 type listings struct {
 	texts []packed // empty where one was removed
+	order []uint32 // the numbers in path order; nil where that is their own
 	count int
 	paths index
 	slugs index // of those alone whose slug in lower case is not that of the path
 	dids  index
 }
 
-func newListings(n int) listings {
+func newListings() listings {
 	same := func(s string) string { return s }
-	return listings{make([]packed, 0, n), 0,
-		newIndex(same, func(l *Listed) string { return l.Path }, n),
-		newIndex(strings.ToLower, func(l *Listed) string { return l.Slug }, 0),
-		newIndex(did.Fold, func(l *Listed) string { return l.ToolDID }, n)}
+	return listings{
+		paths: newIndex(same, func(l *Listed) string { return l.Path }),
+		slugs: newIndex(strings.ToLower, func(l *Listed) string { return l.Slug }),
+		dids:  newIndex(did.Fold, func(l *Listed) string { return l.ToolDID })}
 }
 
-func (ls *listings) add(p packed) {
+// add adds a listing, and gives its number.
+func (ls *listings) add(p packed) int {
 	l, n := p.unpack(), uint32(len(ls.texts))
-	ls.texts, ls.count = append(ls.texts, p), ls.count+1
+	ls.texts, ls.order, ls.count = append(ls.texts, p), nil, ls.count+1
 	for _, x := range ls.indexes(l) {
 		x.add(l, n)
 	}
+	return int(n)
 }
 
 // indexes are those that have a listing.
@@ -132,17 +135,26 @@ func (ls *listings) indexes(l *Listed) []*index {
 	return []*index{&ls.paths, &ls.slugs, &ls.dids}
 }
 
-// remove takes a listing away, where there is one of that path, and gives it.
+// remove takes the listing of that path away, where there is one, and gives it.
 func (ls *listings) remove(path string) *Listed {
-	for _, n := range ls.numbers(&ls.paths, path) {
-		l := ls.texts[n].unpack()
-		for _, x := range ls.indexes(l) {
-			x.remove(l, n)
-		}
-		ls.texts[n], ls.count = "", ls.count-1
-		return l
+	n, found := ls.number(path)
+	if !found {
+		return nil
 	}
-	return nil
+	l := ls.texts[n].unpack()
+	for _, x := range ls.indexes(l) {
+		x.remove(l, uint32(n))
+	}
+	ls.texts[n], ls.count = "", ls.count-1
+	return l
+}
+
+// number is that of the listing of a path.
+func (ls *listings) number(path string) (int, bool) {
+	if all := ls.numbers(&ls.paths, path); len(all) > 0 {
+		return int(all[0]), true
+	}
+	return 0, false
 }
 
 // numbers are the listings that an index has of a text, in the order in which they were added.
@@ -151,17 +163,19 @@ func (ls *listings) numbers(x *index, text string) []uint32 {
 	return slices.DeleteFunc(x.maybe(key), func(n uint32) bool { return x.fold(x.of(ls.texts[n].unpack())) != key })
 }
 
+// unpack gives the listings of these numbers, in path order.
 func (ls *listings) unpack(numbers []uint32) []*Listed {
 	var out []*Listed
 	for _, n := range numbers {
 		out = append(out, ls.texts[n].unpack())
 	}
+	slices.SortFunc(out, func(a, b *Listed) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
 func (ls *listings) byPath(path string) *Listed {
-	for _, l := range ls.unpack(ls.numbers(&ls.paths, path)) {
-		return l
+	if n, found := ls.number(path); found {
+		return ls.texts[n].unpack()
 	}
 	return nil
 }
@@ -169,33 +183,36 @@ func (ls *listings) byPath(path string) *Listed {
 func (ls *listings) bySlug(slug string) []*Listed {
 	all := ls.numbers(&ls.slugs, slug)
 	lower := strings.ToLower(slug)
-	for _, n := range ls.numbers(&ls.paths, listingPath(lower)) {
-		if strings.ToLower(ls.texts[n].unpack().Slug) == lower {
-			all = append(all, n)
-		}
+	if n, found := ls.number(listingPath(lower)); found && strings.ToLower(ls.texts[n].unpack().Slug) == lower {
+		all = append(all, uint32(n))
 	}
-	slices.Sort(all)
 	return ls.unpack(all)
 }
 
 func (ls *listings) byDID(text string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, text)) }
 
-// all are the listings in the order in which they were added.
+// all are the listings, in path order once they were sorted.
 func (ls *listings) all() iter.Seq[*Listed] {
 	return func(yield func(*Listed) bool) {
-		for _, p := range ls.texts {
-			if p != "" && !yield(p.unpack()) {
+		for i := range ls.texts {
+			n := i
+			if ls.order != nil {
+				n = int(ls.order[i])
+			}
+			if p := ls.texts[n]; p != "" && !yield(p.unpack()) {
 				return
 			}
 		}
 	}
 }
 
-// sorted are the listings in path order.
-func (ls *listings) sorted() []packed {
-	texts := slices.DeleteFunc(slices.Clone(ls.texts), func(p packed) bool { return p == "" })
-	slices.SortFunc(texts, func(a, b packed) int { return cmp.Compare(a, b) })
-	return texts
+// sort has all give path order, until the next is added.
+func (ls *listings) sort() {
+	ls.order = make([]uint32, len(ls.texts))
+	for i := range ls.order {
+		ls.order[i] = uint32(i)
+	}
+	slices.SortFunc(ls.order, func(a, b uint32) int { return cmp.Compare(ls.texts[a], ls.texts[b]) })
 }
 
 // index finds listings by what fold makes of one of their texts: those that may have it, by its hash under a key of
@@ -208,8 +225,8 @@ type index struct {
 	more  map[uint32][]uint32
 }
 
-func newIndex(fold func(string) string, of func(*Listed) string, n int) index {
-	return index{fold, of, maphash.MakeSeed(), make(map[uint32]uint32, n), map[uint32][]uint32{}}
+func newIndex(fold func(string) string, of func(*Listed) string) index {
+	return index{fold, of, maphash.MakeSeed(), map[uint32]uint32{}, map[uint32][]uint32{}}
 }
 
 func (x *index) hash(key string) uint32 { return uint32(maphash.String(x.seed, key)) }

@@ -42,7 +42,7 @@ type pin struct{ slug, sha256 string }
 // Len is how many listings there are.
 func (st *Standing) Len() int { return st.listings.count }
 
-// Listings are all, in path order; of a Ledger's own Standing, in the order in which they came.
+// Listings are all, in path order; while a Ledger follows the history, in the order in which they came.
 func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
 
 // listingPath is the path of the listing of a slug.
@@ -51,10 +51,10 @@ func listingPath(slug string) string { return "implementations/" + slug + ".json
 // BySlug is the listing in the file of that slug, nil where there is none.
 func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }
 
-// BySlugText are the listings whose text has this slug, in any letter case.
+// BySlugText are the listings whose text has this slug, in any letter case, in path order.
 func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
 
-// ByDID are the listings of a DID in any spelling and letter case.
+// ByDID are the listings of a DID in any spelling and letter case, in path order.
 func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(text) }
 
 // Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
@@ -118,7 +118,7 @@ func (st *Standing) readRules(ctx context.Context) (err error) {
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	return &Standing{Tree: t, listings: newListings(0), revoked: map[pin]string{}, anchors: map[string]string{},
+	return &Standing{Tree: t, listings: newListings(), revoked: map[pin]string{}, anchors: map[string]string{},
 		twins: map[string]string{}}
 }
 

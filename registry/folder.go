@@ -181,6 +181,15 @@ func (c *folderCache) put(id gitstore.ID, path string, f *folder) {
 	}
 }
 
+// clear lets all go.
+func (c *folderCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.order, c.size = nil, 0
+	clear(c.folders)
+	clear(c.latest)
+}
+
 func (f *folder) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
 
 // nothing is a folder that is not there.

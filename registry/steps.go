@@ -70,6 +70,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 			}
 			before = step.Result
 		}
+		r.folders.clear() // which f read: of the next commits there are others
 	}
 	return ctx.Err()
 }
