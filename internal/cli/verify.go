@@ -614,9 +614,9 @@ func (t *told) write() error {
 	opts := t.v.out.reportOptions(t.v.sys)
 	opts.Color = false
 	for _, r := range t.v.out.reports {
-		format, file, _ := strings.Cut(r, "=")
-		if file == toStdout {
-			continue
+		format, file, ok := strings.Cut(r, "=")
+		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+			continue // the arguments are refused, which says so, or stdout gets it
 		}
 		var err error
 		switch format {
@@ -651,7 +651,7 @@ func (v *verification) failed(cause error) error {
 	v.targets = nil
 	t := newTold(v)
 	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
-	if t.format == "text" {
+	if t.format == "text" || !slices.Contains(report.Formats, t.format) {
 		t.format = "" // stderr says it
 	}
 	if err := t.add(rep); err != nil {
