@@ -15,7 +15,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -190,15 +189,13 @@ func (a *audit) unused(check string) ([]verdict.Finding, error) {
 		if l.Check != check || a.used[i] {
 			continue
 		}
-		if a.cfg.Verified != "" {
-			switch _, err := a.repo.FirstParents(a.git, l.Commit, a.cfg.Verified); {
-			case err == nil:
-				continue
-			case !errors.Is(err, registry.ErrNotAncestor) && !errors.Is(err, gitstore.ErrNotFound):
-				return nil, err
-			}
+		past, err := reached(a.git, a.repo, l.Commit, a.cfg.Verified)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, l.Unused())
+		if !past {
+			out = append(out, l.Unused())
+		}
 	}
 	return out, nil
 }
