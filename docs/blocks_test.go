@@ -21,7 +21,7 @@ import (
 
 var (
 	shownCall = regexp.MustCompile(
-		"(?m)(?:^ {4,}(?:[^`\n]*[ /])?|^exec |`)oap-gate(?:@sha256:<digest of a release>)? +([a-z-][^\n`]*)")
+		"(?m)(?:^ {4,}(?:[^`\n]*[ /])?|^exec |`)oap-gate(?:@sha256:<digest[^>]*>)? +([a-z-][^\n`]*)")
 	stepArgs = regexp.MustCompile(`(?m)^ +args: ([a-z].*)$`)
 	// What ends a command: the shell's, a comment, or a remark in a column of its own.
 	callEnds  = regexp.MustCompile(`  +|[|;&<>#)].*$|, .*$`)
