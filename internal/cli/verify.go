@@ -543,7 +543,7 @@ func newTold(v *verification) *told {
 	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed}
 	t.common = !own(t.format)
 	for _, r := range v.out.reports {
-		format, file, _ := strings.Cut(r, "=")
+		format, file, _ := target(r)
 		t.common = t.common || file != toStdout && !own(format)
 	}
 	return t
@@ -554,7 +554,7 @@ func own(format string) bool { return format == "json" || format == "text" }
 
 func (t *told) files(format string) bool {
 	return slices.ContainsFunc(t.v.out.reports, func(r string) bool {
-		f, file, _ := strings.Cut(r, "=")
+		f, file, _ := target(r)
 		return f == format && file != toStdout
 	})
 }
@@ -614,8 +614,8 @@ func (t *told) write() error {
 	opts := t.v.out.reportOptions(t.v.sys)
 	opts.Color = false
 	for _, r := range t.v.out.reports {
-		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+		format, file, ok := target(r)
+		if !ok || file == toStdout {
 			continue // the arguments are refused, which says so, or stdout gets it
 		}
 		var err error
