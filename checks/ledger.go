@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -25,12 +26,14 @@ type Ledger struct {
 
 	commits []judgedCommit // those that origins tell of
 	origins []origin       // of the listings, by their numbers
-	pins    pinned         // what listings pinned that were judged and stand no more
+	pins    pinned         // of those that were judged and stand no more; by Standing cut down to what is revoked
 
+	mu       sync.Mutex               // of what Origin and pinned recall, which several ask at once
 	part     int                      // of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
 	unread   bool                     // what stands there was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
+	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
 
 // judgedCommit is what an Origin says of a commit: its first parent and its date.
@@ -111,13 +114,14 @@ func (l *Ledger) read(ctx context.Context) error {
 }
 
 // Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
-// go what judging needs: Origin alone may be called from then on.
+// go what judging further commits needs: it answers what was before, and may not Step from then on.
 func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
 	if err := l.read(ctx); err != nil {
 		return nil, err
 	}
-	l.odd, l.pins = nil, pinned{}
+	l.odd = nil
 	st := emptyStanding(t)
+	st.followed = l
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +130,8 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	}
 	st.listings = l.state.listings
 	st.listings.sort()
-	l.state = st
+	l.state, l.revoked = st, st.revoked
+	l.pins.keep(l.revoked)
 	return st, nil
 }
 
@@ -144,6 +149,8 @@ func (l *Ledger) origin(path string) (origin, bool) {
 
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at, found := l.origin(path)
 	var o Origin
 	if found {
@@ -177,7 +184,12 @@ func (l *Ledger) recall(ctx context.Context) error {
 	}
 	l.before = map[string]earlierOrigin{}
 	pins := pinned{}
-	defer func() { maps.Copy(l.pins, pins) }()
+	defer func() {
+		if l.revoked != nil {
+			pins.keep(l.revoked)
+		}
+		maps.Copy(l.pins, pins)
+	}()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
 		for _, c := range step.Changes {
 			if registry.KindOf(c.Path) == registry.Governance {
@@ -420,9 +432,16 @@ func (p pinned) add(path, sha256 string, issued time.Time) {
 	}
 }
 
+// keep drops the Receipts that no revocation names.
+func (p pinned) keep(revoked map[pin]string) {
+	maps.DeleteFunc(p, func(at pin, _ time.Time) bool { return revoked[at] == "" })
+}
+
 // pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned and pins no more; of it
 // only the time of issue.
 func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at := pin{slugOf(path), sha256}
 	issued, found := l.pins[at]
 	if !found && l.verified != "" {
