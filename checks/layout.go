@@ -425,9 +425,9 @@ func folderFindings(r *Run) (verdict.Outcome, error) {
 			if err != nil {
 				return out, err
 			}
-			e, err := r.Range.Result.Leaf(path)
-			if err != nil {
-				return out, err
+			e := before // without reading the result's folder, which the base's or the changes show
+			if i, found := indexOf(r.Range.Changes, path); found {
+				e = r.Range.Changes[i].Head
 			}
 			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a folder of this name are misplaced records
