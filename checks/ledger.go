@@ -242,7 +242,8 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	for _, c := range step.Changes {
 		// Of new records it only counts whether there are any, and the first commit may bring a million.
 		if isRecord(c) && (c.Base != nil || len(run.Subjects) == 0) {
-			run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
+			run.Subjects = append(run.Subjects,
+				&Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
 		}
 	}
 	out, err := runAppendOnlyRegistry(run)

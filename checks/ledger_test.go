@@ -78,7 +78,8 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 		t.Fatal(err)
 	}
 	if n := l.state.Len() + len(l.files); n != 10 || len(l.origins) != l.state.Len() {
-		t.Errorf("%d files, want 10; of %d listings %d are known by what brought them", n, l.state.Len(), len(l.origins))
+		t.Errorf("%d files, want 10; of %d listings %d are known by what brought them", n, l.state.Len(),
+			len(l.origins))
 	}
 	return out
 }

@@ -14,8 +14,8 @@ func TestPacked(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 123456789, time.UTC)
 	for _, l := range []*Listed{
 		{Path: "implementations/ada.json"},
-		{Path: "implementations/ada.json", Slug: "ada", Name: "Ada", ToolDID: "did:web:ada.example", ReceiptSHA256: sum,
-			Level: "L5.A", Issued: at, Expires: at.Add(90 * 24 * time.Hour), Provisional: true},
+		{Path: "implementations/ada.json", Slug: "ada", Name: "Ada", ToolDID: "did:web:ada.example",
+			ReceiptSHA256: sum, Level: "L5.A", Issued: at, Expires: at.Add(90 * 24 * time.Hour), Provisional: true},
 		{Path: "implementations", Slug: "ADA", ReceiptSHA256: strings.ToUpper(sum), Level: "\x00"},
 		{Path: "implementations/a/\xff.txt", Slug: "a\x00b", Name: strings.Repeat("n", 60_000), ReceiptSHA256: "abc",
 			Issued: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
@@ -28,7 +28,8 @@ func TestPacked(t *testing.T) {
 
 func TestListingsAreInPathOrder(t *testing.T) {
 	ls := newListings()
-	want := []string{"implementations", "implementations/a.json", "implementations/a/b.json", "implementations/b\x7f.json"}
+	want := []string{"implementations", "implementations/a.json", "implementations/a/b.json",
+		"implementations/b\x7f.json"}
 	for _, path := range []string{want[2], want[0], want[3], want[1]} {
 		ls.add(pack(&Listed{Path: path}))
 	}
