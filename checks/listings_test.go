@@ -15,7 +15,8 @@ func TestPacked(t *testing.T) {
 	for _, l := range []*Listed{
 		{Path: "implementations/ada.json"},
 		{Path: "implementations/ada.json", Slug: "ada", Name: "Ada", ToolDID: "did:web:ada.example",
-			ReceiptSHA256: sum, Level: "L5.A", Issued: at, Expires: at.Add(90 * 24 * time.Hour), Provisional: true},
+			ReceiptSHA256: sum, Level: "L5.A", Issued: at, Expires: at.Add(90 * 24 * time.Hour),
+			Provisional: true},
 		{Path: "implementations", Slug: "ADA", ReceiptSHA256: strings.ToUpper(sum), Level: "\x00"},
 		{Path: "implementations/a/\xff.txt", Slug: "a\x00b", Name: strings.Repeat("n", 60_000), ReceiptSHA256: "abc",
 			Issued: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
