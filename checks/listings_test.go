@@ -19,7 +19,8 @@ func TestPacked(t *testing.T) {
 			Provisional: true},
 		{Path: "implementations", Slug: "ADA", ReceiptSHA256: strings.ToUpper(sum), Level: "\x00"},
 		{Path: "implementations/a/\xff.txt", Slug: "a\x00b", Name: strings.Repeat("n", 60_000), ReceiptSHA256: "abc",
-			Issued: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
+			Issued:  time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC),
+			Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
 	} {
 		if diff := cmp.Diff(l, pack(l).unpack()); diff != "" {
 			t.Errorf("%.40q:\n%s", l.Path, diff)
