@@ -282,11 +282,13 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, who
 func refused(rep *verdict.Report) []string {
 	var paths []string
 	for r := range rep.Results.All() {
-		own := !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check })
-		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" && !slices.Contains(paths, r.Subject) {
+		if r.Verdict != verdict.Failed || path.Ext(r.Subject) != ".json" {
+			continue
+		}
+		if !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check }) {
 			paths = append(paths, r.Subject)
 		}
 	}
 	slices.Sort(paths)
-	return paths
+	return slices.Compact(paths)
 }

@@ -183,12 +183,16 @@ const codeNoFinding = "no-finding"
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
 	"see the check that the message names; once it passes, this one is judged"}}
 
-// findings are those of the report in its order.
+// findings are those of the report in its order. Behind the last of them no more results are read.
 func (r *run) findings() iter.Seq[placed] {
 	return func(yield func(placed) bool) {
+		left := sum(r.severities[:])
+		if left == 0 {
+			return
+		}
 		for result := range r.Results.All() {
 			for f := range findingsOf(result) {
-				if !yield(f) {
+				if left--; !yield(f) || left == 0 {
 					return
 				}
 			}

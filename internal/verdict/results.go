@@ -317,7 +317,8 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 		}
 		heads = append(heads, &head{rest: rest})
 		heads = slices.DeleteFunc(heads, func(h *head) bool { return !h.advance() })
-		for len(heads) > 0 && s.failed(nil) == nil {
+		ended := s.failed(nil) != nil
+		for len(heads) > 0 && !ended {
 			least := 0
 			for i, h := range heads[1:] {
 				if s.order.compare(h.result, heads[least].result) < 0 {
@@ -329,7 +330,7 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 				return
 			}
 			if !h.advance() {
-				heads = slices.Delete(heads, least, least+1)
+				heads, ended = slices.Delete(heads, least, least+1), s.failed(nil) != nil
 			}
 		}
 	}
@@ -375,10 +376,14 @@ func (h *head) advance() bool {
 		h.err = io.ErrUnexpectedEOF
 	}
 	h.result.Subject = h.subject
+	if h.err == nil {
+		return true
+	}
 	if errors.Is(h.err, io.EOF) {
 		h.err = io.ErrUnexpectedEOF
 	}
-	return h.err == nil || h.spool.failed(h.err) == nil
+	h.spool.failed(h.err)
+	return false
 }
 
 // texts are the texts of a finding, in the order in which the file has them.
