@@ -115,7 +115,7 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			continue
 		}
 		if len(result.Findings) > 0 {
-			text, err := a.text(&result)
+			text, err := a.text(result)
 			if err != nil {
 				return err
 			}

@@ -126,6 +126,9 @@ func newRun(r *verdict.Report) *run {
 				all.checks = append(all.checks, result.Check)
 			}
 			n[result.Verdict]++
+			if isSilent(result) {
+				continue
+			}
 			for f := range findingsOf(result) {
 				all.severities[f.Severity]++
 			}
@@ -191,6 +194,9 @@ func (r *run) findings() iter.Seq[placed] {
 			return
 		}
 		for result := range r.Results.All() {
+			if isSilent(result) {
+				continue
+			}
 			for f := range findingsOf(result) {
 				if left--; !yield(f) || left == 0 {
 					return
@@ -198,6 +204,12 @@ func (r *run) findings() iter.Seq[placed] {
 			}
 		}
 	}
+}
+
+// isSilent reports whether findingsOf are none, as of most results of an audit.
+func isSilent(result verdict.Result) bool {
+	_, blocks := blocking(result.Verdict)
+	return !blocks && len(result.Findings) == 0
 }
 
 // findingsOf are the findings of a result. One that blocks and has none, because the evidence it needed was not to be

@@ -174,11 +174,13 @@ func newOrder(catalogue []Rule) order {
 	return o
 }
 
-func (o order) compare(a, b Result) int {
-	if by := strings.Compare(a.Subject, b.Subject); by != 0 {
+func (o order) compare(a, b Result) int { return o.places(a.Subject, a.Check, b.Subject, b.Check) }
+
+func (o order) places(subject, check, otherSubject, otherCheck string) int {
+	if by := strings.Compare(subject, otherSubject); by != 0 {
 		return by
 	}
-	return cmp.Compare(o[a.Check], o[b.Check])
+	return cmp.Compare(o[check], o[otherCheck])
 }
 
 // spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after
@@ -321,12 +323,15 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 		for len(heads) > 0 && !ended {
 			least := 0
 			for i, h := range heads[1:] {
-				if s.order.compare(h.result, heads[least].result) < 0 {
+				first := heads[least]
+				if s.order.places(h.subject, h.result.Check, first.subject, first.result.Check) < 0 {
 					least = i + 1
 				}
 			}
 			h := heads[least]
-			if !yield(h.result) {
+			r := *h.result
+			r.Subject = h.subject
+			if !yield(r) {
 				return
 			}
 			if !h.advance() {
@@ -338,13 +343,13 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 
 // head is the next result of a run, or of the rest.
 type head struct {
-	result  Result
+	result  *Result // of subject, whatever it says itself
+	subject string
 	rest    []Result // nil: of a run
 	spool   *spool
 	in      *bufio.Reader
 	left    int    // results in the run
 	longest uint64 // that a text can be
-	subject string
 	err     error
 }
 
@@ -354,7 +359,7 @@ func (h *head) advance() bool {
 		if len(h.rest) == 0 {
 			return false
 		}
-		h.result, h.rest = h.rest[0], h.rest[1:]
+		h.result, h.subject, h.rest = &h.rest[0], h.rest[0].Subject, h.rest[1:]
 		return true
 	}
 	if h.left == 0 {
@@ -371,11 +376,10 @@ func (h *head) advance() bool {
 	case what == ofResult:
 		h.result = h.read()
 	case what-ofEqual < uint64(len(h.spool.once)):
-		h.result = h.spool.once[what-ofEqual]
+		h.result = &h.spool.once[what-ofEqual]
 	default:
 		h.err = io.ErrUnexpectedEOF
 	}
-	h.result.Subject = h.subject
 	if h.err == nil {
 		return true
 	}
@@ -413,8 +417,8 @@ func appendResult(b []byte, r Result) []byte {
 	return b
 }
 
-func (h *head) read() Result {
-	r := Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text()}
+func (h *head) read() *Result {
+	r := &Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text()}
 	for range h.uint() {
 		f := Finding{Severity: Severity(h.byte()), Basis: Basis(h.byte())}
 		f.Line, f.Column = int(h.int()), int(h.int())
