@@ -109,14 +109,17 @@ func (rs *Results) BySubject() iter.Seq[[]Result] {
 func (rs *Results) keptBySubject() iter.Seq[[]Result] {
 	at := map[string]int{}
 	var groups [][]Result
-	for _, r := range rs.kept {
-		i, ok := at[r.Subject]
-		if !ok {
-			i = len(groups)
-			at[r.Subject] = i
-			groups = append(groups, nil)
+	for from, to := 0, 0; from < len(rs.kept); from = to {
+		for to < len(rs.kept) && rs.kept[to].Subject == rs.kept[from].Subject {
+			to++
 		}
-		groups[i] = append(groups[i], r)
+		side := rs.kept[from:to:to]
+		if i, ok := at[side[0].Subject]; ok {
+			groups[i] = append(groups[i], side...)
+			continue
+		}
+		at[side[0].Subject] = len(groups)
+		groups = append(groups, side)
 	}
 	return slices.Values(groups)
 }
