@@ -368,7 +368,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 			return verdict.Outcome{}, err
 		}
 	}
-	out := twinFindings(r, twins, standing)
+	out := twinFindings(r, twins, standing, 0)
 	folders, err := folderFindings(r)
 	if err != nil {
 		return out, err
@@ -384,13 +384,14 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
-func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
+// twinFindings are those of the twins, and of more that are not named.
+func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	var out verdict.Outcome
 	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
 	for _, t := range standing {
 		stood[t.path], stood[t.other] = true, true
 	}
-	hidden := map[verdict.Severity]int{}
+	hidden := map[verdict.Severity]int{verdict.Error: more}
 	for _, t := range twins {
 		sev := verdict.Error
 		if stood[t.path] && stood[t.other] {
