@@ -222,12 +222,12 @@ func unique(o *verdict.Outcome, s *Subject) {
 	for _, m := range []struct {
 		pointer, code, format, value string
 		landing                      []*Subject
-		standing                     []*Listed
+		standing                     index
 	}{
 		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug,
-			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
+			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.slugs},
 		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.byDID},
 	} {
 		if m.value == "" {
 			continue
@@ -243,9 +243,13 @@ func unique(o *verdict.Outcome, s *Subject) {
 				note(t.Path)
 			}
 		}
-		for _, t := range m.standing {
-			if t.Path != s.Path && !l.replaced[t.Path] {
-				note(t.Path)
+		if s.Run.Audit { // all stand, this one too, and are not looked through for each of them
+			first, count = m.standing.others(m.value, s.Path)
+		} else {
+			for _, t := range m.standing.all(m.value) {
+				if t.Path != s.Path && !l.replaced[t.Path] {
+					note(t.Path)
+				}
 			}
 		}
 		if count == 0 {
