@@ -91,15 +91,17 @@ func TestConformancePage(t *testing.T) {
 	dir := gittest.At(t, t.TempDir())
 	dir.Write("agents/helper/agent.yaml", "opengap: \"0.4\"\nname: helper\nversion: 1.0.0\ndescription: Orders.\n"+
 		"model:\n  provider: anthropic\n  name: some-model\n")
-	dir.Write("agents/helper/skills/orders.py", "import os, requests\nfrom gitagent import skill\n\n@skill(name=\"orders\", "+
-		"description=\"Looks up an order.\")\ndef find_order(id):\n    return requests.get(query=id, url=os.environ[\"ORDERS_URL\"])\n")
+	dir.Write("agents/helper/skills/orders.py", "import os, requests\nfrom gitagent import skill\n\n"+
+		"@skill(name=\"orders\", description=\"Looks up an order.\")\ndef find_order(id):\n"+
+		"    return requests.get(query=id, url=os.environ[\"ORDERS_URL\"])\n")
 	dir.Write("agents/helper/tests/test_orders.py", "from skills.orders import find_order\n")
 	dir.Write("agents/helper/.gitignore", ".env\n*.pyc\n__pycache__/\n")
 	dir.Write("agents/helper/README.md", "# helper\n")
-	capture, missing := os.ReadFile(filepath.Join("..", "..", "shared", "data", "aaep", "real", "transfer-accept.jsonl"))
+	capture, missing := os.ReadFile(filepath.FromSlash("../../shared/data/aaep/real/transfer-accept.jsonl"))
 	dir.Write("transfer.jsonl", string(capture))
 	t.Chdir(dir.Dir)
-	for _, m := range regexp.MustCompile(`(?m)^    \$ oap-gate (.*)\n((?:(?:    .*)?\n)*)`).FindAllStringSubmatch(text, -1) {
+	example := regexp.MustCompile(`(?m)^    \$ oap-gate (.*)\n((?:(?:    .*)?\n)*)`)
+	for _, m := range example.FindAllStringSubmatch(text, -1) {
 		switch {
 		case strings.Contains(m[1], " oasis "): // TestProviderExampleOfTheDocumentation
 			continue

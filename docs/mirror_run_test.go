@@ -379,7 +379,7 @@ func TestMirrorPageRest(t *testing.T) {
 
 	o.key()
 	named := func(line string) string {
-		return regexp.MustCompile(`'[a-z.-]+\+…'`).ReplaceAllString(line, `"$public"`)
+		return regexp.MustCompile(`'[a-z.-]+\+…'`).ReplaceAllLiteralString(line, `"$public"`)
 	}
 	audit := named(o.shown(`(?m)^    (oap-gate audit --checkpoint .* --sign-key .*)$`)) + "\n"
 	o.ends(0, "work", "public=$(key mirror-a.example.org)\n"+audit+audit+

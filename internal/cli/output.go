@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -58,8 +60,7 @@ func (o *outputFlags) check() error {
 		return err
 	}
 	for _, r := range o.reports {
-		format, file, _ := strings.Cut(r, "=")
-		if !slices.Contains(report.Formats, format) || file == "" {
+		if format, _, ok := target(r); !ok {
 			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
 			if slices.Contains(report.Formats, format) {
 				fix = "name the file too: --report " + format + "=FILE"
@@ -71,6 +72,12 @@ func (o *outputFlags) check() error {
 		return usagef("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
 	}
 	return misplaced
+}
+
+// target takes FORMAT=FILE apart, and reports whether it is that.
+func target(flag string) (format, file string, ok bool) {
+	format, file, _ = strings.Cut(flag, "=")
+	return format, file, slices.Contains(report.Formats, format) && file != ""
 }
 
 // crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
@@ -163,15 +170,19 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
 		}
 	}
+	var files []reportFile
 	for _, r := range o.reports {
-		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+		format, path, ok := target(r)
+		if !ok || path == toStdout {
 			continue // the arguments are refused, which says so, or stdout gets it last
 		}
 		if first == "" {
-			first = file
+			first = path
 		}
-		note("writing report "+file, report.WriteFile(file, format, rep, opts))
+		files = append(files, reportFile{format, path})
+	}
+	for i, err := range writeFiles(files, rep, opts) {
+		note("writing report "+files[i].path, err)
 	}
 	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
 		note("writing the job summary", report.AppendFile(path, "markdown", rep, opts))
@@ -182,9 +193,28 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 	return errors.Join(errs...)
 }
 
+// reportFile is where a report of a format goes.
+type reportFile struct{ format, path string }
+
+// writeFiles writes reports side by side, and gives the error of each.
+func writeFiles(files []reportFile, rep *verdict.Report, opts report.Options) []error {
+	errs := make([]error, len(files))
+	var writing sync.WaitGroup
+	var crashed crash.Carrier
+	for i, f := range files {
+		writing.Go(func() {
+			defer crashed.Catch(nil)
+			errs[i] = report.WriteFile(f.path, f.format, rep, opts)
+		})
+	}
+	writing.Wait()
+	crashed.Rethrow()
+	return errs
+}
+
 func (o *outputFlags) stdoutFormat(sys IO) string {
 	for _, r := range o.reports {
-		if format, file, _ := strings.Cut(r, "="); file == toStdout && slices.Contains(report.Formats, format) {
+		if format, file, ok := target(r); ok && file == toStdout {
 			return format
 		}
 	}
