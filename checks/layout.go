@@ -221,13 +221,14 @@ func unique(o *verdict.Outcome, s *Subject) {
 	l := s.Run.landed()
 	for _, m := range []struct {
 		pointer, code, format, value string
-		landing                      []*Subject
-		standing                     []*Listed
+		key                          string // that all share who have the value
+		landing                      map[string][]*Subject
+		standing                     func(string) []*Listed
 	}{
-		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug,
-			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
+		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
+			l.slugs, s.Run.Base.BySlugText},
 		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.ByDID},
 	} {
 		if m.value == "" {
 			continue
@@ -238,14 +239,18 @@ func unique(o *verdict.Outcome, s *Subject) {
 				first = path
 			}
 		}
-		for _, t := range m.landing {
+		for _, t := range m.landing[m.key] {
 			if t != s {
 				note(t.Path)
 			}
 		}
-		for _, t := range m.standing {
-			if t.Path != s.Path && !l.replaced[t.Path] {
-				note(t.Path)
+		if s.Run.Audit { // all stand, this one too, and are not looked through for each of them
+			first, count = s.Run.Base.others(m.pointer, m.key, s.Path, m.standing)
+		} else {
+			for _, t := range m.standing(m.key) {
+				if t.Path != s.Path && !l.replaced[t.Path] {
+					note(t.Path)
+				}
 			}
 		}
 		if count == 0 {
@@ -368,7 +373,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 			return verdict.Outcome{}, err
 		}
 	}
-	out := twinFindings(r, twins, standing)
+	out := twinFindings(r, twins, standing, 0)
 	folders, err := folderFindings(r)
 	if err != nil {
 		return out, err
@@ -384,13 +389,14 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
-func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
+// twinFindings are those of the twins, and of more that are not named.
+func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	var out verdict.Outcome
 	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
 	for _, t := range standing {
 		stood[t.path], stood[t.other] = true, true
 	}
-	hidden := map[verdict.Severity]int{}
+	hidden := map[verdict.Severity]int{verdict.Error: more}
 	for _, t := range twins {
 		sev := verdict.Error
 		if stood[t.path] && stood[t.other] {

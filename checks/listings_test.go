@@ -103,3 +103,28 @@ func TestListingsOfOneHash(t *testing.T) {
 		t.Errorf("%d listings, want 2", ls.count)
 	}
 }
+
+// others tells what looking through all does, each time that it is asked.
+func TestOthers(t *testing.T) {
+	for n := range 5 {
+		st := emptyStanding(nil)
+		for i := range n {
+			st.listings.add(pack(&Listed{Path: listingPath(string(rune('e' - i))), ToolDID: "did:web:vega.example"}))
+		}
+		all := st.ByDID("did:web:vega.example")
+		for range 2 {
+			for i, l := range all {
+				first := ""
+				if n > 1 {
+					first = all[min(1, 1-min(i, 1))].Path
+				}
+				if got, count := st.others("", "did:web:vega.example", l.Path, st.ByDID); got != first || count != n-1 {
+					t.Errorf("of %d: others of %s are %d, the first %q; want %d, %q", n, l.Path, count, got, n-1, first)
+				}
+			}
+		}
+		if got, count := st.others("", "did:web:lyra.example", "", st.ByDID); got != "" || count != 0 {
+			t.Errorf("others of a DID without listings are %d, the first %q", count, got)
+		}
+	}
+}
