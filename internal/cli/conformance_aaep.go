@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -278,7 +277,7 @@ func readText(sys IO, name string) (string, []byte, error) {
 		data, err := capped.ReadFile(name, aaep.MaxText)
 		return name, data, err
 	}
-	data, err := capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), aaep.MaxText)
+	data, err := capped.ReadAll(sys.Stdin, aaep.MaxText)
 	return "stdin", data, err
 }
 
