@@ -383,7 +383,7 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return l.pins[at], nil
 }
 
-// remove takes back what keep made count.
+// remove takes back what add made count.
 func (st *Standing) remove(f scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
