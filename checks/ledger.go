@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -21,11 +22,14 @@ type Ledger struct {
 	files map[string]scanned  // by path, of the data folders
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 	last  map[string]Origin   // by path, of the data folders
+	pins  pinned              // by Standing cut down to those that are revoked
 
+	mu       sync.Mutex               // of what Origin and pinned recall, which several ask at once
 	part     int                      // of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
 	unread   bool                     // what stands there was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
+	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
 
 // earlierOrigin is what the history up to a verified commit says of a path.
@@ -45,8 +49,8 @@ type Origin struct {
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
 	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]Origin{}, part: defaultPart}
-	l.state.pins, l.state.followed = pinned{}, l
+		last: map[string]Origin{}, pins: pinned{}, part: defaultPart}
+	l.state.followed = l
 	return l
 }
 
@@ -90,15 +94,15 @@ func (l *Ledger) read(ctx context.Context) error {
 }
 
 // Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
-// go what judging needs: Origin alone may be called from then on.
+// go what judging further commits needs: it answers what was before, and may not Step from then on.
 func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
 	if err := l.read(ctx); err != nil {
 		return nil, err
 	}
 	files := l.files
-	l.state, l.files, l.odd = emptyStanding(nil), nil, nil
-	l.state.pins = pinned{}
+	l.state, l.files, l.odd = nil, nil, nil
 	st := emptyStanding(t)
+	st.followed = l
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
@@ -110,11 +114,15 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 			st.Listings = append(st.Listings, f.listed)
 		}
 	}
+	l.revoked = st.revoked
+	l.pins.keep(l.revoked)
 	return st, nil
 }
 
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	b, found := l.last[path]
 	if l.verified != "" && (!found || b.First.IsZero()) {
 		if err := l.recall(ctx); err != nil {
@@ -141,7 +149,12 @@ func (l *Ledger) recall(ctx context.Context) error {
 	}
 	l.before = map[string]earlierOrigin{}
 	pins := pinned{}
-	defer func() { maps.Copy(l.state.pins, pins) }()
+	defer func() {
+		if l.revoked != nil {
+			pins.keep(l.revoked)
+		}
+		maps.Copy(l.pins, pins)
+	}()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
 		for _, c := range step.Changes {
 			if registry.KindOf(c.Path) == registry.Governance {
@@ -338,7 +351,7 @@ func (l *Ledger) apply(step *registry.Step, r result) {
 	l.state.add(*r.now)
 	l.last[r.path] = Origin{step.Base.Commit(), step.Commit.When, first}
 	if r.now.listed != nil {
-		l.state.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
+		l.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
 	}
 }
 
@@ -352,15 +365,22 @@ func (p pinned) add(path, sha256 string, issued time.Time) {
 	}
 }
 
+// keep drops the Receipts that no revocation names.
+func (p pinned) keep(revoked map[pin]string) {
+	maps.DeleteFunc(p, func(at pin, _ *registry.Listing) bool { return revoked[at] == "" })
+}
+
 // pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned.
 func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at := pin{slugOf(path), sha256}
-	if l.state.pins[at] == nil && l.verified != "" {
+	if l.pins[at] == nil && l.verified != "" {
 		if err := l.recall(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return l.state.pins[at], nil
+	return l.pins[at], nil
 }
 
 // remove takes back what keep made count.

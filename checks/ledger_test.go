@@ -82,3 +82,57 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 	}
 	return out
 }
+
+// TestPinnedBefore holds that what a revocation at the head revokes is known of the one walk through the history, from
+// its root or from what was verified on: reading the history again for each of them takes hours.
+func TestPinnedBefore(t *testing.T) {
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
+base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: Renew},
+  {revoke: ada, sha256: "$pin(ada,1)"}, {commit: Revoke}, {listing: cyd}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	ctx := t.Context()
+	chain, err := repo.FirstParents(ctx, "", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := repo.Tree(ctx, chain[len(chain)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := w.Pin("ada", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, verified := range append([]string{""}, chain...) {
+		l := NewLedger(repo)
+		if verified != "" {
+			l = LedgerAt(repo, verified)
+		}
+		err := repo.Steps(ctx, verified, "main", func(s *registry.Step) error {
+			_, err := l.Step(ctx, s)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := l.Standing(ctx, tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := &Run{Context: ctx, Base: st, Audit: true} // without a repository nothing is read again
+		if got, err := pinning(run, st.BySlug("ada"), old); err != nil || got == nil || got.Issued.IsZero() {
+			t.Errorf("from commit %d on: the revoked Receipt was pinned by %v, error %v", n, got, err)
+		}
+		if len(l.pins) != 1 {
+			t.Errorf("from commit %d on: %d Receipts are kept, one is revoked", n, len(l.pins))
+		}
+	}
+}

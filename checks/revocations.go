@@ -275,7 +275,8 @@ func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
 	if l.ReceiptSHA256 == sha256 {
 		return r.Base.Listing(r.Context, l)
 	}
-	if r.Base.followed != nil {
+	// Of what stands at an audited head the ledger knows the Receipts that the names of revocations have.
+	if r.Base.followed != nil && (!r.Audit || r.Base.revoked[pin{slugOf(l.Path), sha256}] != "") {
 		return r.Base.followed.pinned(r.Context, l.Path, sha256)
 	}
 	pins, err := pinsOf(r, l.Path)

@@ -29,9 +29,7 @@ type Standing struct {
 	revoked map[pin]string    // path of the revocation
 	anchors map[string]string // workflow id -> path, the last where there are several
 	twins   map[string]string // workflow id of several anchors -> path of the first
-	// pins are all that listings pin or ever pinned, where the history was followed; else nil.
-	pins pinned
-	// followed is the ledger that follows the history, else nil.
+	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
 }
 

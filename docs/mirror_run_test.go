@@ -3,8 +3,6 @@ package docs_test
 import (
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
@@ -24,13 +22,53 @@ import (
 
 const registryURL = "https://github.com/openagentprotocol-OAP/oap-registry"
 
-// operator runs what the page shows, with a folder of its own for / and a registry of the shape of the public one.
+// shell runs what the page shows, with a folder of its own for /.
+type shell struct {
+	t     *testing.T
+	page  string
+	files map[string]string
+	root  string
+}
+
+// newShell is a shell in which git knows the registry's public name as that of origin, and the program has further
+// flags where it audits or mirrors.
+func newShell(t *testing.T, root, origin string, flags ...string) *shell {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the page's commands are those of a POSIX shell")
+	}
+	s := &shell{t: t, page: page(t, "mirror.md"), files: blocks(t), root: root}
+	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "tmp"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("bin/oap-gate", fmt.Sprintf("#!/bin/sh\ncase $1 in\nmerge) exec '%[1]s' \"$@\";;\nesac\n"+
+		"exec '%[1]s' \"$@\" '%[2]s'\n", self, strings.Join(flags, "' '")))
+	s.write("bin/oap-audit", s.here(s.files["oap-audit"]))
+	s.write(".gitconfig", fmt.Sprintf("[user]\n\tname = M\n\temail = m@registry.example\n[url %q]\n\tinsteadOf = %s\n",
+		origin, registryURL))
+	return s
+}
+
+// shown is what the page shows by a pattern: its first group, or all of it.
+func (s *shell) shown(pattern string) string {
+	s.t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(s.page)
+	if m == nil {
+		s.t.Fatalf("the page shows no %s", pattern)
+	}
+	return m[len(m)-1]
+}
+
+// operator is a shell beside a registry of the shape of the public one.
 type operator struct {
-	t       *testing.T
+	*shell
 	world   *fixture.World
-	page    string
-	files   map[string]string
-	root    string
 	origin  string // bare; served at url
 	url     string
 	work    string // a clone that pushes there
@@ -39,47 +77,27 @@ type operator struct {
 
 func newOperator(t *testing.T) *operator {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the page's commands are those of a POSIX shell")
-	}
-	text, err := os.ReadFile("mirror.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := t.TempDir()
 	shape, err := os.ReadFile(filepath.Join("..", "testdata", "registry", "real-shape.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &operator{t: t, page: string(text), files: blocks(t), root: t.TempDir()}
-	if o.world, err = fixture.Build(filepath.Join(o.root, "world"), shape); err != nil {
+	world, err := fixture.Build(filepath.Join(root, "world"), shape)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { o.world.Close() })
-	served := filepath.Join(o.root, "served")
+	t.Cleanup(func() { world.Close() })
+	served := filepath.Join(root, "served")
 	server, err := ghtest.ServeGit(served)
 	if err != nil {
 		t.Skip("NOT TESTED: ", err)
 	}
 	t.Cleanup(server.Close)
-	o.origin, o.url = filepath.Join(served, "origin.git"), server.URL+"/origin.git"
-	o.work = filepath.Join(o.root, "work")
-	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "served", "tmp"} {
-		if err := os.Mkdir(filepath.Join(o.root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := &operator{world: world, origin: filepath.Join(served, "origin.git"), url: server.URL + "/origin.git",
+		work: filepath.Join(root, "work")}
 	// The flags by which the test's world stands for the clock and the web.
-	program := fmt.Sprintf("#!/bin/sh\ncase $1 in\nmerge) exec '%[1]s' \"$@\";;\nesac\nexec '%[1]s' \"$@\" '%[2]s'\n",
-		self, strings.Join(o.world.Args()[2:], "' '"))
-	o.write("bin/oap-gate", program)
-	o.write("bin/oap-audit", o.here(o.files["oap-audit"]))
-	o.write(".gitconfig", fmt.Sprintf("[user]\n\tname = M\n\temail = m@registry.example\n[url %q]\n\tinsteadOf = %s\n",
-		o.url, registryURL))
-	o.git(".", "clone", "-q", "--bare", "--branch", "main", o.world.Repo.Dir, o.origin)
+	o.shell = newShell(t, root, o.url, world.Args()[2:]...)
+	o.git(".", "clone", "-q", "--bare", "--branch", "main", world.Repo.Dir, o.origin)
 	o.git(".", "clone", "-q", o.origin, o.work)
 	o.sign()
 	for _, found := range regexp.MustCompile(`(?m)^(?:ExecStart=\S*oap-gate |      )(mirror https\S+ .*)$`).
@@ -90,53 +108,53 @@ func newOperator(t *testing.T) *operator {
 }
 
 // here is a text in which the page's folders are those of the test.
-func (o *operator) here(text string) string {
-	return strings.NewReplacer("/var/lib/prometheus/node-exporter", o.root+"/prometheus", "/var/lib/oap", o.root+"/oap",
-		"/usr/local/bin/", o.root+"/bin/", "/data", o.root+"/data", "/reports", o.root+"/reports").Replace(text)
+func (s *shell) here(text string) string {
+	return strings.NewReplacer("/var/lib/prometheus/node-exporter", s.root+"/prometheus", "/var/lib/oap", s.root+"/oap",
+		"/usr/local/bin/", s.root+"/bin/", "/data", s.root+"/data", "/reports", s.root+"/reports").Replace(text)
 }
 
-func (o *operator) write(name, text string) {
-	o.t.Helper()
-	if err := os.WriteFile(filepath.Join(o.root, name), []byte(text), 0o755); err != nil {
-		o.t.Fatal(err)
+func (s *shell) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.root, name), []byte(text), 0o755); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
 // sh runs a script of the page, in a folder of the test's root.
-func (o *operator) sh(dir, script string, env ...string) (int, string) {
-	o.t.Helper()
-	c := exec.Command("sh", "-euc", o.here(script))
-	c.Dir = filepath.Join(o.root, dir)
-	c.Env = append([]string{"HOME=" + o.root, "PATH=" + filepath.Join(o.root, "bin") + ":" + os.Getenv("PATH"),
-		"TMPDIR=" + filepath.Join(o.root, "tmp"), "OAP_GATE_OF_THE_DOCS=1", "GIT_CONFIG_NOSYSTEM=1",
+func (s *shell) sh(dir, script string, env ...string) (int, string) {
+	s.t.Helper()
+	c := exec.Command("sh", "-euc", s.here(script))
+	c.Dir = filepath.Join(s.root, dir)
+	c.Env = append([]string{"HOME=" + s.root, "PATH=" + filepath.Join(s.root, "bin") + ":" + os.Getenv("PATH"),
+		"TMPDIR=" + filepath.Join(s.root, "tmp"), "OAP_GATE_OF_THE_DOCS=1", "GIT_CONFIG_NOSYSTEM=1",
 		"LC_ALL=C"}, env...)
 	out, err := c.CombinedOutput()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return failed.ExitCode(), string(out)
 	} else if err != nil {
-		o.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return 0, string(out)
 }
 
 // ends runs a script that must end with a status.
-func (o *operator) ends(want int, dir, script string, env ...string) string {
-	o.t.Helper()
-	status, out := o.sh(dir, script, env...)
+func (s *shell) ends(want int, dir, script string, env ...string) string {
+	s.t.Helper()
+	status, out := s.sh(dir, script, env...)
 	if status != want {
-		o.t.Errorf("%s\nends with %d, want %d\n%s", script, status, want, out)
+		s.t.Errorf("%s\nends with %d, want %d\n%s", script, status, want, out)
 	}
 	return out
 }
 
-func (o *operator) git(dir string, args ...string) string {
-	o.t.Helper()
+func (s *shell) git(dir string, args ...string) string {
+	s.t.Helper()
 	c := exec.Command("git", append([]string{"-C", dir}, args...)...)
-	c.Env = []string{"HOME=" + o.root, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+	c.Env = []string{"HOME=" + s.root, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
 		"GIT_AUTHOR_DATE=2026-05-12T12:00:00Z", "GIT_COMMITTER_DATE=2026-05-12T12:00:00Z"}
 	out, err := c.CombinedOutput()
 	if err != nil {
-		o.t.Fatalf("git %q: %v\n%s", args, err, out)
+		s.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -203,6 +221,7 @@ func TestMirrorPageRuns(t *testing.T) {
 	}
 	good := o.git(o.work, "rev-parse", "HEAD")
 	o.day(0, good)
+	o.ends(0, "oap", "test -s registry.checkpoint -a -s report.json -a -s report.html -a -s ../prometheus/oap.prom")
 
 	o.git(o.work, "commit", "-q", "--amend", "--allow-empty", "-m", "Another eleventh")
 	bad := o.push()
@@ -229,47 +248,95 @@ func TestMirrorPageRuns(t *testing.T) {
 	o.day(1, good)
 }
 
-// TestMirrorPageShards runs the sharded audits of the page, and joins them as it says.
+// TestMirrorPageShards runs the sharded audits of the page, each shard a process of its own, and holds that what they
+// merge is the report of one run, byte for byte.
 func TestMirrorPageShards(t *testing.T) {
-	o := newOperator(t)
+	root := t.TempDir()
+	registry := filepath.Join(root, "registry")
+	if _, err := fixture.Generate(registry, fixture.Bulk{Listings: 30, Commits: 5}); err != nil {
+		t.Fatal(err)
+	}
+	s := newShell(t, root, registry, "--offline", "--at", fixture.Clock.Format(time.RFC3339))
+	tip := s.git(registry, "rev-parse", "main")
+	report := func(dir string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(root, dir, "whole.json"))
+		if err != nil || len(text) == 0 {
+			t.Fatalf("a report of %d bytes, %v", len(text), err)
+		}
+		return string(text)
+	}
+	s.ends(0, "oap", "git clone --quiet --bare "+registryURL+" r\n"+
+		"oap-gate audit --repo r --rev "+tip+" --report json=whole.json")
+	whole := report("oap")
+
 	var job struct {
 		Spec struct {
-			Template struct {
-				Spec struct{ Containers []struct{ Args []string } }
+			Completions int
+			Template    struct {
+				Spec struct {
+					Containers []struct {
+						Env           []struct{ Name, Value string }
+						Command, Args []string
+					}
+				}
 			}
 		}
 	}
-	decode(t, o.files["job.yaml"], &job)
-	tip := o.git(o.work, "rev-parse", "HEAD")
-	for i := range 2 {
-		o.ends(0, ".", job.Spec.Template.Spec.Containers[0].Args[0], fmt.Sprint("JOB_COMPLETION_INDEX=", i), "SHARDS=2",
-			"TIP="+tip)
-		o.ends(0, ".", "rm -r /data/registry.git") // each has a volume of its own
+	decode(t, s.files["job.yaml"], &job)
+	container := job.Spec.Template.Spec.Containers[0]
+	env := map[string]string{}
+	for _, e := range container.Env {
+		env[e.Name] = e.Value
 	}
-	merge := regexp.MustCompile(`(?m)^    (oap-gate merge /reports.*)$`).FindString(o.page)
-	o.ends(0, ".", merge)
+	if !slices.Equal(container.Command, []string{"sh", "-euc"}) || job.Spec.Completions != 8 ||
+		env["SHARDS"] != "8" || len(env["TIP"]) != 40 {
+		t.Fatalf("the Job is %+v", job)
+	}
+	for i := range 8 {
+		s.ends(0, ".", container.Args[0], fmt.Sprint("JOB_COMPLETION_INDEX=", i), "SHARDS=8", "TIP="+tip)
+		s.ends(0, ".", "rm -r /data/registry.git") // each has a volume of its own
+	}
+	s.ends(0, "data", s.shown(`(?m)^    (oap-gate merge /reports.*)$`)+" --report json=whole.json")
+	if got := report("data"); got != whole {
+		t.Errorf("the Job's shards make\n%s\nand one run makes\n%s", got, whole)
+	}
 
 	type steps []struct{ Run string }
 	var matrix struct {
-		Jobs struct{ Tip, Shard, Merge struct{ Steps steps } }
+		Jobs struct {
+			Tip, Merge struct{ Steps steps }
+			Shard      struct {
+				Strategy struct{ Matrix struct{ Shard []int } }
+				Env      map[string]string
+				Steps    steps
+			}
+		}
 	}
-	decode(t, o.files["matrix.yml"], &matrix)
+	decode(t, s.files["matrix.yml"], &matrix)
 	run := func(of steps, with string) string {
-		for _, s := range of {
-			if strings.Contains(s.Run, with) {
-				return s.Run
+		for _, step := range of {
+			if strings.Contains(step.Run, with) {
+				return step.Run
 			}
 		}
 		t.Fatalf("no step of the matrix runs %s", with)
 		return ""
 	}
-	o.ends(0, "tmp", run(matrix.Jobs.Tip.Steps, "ls-remote"), "GITHUB_OUTPUT="+filepath.Join(o.root, "output"))
-	if told, err := os.ReadFile(filepath.Join(o.root, "output")); err != nil || string(told) != "tip="+tip+"\n" {
+	jobs := matrix.Jobs
+	s.ends(0, "tmp", run(jobs.Tip.Steps, "ls-remote"), "GITHUB_OUTPUT="+filepath.Join(root, "output"))
+	if told, err := os.ReadFile(filepath.Join(root, "output")); err != nil || string(told) != "tip="+tip+"\n" {
 		t.Errorf("the matrix finds %q, %v", told, err)
 	}
-	o.ends(0, "tmp", run(matrix.Jobs.Shard.Steps, "audit")+"\nmkdir shard-1 && mv shard.json shard-1", "TIP="+tip,
-		"SHARD=1/1")
-	o.ends(0, "tmp", run(matrix.Jobs.Merge.Steps, "merge"))
+	for _, n := range jobs.Shard.Strategy.Matrix.Shard {
+		own := fmt.Sprintf("mkdir shard-%[1]d && cd shard-%[1]d\n", n)
+		s.ends(0, "tmp", own+run(jobs.Shard.Steps, "audit"), "TIP="+tip,
+			"SHARD="+strings.ReplaceAll(jobs.Shard.Env["SHARD"], "${{ matrix.shard }}", fmt.Sprint(n)))
+	}
+	s.ends(0, "tmp", run(jobs.Merge.Steps, "merge")+" --report json=whole.json")
+	if got := report("tmp"); got != whole {
+		t.Errorf("the matrix's shards make\n%s\nand one run makes\n%s", got, whole)
+	}
 }
 
 func decode(t *testing.T, text string, v any) {
@@ -279,8 +346,18 @@ func decode(t *testing.T, text string, v any) {
 	}
 }
 
+// key builds the page's program that makes keys.
+func (s *shell) key() {
+	s.t.Helper()
+	s.write("tmp/key.go", s.files["key.go"])
+	if out, err := exec.CommandContext(s.t.Context(), "go", "build", "-o", filepath.Join(s.root, "bin", "key"),
+		filepath.Join(s.root, "tmp", "key.go")).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // TestMirrorPageRest holds the blocks that are no daily command: the Deployment runs the mirror of the first line, what
-// is accepted can be read, the program that makes keys is one, and a checkpoint is signed by such a key.
+// is accepted can be read, a checkpoint is signed by a key of the page's program, and compared with another's.
 func TestMirrorPageRest(t *testing.T) {
 	o := newOperator(t)
 	var deployment struct {
@@ -299,18 +376,105 @@ func TestMirrorPageRest(t *testing.T) {
 	if a, err := mirror.ParseAccepted([]byte(strings.Join(lines, ""))); err != nil || len(a.Lines) != 2 {
 		t.Errorf("what is accepted: %+v, %v", a, err)
 	}
-	if _, err := parser.ParseFile(token.NewFileSet(), "key.go", o.files["key.go"], 0); err != nil {
-		t.Error(err)
+
+	o.key()
+	named := func(line string) string {
+		return regexp.MustCompile(`'[a-z.-]+\+…'`).ReplaceAllLiteralString(line, `"$public"`)
 	}
-	private, public, err := note.GenerateKey(nil, "mirror-a.example.org")
+	audit := named(o.shown(`(?m)^    (oap-gate audit --checkpoint .* --sign-key .*)$`)) + "\n"
+	o.ends(0, "work", "public=$(key mirror-a.example.org)\n"+audit+audit+
+		"grep '^— mirror-a.example.org ' registry.checkpoint")
+
+	compare := named(o.shown(`(?m)^    (oap-gate audit --only consistency .*)$`))
+	public := strings.TrimSpace(o.ends(0, "work", "key mirror-b.example.net"))
+	o.ends(0, "work", "oap-gate audit --origin registry.example.org/oap --checkpoint theirs.checkpoint "+
+		"--sign-key note.key --verify-key '"+public+"'\ncp theirs.checkpoint before")
+	o.ends(0, "work", compare, "public="+public)
+	o.git(o.work, "commit", "-q", "--amend", "--allow-empty", "-m", "Another eleventh")
+	if out := o.ends(1, "work", compare, "public="+public); !strings.Contains(out, "[history-rewritten]") {
+		t.Error(out)
+	}
+	o.ends(0, "work", "cmp theirs.checkpoint before")
+}
+
+// TestMirrorPagePeers makes a keyring as the page does, of a maintainer's key and the forge's, and compares
+// with another mirror, its clone and its checkpoint.
+func TestMirrorPagePeers(t *testing.T) {
+	for _, program := range []string{"gpg", "gpgconf", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed: WHOSE SIGNATURE, AND TWO MIRRORS, OF docs/mirror.md WERE NOT RUN")
+		}
+	}
+	o := newOperator(t)
+	home, err := os.MkdirTemp("", "gpg") // the agent's socket needs a short path
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.write("work/note.key", private+"\n")
-	sign := regexp.MustCompile(`(?m)^    (oap-gate audit --checkpoint .* --sign-key .*)$`).FindString(o.page)
-	o.ends(0, "work", strings.Replace(sign, "mirror-a.example.org+…", public, 1))
-	if text, err := os.ReadFile(filepath.Join(o.work, "registry.checkpoint")); err != nil ||
-		!strings.Contains(string(text), "\n— mirror-a.example.org ") {
-		t.Errorf("the checkpoint is %q, %v", text, err)
+	gpg := "GNUPGHOME=" + home + " gpg --batch --quiet --pinentry-mode loopback " +
+		"--faked-system-time 20260512T120000!"
+	t.Cleanup(func() {
+		o.ends(0, ".", "GNUPGHOME="+home+" gpgconf --kill all")
+		if err := os.RemoveAll(home); err != nil {
+			t.Error(err)
+		}
+	})
+	o.write("bin/gpg-then", "#!/bin/sh\nexport "+strings.Replace(gpg, " gpg", "\nexec gpg", 1)+" \"$@\"\n")
+	for _, name := range []string{"maintainer", "forge"} {
+		o.ends(0, ".", gpg+" --passphrase '' --quick-gen-key "+name+"@registry.example ed25519 sign never")
+	}
+	o.git(o.work, "checkout", "-q", "--orphan", "signed")
+	for _, name := range []string{"maintainer", "forge"} {
+		o.git(o.work, "-c", "gpg.program="+filepath.Join(o.root, "bin", "gpg-then"), "-c",
+			"user.signingkey="+name+"@registry.example", "commit", "-q", "-S", "--allow-empty", "-m", "By the "+name)
+	}
+	o.push()
+
+	o.write(".curlrc", fmt.Sprintf("cacert = %q\nconnect-to = \"::%s\"\n", filepath.Join(o.world.Dir, "ca.pem"),
+		o.world.Web.Addr()))
+	o.world.Web.Page("https://github.com/web-flow.gpg",
+		[]byte(o.ends(0, ".", gpg+" --export --armor forge@registry.example")))
+	o.ends(0, "oap", "mkdir maintainers\n"+gpg+" --export --armor maintainer@registry.example >maintainers/m.asc")
+	o.ends(0, "oap", o.shown(`(?m)^    export GNUPGHOME=(?s:.*?)\n\n`))
+
+	for _, line := range regexp.MustCompile(`(?m)^    (git .*oap/registry.git.*)$`).FindAllString(o.page, -1) {
+		o.ends(0, ".", line)
+	}
+	other := filepath.Join(filepath.Dir(o.origin), "oap-registry.git")
+	o.git(".", "clone", "-q", "--bare", o.origin, other)
+	watch := strings.NewReplacer("https://mirror-b.example.net/oap-registry.git",
+		strings.Replace(o.url, "origin.git", "oap-registry.git", 1)).
+		Replace(o.shown(`(?m)^    oap-gate audit .*\\\n      --peer https://mirror-b(?:.*)$`))
+	o.ends(0, "oap", watch+" --report prometheus=oap.prom")
+	o.ends(0, "oap", strings.NewReplacer("registry.git", other, "registry.checkpoint", "theirs").Replace(
+		o.shown(`(?m)^    (oap-gate audit .*)\\\n      --peer https://mirror-b`))+
+		" --require-signed --keyring maintainers.gpg")
+	theirs, err := os.ReadFile(filepath.Join(o.root, "oap", "theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.world.Web.Page("https://mirror-b.example.net/registry.checkpoint", theirs)
+	same := o.shown(`(?m)^    (curl .*/registry.checkpoint \| cmp .*)$`)
+	o.ends(0, "oap", same)
+	o.world.Web.Page("https://mirror-b.example.net/registry.checkpoint", theirs[1:])
+	o.ends(1, "oap", same)
+
+	metrics, err := os.ReadFile(filepath.Join(o.root, "oap", "oap.prom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`oap_gate_[a-z_]+`).FindAllString(o.page, -1)
+	for _, name := range names {
+		if !strings.Contains(string(metrics), "\n# TYPE "+name+" gauge\n") {
+			t.Errorf("no metric %s is written", name)
+		}
+	}
+	if len(names) < 15 {
+		t.Errorf("the page tells of the metrics %q", names)
+	}
+
+	o.git(o.work, "-c", "commit.gpgsign=false", "commit", "-q", "--amend", "--allow-empty", "-m", "Another second")
+	o.git(o.work, "push", "-q", "-f", other, "HEAD:main")
+	if out := o.ends(1, "oap", watch); !strings.Contains(out, "split view") {
+		t.Error(out)
 	}
 }

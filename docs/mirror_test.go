@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -45,5 +46,11 @@ func TestFilesOfTheMirrorPage(t *testing.T) {
 	}
 	if _, err := commitsig.New(nil, []byte(files["allowed_signers"])); err != nil {
 		t.Errorf("allowed_signers: %v", err)
+	}
+	image, _, _ := strings.Cut(page(t, "mirror.md")[strings.Index(page(t, "mirror.md"), "ghcr.io/"):], " ")
+	program := regexp.MustCompile(`(?m)^ENTRYPOINT \["(.*)"\]$`).FindStringSubmatch(page(t, "../Dockerfile"))
+	if text := files["Dockerfile"]; !strings.HasPrefix(text, "FROM "+image) ||
+		!strings.Contains(text, "\nCOPY --from=gate "+program[1]+" ") {
+		t.Errorf("the Dockerfile takes another image than %s, or another file of it than %s", image, program[1])
 	}
 }

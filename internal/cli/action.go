@@ -137,7 +137,7 @@ func (o *outputFlags) reportsInPlace(getenv func(string) string) error {
 		return err
 	}
 	for _, r := range o.reports {
-		_, file, _ := strings.Cut(r, "=")
+		_, file, _ := target(r)
 		if file == toStdout {
 			o.reports = nil
 			return usagef("name a file", "input report names stdout, where the runner reads commands")

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
@@ -144,6 +148,137 @@ func wholeDocuments(t *testing.T, cache string) {
 			t.Errorf("the cache holds %s with other bytes", f.Name())
 		}
 	}
+}
+
+// TestAuditKilledAtSize kills audits at random moments: a report is there as a whole or not at all, never without its
+// checkpoint, and what is left over goes with the next run. With 100,000 listings:
+//
+//	OAP_GATE_KILLS=1 go test ./internal/cli -run '^TestAuditKilledAtSize$' -v -timeout 2h
+func TestAuditKilledAtSize(t *testing.T) {
+	t.Parallel()
+	size, moments := fixture.Bulk{Listings: 200, Commits: 20}, 6
+	if os.Getenv("OAP_GATE_KILLS") != "" {
+		size, moments = fixture.Bulk{Listings: 100_000, Commits: 1000}, 20
+	}
+	dir := t.TempDir()
+	registry, temporary := filepath.Join(dir, "registry"), filepath.Join(dir, "temporary")
+	state, reports := filepath.Join(dir, "kept", "state"), filepath.Join(dir, "kept", "audit.")
+	for _, d := range []string{temporary, filepath.Dir(state)} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := fixture.Generate(registry, size); err != nil {
+		t.Fatal(err)
+	}
+	// start begins an audit of a revision.
+	start := func(rev string) *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command("oap-gate", "audit", "--repo", registry, "--rev", rev, "--offline",
+			"--at", fixture.Clock.Format(time.RFC3339), "--origin", "registry.example", "--checkpoint", state,
+			"--report", "json="+reports+"json", "--report", "html="+reports+"html")
+		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	// there are the names of the files that an audit has left, the temporary ones first, and the digests of the others.
+	there := func() (left []string, whole map[string]string) {
+		t.Helper()
+		whole = map[string]string{}
+		for _, d := range []string{temporary, filepath.Dir(state)} {
+			entries, err := os.ReadDir(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if path := filepath.Join(d, e.Name()); atomicfile.IsTemporary(e.Name()) {
+					left = append(left, path)
+				} else {
+					whole[e.Name()] = digest(t, path)
+				}
+			}
+		}
+		return left, whole
+	}
+
+	if err := start("main~10").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, state)
+	begun := time.Now()
+	if err := start("main").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	left, after := there()
+	if len(left) > 0 || len(after) != 3 || bytes.Equal(read(t, state), before) {
+		t.Fatalf("a run that is not killed leaves %q and %q", left, after)
+	}
+
+	random, killed := rand.New(rand.NewPCG(1, uint64(size.Listings))), 0
+	again := func() {
+		t.Helper()
+		if err := os.WriteFile(state, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"json", "html"} {
+			if err := os.Remove(reports + format); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range moments {
+		again()
+		at := time.Duration(random.Float64() * float64(took))
+		cmd := start("main")
+		timer := time.AfterFunc(at, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // killed, or not
+		if timer.Stop(); !cmd.ProcessState.Exited() {
+			killed++
+		}
+		left, now := there()
+		for name, sum := range now {
+			if sum != after[name] && (name != "state" || !bytes.Equal(read(t, state), before)) {
+				t.Errorf("killed after %v, an audit leaves a %s that is not whole", at, name)
+			}
+		}
+		if moved := now["state"] == after["state"]; !moved && len(now) > 1 {
+			t.Errorf("killed after %v, an audit leaves %q and its checkpoint where it was", at, now)
+		}
+		t.Logf("killed after %v of %v: %d files are whole, %d are left over", at, took, len(now), len(left))
+	}
+	again()
+	left, _ = there()
+	for _, path := range left {
+		then := time.Now().Add(-24 * time.Hour)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := start("main").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if left, now := there(); len(left) > 0 || !maps.Equal(now, after) {
+		t.Errorf("after %d of %d were killed the next run leaves %q and %q, want %q", killed, moments, left, now, after)
+	}
+	t.Logf("%d of %d audits were killed", killed, moments)
+}
+
+// digest is the SHA-256 of a file, which may be larger than memory.
+func digest(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // TestAuditKilledFails holds that no earlier run, whenever it was killed, makes one pass that must fail: one whose

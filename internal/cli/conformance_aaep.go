@@ -262,7 +262,7 @@ func (b *blocks) Write(data []byte) (int, error) {
 // judged takes the values of --report that name a report to judge, rather than one to write.
 func (o *conformanceFlags) judged() (files []string) {
 	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
-		format, _, _ := strings.Cut(r, "=")
+		format, _, _ := target(r)
 		written := slices.Contains(report.Formats, format) && format != r
 		if !written {
 			files = append(files, r)

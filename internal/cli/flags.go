@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -53,6 +54,29 @@ func oneOf(name, value string, known ...string) error {
 		return nil
 	}
 	return usagef("use one of "+strings.TrimPrefix(strings.Join(known, ", "), ", "), "%s %q is not known", name, value)
+}
+
+// givenFlag is a text that, where its flag is given, says something. A script whose variable is not set gives an empty
+// one: taken for left out, it would leave a condition out that the caller set.
+type givenFlag struct{ pflag.Value }
+
+func (g givenFlag) Set(text string) error {
+	if text == "" {
+		return usagef("give it a value, or leave it out", "is empty")
+	}
+	return g.Value.Set(text)
+}
+
+// refuseEmpty makes givenFlags of the texts among the flags of c and of the commands below it.
+func refuseEmpty(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		refuseEmpty(sub)
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" {
+			f.Value = givenFlag{f.Value}
+		}
+	})
 }
 
 // durationFlag is a flag's duration, shown as it was given.

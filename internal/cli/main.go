@@ -172,6 +172,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
 	root.AddCommand(newKey(sys), newList(sys), newFmt(sys))
 	complete(root)
+	refuseEmpty(root)
 	return root
 }
 

@@ -283,10 +283,10 @@ func refused(rep *verdict.Report) []string {
 	var paths []string
 	for r := range rep.Results.All() {
 		own := !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check })
-		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" && !slices.Contains(paths, r.Subject) {
+		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" {
 			paths = append(paths, r.Subject)
 		}
 	}
 	slices.Sort(paths)
-	return paths
+	return slices.Compact(paths)
 }

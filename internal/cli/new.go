@@ -48,9 +48,6 @@ signature of its own that verifies; a slug or a DID that is listed.`),
   oap-gate new my-agent https://agent.example --dry-run`,
 		Args: wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := unset(c, "receipt", "level"); err != nil {
-				return err
-			}
 			return o.run(c.Context(), sys, args[0], args[1])
 		},
 	}

@@ -58,8 +58,7 @@ func (o *outputFlags) check() error {
 		return err
 	}
 	for _, r := range o.reports {
-		format, file, _ := strings.Cut(r, "=")
-		if !slices.Contains(report.Formats, format) || file == "" {
+		if format, _, ok := target(r); !ok {
 			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
 			if slices.Contains(report.Formats, format) {
 				fix = "name the file too: --report " + format + "=FILE"
@@ -71,6 +70,12 @@ func (o *outputFlags) check() error {
 		return usagef("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
 	}
 	return misplaced
+}
+
+// target takes FORMAT=FILE apart, and reports whether it is that.
+func target(flag string) (format, file string, ok bool) {
+	format, file, _ = strings.Cut(flag, "=")
+	return format, file, slices.Contains(report.Formats, format) && file != ""
 }
 
 // crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
@@ -164,8 +169,8 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 		}
 	}
 	for _, r := range o.reports {
-		format, file, ok := strings.Cut(r, "=")
-		if !ok || !slices.Contains(report.Formats, format) || file == toStdout {
+		format, file, ok := target(r)
+		if !ok || file == toStdout {
 			continue // the arguments are refused, which says so, or stdout gets it last
 		}
 		if first == "" {
@@ -184,7 +189,7 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 
 func (o *outputFlags) stdoutFormat(sys IO) string {
 	for _, r := range o.reports {
-		if format, file, _ := strings.Cut(r, "="); file == toStdout && slices.Contains(report.Formats, format) {
+		if format, file, ok := target(r); ok && file == toStdout {
 			return format
 		}
 	}

@@ -24,10 +24,10 @@ func (o *outputFlags) placeReports() error {
 	var kept []string
 	var taken []output
 	for _, r := range o.reports {
-		format, path, ok := strings.Cut(r, "=")
+		_, path, ok := target(r)
 		var err error
 		switch {
-		case !ok || !slices.Contains(report.Formats, format): // refused as such
+		case !ok: // refused as such
 		case path == toStdout && o.format != "":
 			err = usagef("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
 		case path == toStdout:
@@ -52,7 +52,7 @@ func (o *outputFlags) placeReports() error {
 func (o *outputFlags) place(files, folders []output) error {
 	var taken []output
 	for _, r := range o.reports {
-		if _, path, _ := strings.Cut(r, "="); path != toStdout {
+		if _, path, _ := target(r); path != toStdout {
 			taken = append(taken, output{"--report", resolve(path)})
 		}
 	}

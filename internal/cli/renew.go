@@ -60,9 +60,6 @@ With --all it lists what is due and changes nothing.`),
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := unset(c, "receipt", "level"); err != nil {
-				return err
-			}
 			if err := o.check(); err != nil {
 				return err
 			}

@@ -55,9 +55,6 @@ independent; the two others sign the file by oap-gate witness.`),
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
 		Args: wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := unset(c, "receipt-sha256", "evidence-uri", "key-id", "signature"); err != nil {
-				return err
-			}
 			if err := o.check(); err != nil {
 				return err
 			}

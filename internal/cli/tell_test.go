@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // gone is an output whose reader has gone; first is called before that is noticed.
@@ -51,5 +55,81 @@ func TestAssumedHoldsNoPassword(t *testing.T) {
 	o = networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:port"}}
 	if got := o.assumed(); strings.Contains(strings.Join(got, " "), "secret") {
 		t.Errorf("assumed: %q", got)
+	}
+}
+
+// verdicts are the commands that judge a world, each with its flags.
+func verdicts(w *fixture.World) map[string][]string {
+	at := []string{"--at", fixture.Clock.Format(time.RFC3339)}
+	return map[string][]string{
+		"check":  slices.Concat([]string{"check"}, w.Args(), w.RangeArgs()),
+		"audit":  slices.Concat([]string{"audit"}, w.Args()),
+		"verify": slices.Concat([]string{"verify", "https://eve.example"}, at, w.WebArgs()),
+	}
+}
+
+// TestReportTargets holds that a report that has no file is refused before anything is fetched, with what to write
+// instead, and that one that fails when it is written ends the run with exit status 2.
+func TestReportTargets(t *testing.T) {
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, args := range verdicts(w) {
+		for _, c := range []struct{ report, want, fix string }{
+			{"json", `--report "json" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
+			{"json=", `--report "json=" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
+			{"yaml=x", `--report "yaml=x" is not FORMAT=FILE`, "write FORMAT=FILE; the formats are text, json,"},
+			{"json=" + dir, "cannot be written: it is a folder", writable},
+			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", writable},
+			{"json=" + filepath.Join(file, "x"), "cannot be written: ", writable},
+			{"json=/dev/full", "no space left on device", writable},
+		} {
+			late := c.report == "json=/dev/full"
+			if _, err := os.Stat("/dev/full"); late && err != nil {
+				t.Log("NOT TESTED: ", err)
+				continue
+			}
+			w.Web.Forget()
+			var said bytes.Buffer
+			code := Main(append(args, "--report", c.report), IO{Stdout: io.Discard, Stderr: &said,
+				Getenv: noEnvironment})
+			if text := said.String(); code != 2 || !strings.HasPrefix(text, "error: ") ||
+				!strings.Contains(text, c.want) || !strings.Contains(text, "\nfix: "+c.fix) {
+				t.Errorf("%s --report %s: exit status %d\n%s", command, c.report, code, text)
+			}
+			if asked := w.Web.Requests(); (len(asked) > 0) != late {
+				t.Errorf("%s --report %s: %q were asked for", command, c.report, asked)
+			}
+		}
+	}
+}
+
+// TestColour holds that the text is coloured on a terminal alone, where nothing speaks against it, and wherever it is
+// asked for.
+func TestColour(t *testing.T) {
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
+	for command, args := range verdicts(w) {
+		for _, c := range []struct {
+			color, name, value string
+			terminal, want     bool
+		}{
+			{"auto", "TERM", "xterm", true, true},
+			{"auto", "NO_COLOR", "", true, true},
+			{"auto", "NO_COLOR", "1", true, false},
+			{"auto", "TERM", "dumb", true, false},
+			{"auto", "TERM", "xterm", false, false},
+			{"never", "TERM", "xterm", true, false},
+			{"always", "NO_COLOR", "1", false, true},
+		} {
+			var out bytes.Buffer
+			code := Main(append(args, "--color", c.color), IO{Stdout: &out, Stderr: io.Discard, OutTerminal: c.terminal,
+				Getenv: func(name string) string { return map[string]string{c.name: c.value}[name] }})
+			if got := strings.Contains(out.String(), "\x1b["); code != 0 || got != c.want {
+				t.Errorf("%s %+v: exit status %d, coloured: %t\n%s", command, c, code, got, out.String())
+			}
+		}
 	}
 }

@@ -59,10 +59,9 @@ func (o *verifyOptions) bind(c *cobra.Command) {
 }
 
 // check refuses what no run could use.
-func (o *verifyOptions) check(c *cobra.Command) error {
+func (o *verifyOptions) check() error {
 	files := o.manifest != "" || o.receipt != "" || o.didDocument != ""
 	return inOrder(
-		func() error { return unset(c, "registry", "rev", "level", "trusted-suites", "targets", "receipt") },
 		o.networkFlags.check,
 		o.outputFlags.check,
 		func() error {
@@ -82,17 +81,6 @@ func (o *verifyOptions) check(c *cobra.Command) error {
 		},
 		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
 	)
-}
-
-// unset refuses a flag that was given without a value, as a script does whose variable is not set: taken for left out,
-// it would leave a condition out that the caller set.
-func unset(c *cobra.Command, names ...string) error {
-	for _, name := range names {
-		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return usagef("give it a value, or leave it out", "--%s is empty", name)
-		}
-	}
-	return nil
 }
 
 func newVerify(sys IO) *cobra.Command {
@@ -116,7 +104,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 			v := &verification{sys: sys, out: &o.outputFlags}
 			v.cfg.Tool, v.cfg.Assumed, v.now = version(), o.assumed(), o.now()
 			defer v.crash(&err)
-			if err := o.check(cmd); err != nil {
+			if err := o.check(); err != nil {
 				return v.failed(err)
 			}
 			if err := o.prepare(cmd.Context(), v, args); err != nil {
@@ -555,7 +543,7 @@ func newTold(v *verification) *told {
 	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed}
 	t.common = !own(t.format)
 	for _, r := range v.out.reports {
-		format, file, _ := strings.Cut(r, "=")
+		format, file, _ := target(r)
 		t.common = t.common || file != toStdout && !own(format)
 	}
 	return t
@@ -566,7 +554,7 @@ func own(format string) bool { return format == "json" || format == "text" }
 
 func (t *told) files(format string) bool {
 	return slices.ContainsFunc(t.v.out.reports, func(r string) bool {
-		f, file, _ := strings.Cut(r, "=")
+		f, file, _ := target(r)
 		return f == format && file != toStdout
 	})
 }
@@ -626,9 +614,9 @@ func (t *told) write() error {
 	opts := t.v.out.reportOptions(t.v.sys)
 	opts.Color = false
 	for _, r := range t.v.out.reports {
-		format, file, _ := strings.Cut(r, "=")
-		if file == toStdout {
-			continue
+		format, file, ok := target(r)
+		if !ok || file == toStdout {
+			continue // the arguments are refused, which says so, or stdout gets it
 		}
 		var err error
 		switch format {
@@ -663,7 +651,7 @@ func (v *verification) failed(cause error) error {
 	v.targets = nil
 	t := newTold(v)
 	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
-	if t.format == "text" {
+	if t.format == "text" || !slices.Contains(report.Formats, t.format) {
 		t.format = "" // stderr says it
 	}
 	if err := t.add(rep); err != nil {

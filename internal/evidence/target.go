@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"context"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -51,10 +51,13 @@ func CollectTarget(ctx context.Context, s Source, t Target,
 	return f
 }
 
-// IsHTTPS reports whether a text begins as an https URL does, and is no longer than a URL may be.
+// IsHTTPS reports whether a text is an https URL that names a host, and is no longer than a URL may be.
 func IsHTTPS(uri string) bool {
-	const scheme = "https://"
-	return len(uri) > len(scheme) && len(uri) <= maxURL && strings.EqualFold(uri[:len(scheme)], scheme)
+	if len(uri) > maxURL {
+		return false
+	}
+	u, err := url.Parse(uri)
+	return err == nil && u.Scheme == "https" && u.Hostname() != ""
 }
 
 // The documents that may be at hand.

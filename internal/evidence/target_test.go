@@ -51,7 +51,8 @@ func TestCollectTargetBounded(t *testing.T) {
 
 func TestIsHTTPS(t *testing.T) {
 	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false,
-		"":                                       false,
+		"": false, "https:///r.json": false, "https://:443/r.json": false, "https://?a": false, "https:a": false,
+		"//a": false, "https://[::1/r.json": false, "https://[::1]/r.json": true,
 		"https://" + strings.Repeat("a", maxURL): false} {
 		if got := IsHTTPS(text); got != want {
 			t.Errorf("%.20q: %v", text, got)

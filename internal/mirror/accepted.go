@@ -133,9 +133,13 @@ func (v *Verified) takes(ctx context.Context, repo *registry.Repository, head, c
 	return !was, err
 }
 
-// reached reports whether a commit is on the first-parent chain of a tip; of none, it is not.
+// reached reports whether a commit is on the first-parent chain of a tip; of none, it is not, nor is the id of what is
+// no commit.
 func reached(ctx context.Context, repo *registry.Repository, commit, tip string) (bool, error) {
 	if tip == "" {
+		return false, nil
+	}
+	if _, err := repo.Commit(ctx, commit); errors.Is(err, gitstore.ErrMalformed) {
 		return false, nil
 	}
 	_, err := repo.FirstParents(ctx, commit, tip)

@@ -15,7 +15,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -190,15 +189,13 @@ func (a *audit) unused(check string) ([]verdict.Finding, error) {
 		if l.Check != check || a.used[i] {
 			continue
 		}
-		if a.cfg.Verified != "" {
-			switch _, err := a.repo.FirstParents(a.git, l.Commit, a.cfg.Verified); {
-			case err == nil:
-				continue
-			case !errors.Is(err, registry.ErrNotAncestor) && !errors.Is(err, gitstore.ErrNotFound):
-				return nil, err
-			}
+		past, err := reached(a.git, a.repo, l.Commit, a.cfg.Verified)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, l.Unused())
+		if !past {
+			out = append(out, l.Unused())
+		}
 	}
 	return out, nil
 }
@@ -297,7 +294,7 @@ func (a *audit) records() error {
 	if !a.ofRecords() {
 		return nil // to read them all and say nothing of them takes longer than the history
 	}
-	if a.cut {
+	if !a.whole {
 		return a.unreached()
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
@@ -305,12 +302,7 @@ func (a *audit) records() error {
 		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(gate.MaxMemo),
 		Reach: gate.Reach(a.src, a.head)}
 	var err error
-	if a.whole {
-		run.Base, err = a.ledger.Standing(a.git, a.tree)
-	} else {
-		run.Base, err = checks.NewStanding(a.git, a.tree, func(string) bool { return true })
-	}
-	if err != nil {
+	if run.Base, err = a.ledger.Standing(a.git, a.tree); err != nil {
 		return err
 	}
 	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
@@ -380,13 +372,16 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]gat
 		})
 }
 
-// unreached says of each check that judges records that the budget left no time for any: who brought a record, and
-// when, is not known until the whole history was walked.
+// unreached says of each check that judges records that the budget, or a signal, left no time for any: who brought a
+// record, and when, is not known until the whole history was walked.
 func (a *audit) unreached() error {
+	said := verdict.Outcome{Doubtful: "interrupted before any record was judged"}
+	if a.cut {
+		said = gate.BudgetSpent("no record was judged")
+	}
 	for _, c := range checks.All {
 		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {
-			err := a.join.Add(c.Rule(), checks.RegistrySubject, gate.BudgetSpent("no record was judged"))
-			if err != nil {
+			if err := a.join.Add(c.Rule(), checks.RegistrySubject, said); err != nil {
 				return err
 			}
 		}

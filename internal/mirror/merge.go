@@ -41,8 +41,13 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	whole := *parts[0].Report
 	seen := map[int]bool{}
 	of := 0
+	first, last := whole.EvaluatedAt, whole.EvaluatedAt
 	for _, p := range parts {
 		i, n := 0, 0
+		farthest := first
+		if last.Sub(p.EvaluatedAt) > p.EvaluatedAt.Sub(first) {
+			farthest = last
+		}
 		if p.Mode != "audit" || p.Verdict == verdict.Errored {
 			return refuse("one is of the mode %q with the verdict %q", p.Mode, p.Verdict)
 		}
@@ -61,9 +66,9 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 			return refuse("shard %s was interrupted", p.Shard)
 		case p.Head != whole.Head:
 			return refuse("one is about %s, another about %s", whole.Head, p.Head)
-		case p.EvaluatedAt.Sub(whole.EvaluatedAt).Abs() > maxApart:
+		case p.EvaluatedAt.Sub(farthest).Abs() > maxApart:
 			return refuse("one was evaluated at %s, another at %s, more than %s apart",
-				whole.EvaluatedAt.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), plain.Span(maxApart))
+				farthest.Format(time.RFC3339), p.EvaluatedAt.Format(time.RFC3339), plain.Span(maxApart))
 		case p.Tool != whole.Tool:
 			return refuse("one was made by %s (%s), another by %s (%s)", whole.Tool.Version, whole.Tool.Commit,
 				p.Tool.Version, p.Tool.Commit)
@@ -79,6 +84,12 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 			return refuse("shard %s judged another part of the history, or by other keys", p.Shard)
 		}
 		of, seen[i] = n, true
+		if p.EvaluatedAt.Before(first) {
+			first = p.EvaluatedAt
+		}
+		if p.EvaluatedAt.After(last) {
+			last = p.EvaluatedAt
+		}
 	}
 	for i := 1; i <= of; i++ {
 		if !seen[i] {
@@ -87,7 +98,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	}
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
-	whole.Commits = nil
+	whole.Commits, whole.EvaluatedAt = nil, last
 	if spool.File != nil {
 		whole.Results.Spool(spool, catalogue())
 	}
@@ -124,17 +135,14 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 
 // addPart adds the report of a shard of so many to the whole.
 func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
-	whole.Counts.Records += p.Counts.Records
 	whole.Commits = append(whole.Commits, p.Commits...)
-	if p.EvaluatedAt.After(whole.EvaluatedAt) {
-		whole.EvaluatedAt = p.EvaluatedAt
-	}
 	places := map[string]int{}
 	for i, rule := range catalogue() {
 		places[rule.ID] = i + 1
 	}
 	var last verdict.Result
-	return p.Read(verdict.Records{
+	var counts verdict.Counts // of what is read, which what the shard says of itself must be
+	err := p.Read(verdict.Records{
 		Listing: func(l verdict.Listing) error {
 			whole.Listings = append(whole.Listings, l)
 			return nil
@@ -144,6 +152,11 @@ func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 			return nil
 		},
 		Result: func(r verdict.Result) error {
+			if worst := r.Worst(); worst.Worse(r.Verdict) {
+				return fmt.Errorf("%w: shard %s has a finding of %s on %q that makes it %s, and says %s", ErrMerge,
+					p.Shard, r.Check, r.Subject, worst, r.Verdict)
+			}
+			counts.Add(r.Verdict)
 			// Every shard judges the history and the registry as a whole; a record is of one.
 			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(own,
 				func(c *check) bool { return c.ID == r.Check }) {
@@ -158,11 +171,20 @@ func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 				return fmt.Errorf("%w: the results of shard %s are not in order, each once: %s on %q", ErrMerge,
 					p.Shard, r.Check, r.Subject)
 			}
+			if last.Subject != r.Subject {
+				counts.Records++
+			}
 			last = r
 			whole.Results.Add(r)
 			return nil
 		},
 	})
+	if err == nil && (counts != p.Counts || counts.Verdict() != p.Verdict) {
+		err = fmt.Errorf("%w: shard %s says %s and counts %+v, its results give %s and %+v", ErrMerge, p.Shard,
+			p.Verdict, p.Counts, counts.Verdict(), counts)
+	}
+	whole.Counts.Records += counts.Records
+	return err
 }
 
 // sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,8 +67,21 @@ func TestMergeRefuses(t *testing.T) {
 	result := func(check string, shard int) verdict.Result {
 		return verdict.Result{Check: check, Subject: path(shard), Verdict: verdict.Passed}
 	}
+	broken := []verdict.Finding{{Severity: verdict.Error, Code: "slug-mismatch"}}
 	for want, edit := range map[string]func(*verdict.Report){
-		"": func(r *verdict.Report) { r.Results.Add(result("layout", 2), result("schema", 2)) },
+		"Skip:0 Manual:0}, its results give pass and {Records:0": func(r *verdict.Report) {
+			r.Counts = verdict.Counts{Records: 1, Pass: 1}
+		},
+		"says pass and counts {Records:0 Pass:0 Fail:1": func(r *verdict.Report) { r.Counts.Fail = 1 },
+		"its results give pass and {":                   func(r *verdict.Report) { r.Verdict = verdict.Failed },
+		"counts {Records:-1 ":                           func(r *verdict.Report) { r.Counts.Records = -1 },
+		"has a finding of layout on": func(r *verdict.Report) {
+			one := result("layout", 2)
+			one.Findings = broken
+			r.Results.Add(one)
+		},
+		"more than 1 day apart": func(r *verdict.Report) { r.EvaluatedAt = r.EvaluatedAt.Add(24*time.Hour + 1) },
+		"":                      func(r *verdict.Report) { r.Results.Add(result("layout", 2), result("schema", 2)) },
 		"shard 2/2 leaves out results, as --summary-only has it": func(r *verdict.Report) {
 			r.Omitted = []string{"pass"}
 		},
@@ -82,10 +96,35 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		second := frame(2)
 		edit(second)
+		for range second.Results.All() {
+			second.Counts.Records = 1
+			second.Counts.Pass++
+		}
 		_, err := mirror.Merge([]mirror.Part{part(t, frame(1)), part(t, second)}, verdict.Spool{})
 		if (err == nil) != (want == "") ||
 			err != nil && (!errors.Is(err, mirror.ErrMerge) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestMergeWithinADay holds that all shards are of one day, in whatever order they are named.
+func TestMergeWithinADay(t *testing.T) {
+	at := func(shard int, hours int) mirror.Part {
+		return part(t, &verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed,
+			Shard: fmt.Sprintf("%d/3", shard), EvaluatedAt: fixture.Clock.Add(time.Duration(hours) * time.Hour)})
+	}
+	for _, c := range []struct {
+		hours [3]int
+		taken bool
+	}{{[3]int{0, 12, 24}, true}, {[3]int{12, 0, 24}, true}, {[3]int{12, 0, 25}, false}, {[3]int{0, 1, 25}, false}} {
+		parts := []mirror.Part{at(1, c.hours[0]), at(2, c.hours[1]), at(3, c.hours[2])}
+		whole, err := mirror.Merge(parts, verdict.Spool{})
+		if (err == nil) != c.taken {
+			t.Errorf("%v: error %v", c.hours, err)
+		}
+		if c.taken && !whole.EvaluatedAt.Equal(fixture.Clock.Add(24*time.Hour)) {
+			t.Errorf("%v: evaluated at %s", c.hours, whole.EvaluatedAt)
 		}
 	}
 }

@@ -1,7 +1,5 @@
 package repoconfig
 
-import "strings"
-
 // Row is one check of the table in RFC 0026 section 6, and the ids of the gate's checks that hold it.
 type Row struct {
 	Name   string   // as the RFC spells it
@@ -29,14 +27,4 @@ func Missing(section6 []Row, covered map[string]bool) []Row {
 // branch on which they land.
 func Minimum() Protection {
 	return Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1, UpToDate: true}
-}
-
-// Table is section6 in Markdown, for the documentation.
-func Table(section6 []Row) string {
-	var b strings.Builder
-	b.WriteString("| RFC 0026 section 6 | check ids |\n|---|---|\n")
-	for _, row := range section6 {
-		b.WriteString("| " + row.Name + " | `" + strings.Join(row.Checks, "`, `") + "` |\n")
-	}
-	return b.String()
 }

@@ -112,6 +112,35 @@ type Counts struct {
 	Manual       int `json:"manual,omitempty" jsonschema:"description=requirements that people attest\\, since nobody can see them from outside"`
 }
 
+// Add counts the verdict of one more result.
+func (c *Counts) Add(v Verdict) {
+	switch v {
+	case Passed:
+		c.Pass++
+	case Failed:
+		c.Fail++
+	case Inconclusive:
+		c.Inconclusive++
+	case Warned:
+		c.Warn++
+	case Skipped:
+		c.Skip++
+	case Manual:
+		c.Manual++
+	}
+}
+
+// Verdict is that of a run with these results.
+func (c Counts) Verdict() Verdict {
+	switch {
+	case c.Fail > 0:
+		return Failed
+	case c.Inconclusive > 0:
+		return Inconclusive
+	}
+	return Passed
+}
+
 // The verdicts of one Result, beside Passed, Failed and Inconclusive.
 const (
 	Warned  Verdict = "warn"
@@ -263,6 +292,26 @@ func (r *Result) Join(o Result) {
 	sortFindings(r.Findings)
 }
 
+// Worst is what the findings come to by themselves, which no honest Result is better than.
+func (r *Result) Worst() Verdict {
+	worst := Skipped
+	for _, f := range r.Findings {
+		v := Failed
+		switch f.Severity {
+		case Notice:
+			continue
+		case Warning:
+			v = Warned
+		case Doubt:
+			v = Inconclusive
+		}
+		if v.Worse(worst) {
+			worst = v
+		}
+	}
+	return worst
+}
+
 // Worse reports whether v weighs more than o where both are verdicts of one check on one subject.
 func (v Verdict) Worse(o Verdict) bool {
 	ranks := []Verdict{Manual, Skipped, Passed, Warned, Inconclusive, Failed}
@@ -279,29 +328,12 @@ func sortFindings(all []Finding) {
 // where not all of them could be read.
 func (r *Report) Settle(catalogue []Rule) {
 	r.Results.sort(newOrder(catalogue))
-	r.Counts = Counts{Records: r.Counts.Records}
-	r.Verdict, r.RetryAt = Passed, time.Time{}
+	r.Counts, r.RetryAt = Counts{Records: r.Counts.Records}, time.Time{}
 	for result := range r.Results.All() {
 		r.retry(result.Findings)
-		switch result.Verdict {
-		case Passed:
-			r.Counts.Pass++
-		case Failed:
-			r.Counts.Fail++
-			r.Verdict = Failed
-		case Inconclusive:
-			r.Counts.Inconclusive++
-			if r.Verdict != Failed {
-				r.Verdict = Inconclusive
-			}
-		case Warned:
-			r.Counts.Warn++
-		case Skipped:
-			r.Counts.Skip++
-		case Manual:
-			r.Counts.Manual++
-		}
+		r.Counts.Add(result.Verdict)
 	}
+	r.Verdict = r.Counts.Verdict()
 	if err := r.Results.Err(); err != nil {
 		r.Verdict, r.Error = Errored, err.Error()
 	}

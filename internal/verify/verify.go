@@ -51,15 +51,6 @@ type Result struct {
 	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
 }
 
-// Verdict gives the verdict of a step of that name.
-func (r *Result) Verdict(step string) verdict.Verdict {
-	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Step == step })
-	if i < 0 {
-		return verdict.Errored
-	}
-	return r.Steps[i].Verdict
-}
-
 // Verify judges one target by all steps. What could not be had is a step's finding; the error is that of reading the
 // clone, or wraps ErrNotListed, and leaves nothing judged.
 func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*Result, error) {

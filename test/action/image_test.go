@@ -2,19 +2,25 @@ package action_test
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
 func needImage(t *testing.T) {
@@ -133,6 +139,48 @@ func TestDemo(t *testing.T) {
 		if out := docker(t, args...); !strings.Contains(out, "\nall 11 pull requests came out as they must\n") {
 			t.Errorf("docker %q:\n%s", args, out)
 		}
+	}
+}
+
+// The first command of docs/mirror.md keeps a mirror, without git, until it is told to end.
+func TestMirror(t *testing.T) {
+	needImage(t)
+	w := build(t)
+	root := t.TempDir()
+	origin, err := ghtest.ServeGit(root)
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	t.Cleanup(origin.Close)
+	git(t, w, "clone", "-q", "--bare", w.Repo.Dir, filepath.Join(root, "oap-registry"))
+	data := t.TempDir()
+	text := read(t, "../../docs/mirror.md")
+	line := regexp.MustCompile(`\n    docker (run .*) \\\n +(mirror .*)\n`).FindStringSubmatch(text)
+	args := strings.Fields(strings.NewReplacer(
+		"ghcr.io/openagentprotocol-oap/oap-gate@sha256:<digest of a release>", image,
+		"-v oap:/data", "-v "+data+":/data -v "+w.Dir+":/world:ro --network host",
+		"https://github.com/openagentprotocol-OAP", origin.URL).Replace(line[1] + " " + line[2]))
+	for _, f := range w.WebArgs() {
+		args = append(args, strings.Replace(f, w.Dir, "/world", 1))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // which docker hands on to what it runs
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	cmd.Stderr = os.Stderr
+	check(t, cmd.Start())
+	said, err := bufio.NewReader(out).ReadString('\n')
+	check(t, err)
+	stop()
+	err = cmd.Wait()
+	if _, failed := errors.AsType[*exec.ExitError](err); failed || !strings.Contains(said, "pass") {
+		t.Errorf("it ends with %v and said %s", err, said)
+	}
+	tip, err := exec.Command("git", "-C", filepath.Join(data, "registry.git"), "rev-parse", "main").CombinedOutput()
+	if want := commit(t, w, "main"); err != nil || strings.TrimSpace(string(tip)) != want {
+		t.Errorf("the mirror is at %s, %v, want %s", tip, err, want)
 	}
 }
 

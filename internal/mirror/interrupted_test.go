@@ -1,0 +1,57 @@
+package mirror_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// TestInterruptedWalk holds that an audit which is asked to end while it walks through the history tells so, and judges
+// no record: who brought one is not known yet.
+func TestInterruptedWalk(t *testing.T) {
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
+base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin}, {revoke: bob}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	head, err := repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{
+		Config: gate.Config{Selected: func(string) bool { return true }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Verdict != verdict.Inconclusive || rep.Counts.Records != 0 || rep.History.Walked != 0 {
+		t.Errorf("verdict %s of %d records and %d commits, want inconclusive, 0, 0", rep.Verdict, rep.Counts.Records,
+			rep.History.Walked)
+	}
+	open := map[string]bool{}
+	for r := range rep.Results.All() {
+		if r.Subject != checks.RegistrySubject {
+			t.Errorf("%s judged %s", r.Check, r.Subject)
+		}
+		open[r.Check] = r.Verdict == verdict.Inconclusive
+	}
+	for _, id := range []string{"history", "layout", "receipt-fetch", "revocations"} {
+		if !open[id] {
+			t.Errorf("%s is not inconclusive", id)
+		}
+	}
+}
