@@ -30,23 +30,24 @@ func Line(s string) string {
 	for i, size := 0, 0; i < len(s); i += size {
 		var r rune
 		r, size = utf8.DecodeRuneInString(s[i:])
+		mark := r >= utf8.RuneSelf && unicode.IsMark(r)
 		if unicode.IsLetter(r) {
 			marks = maxMarks
-		} else if !unicode.IsMark(r) {
+		} else if !mark {
 			marks = 0
 		}
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case !Visible(r),
-			unicode.IsMark(r) && marks == 0,
+			mark && marks == 0,
 			r == ':' && start,
 			r == '[' && strings.HasSuffix(s[:i], "##"):
 			b.WriteString(spell(r))
 		default:
 			b.WriteRune(r)
 		}
-		if unicode.IsMark(r) && marks > 0 {
+		if mark && marks > 0 {
 			marks--
 		}
 		start = start && r == ' '
@@ -68,6 +69,9 @@ func isPlain(s string) bool {
 // looks like nothing.
 func Visible(r rune) bool {
 	const brailleBlank = '\u2800'
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r <= '~'
+	}
 	return unicode.IsPrint(r) && r != brailleBlank &&
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
