@@ -77,6 +77,9 @@ func Main(args []string, sys IO) (code int) {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	sys.args = args
+	if sys.Stdin == nil {
+		sys.Stdin = strings.NewReader("")
+	}
 	root := Command(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)
