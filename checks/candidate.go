@@ -2,7 +2,6 @@ package checks
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,12 +27,9 @@ func EmptyStanding() *Standing {
 // Refuse takes records away by their paths: whoever keeps the clone does not take them for records.
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
-		if l := st.byPath[path]; l != nil {
-			st.remove(scanned{path: path, listed: l})
-			st.Listings = slices.DeleteFunc(st.Listings, func(o *Listed) bool { return o == l })
-		}
+		st.listings.remove(path)
 		if named := revocationName(path); named != (pin{}) {
-			st.remove(scanned{path: path, revoked: &named})
+			st.remove(&scanned{path: path, revoked: &named})
 		}
 	}
 }

@@ -221,13 +221,14 @@ func unique(o *verdict.Outcome, s *Subject) {
 	l := s.Run.landed()
 	for _, m := range []struct {
 		pointer, code, format, value string
-		landing                      []*Subject
-		standing                     index
+		key                          string // that all share who have the value
+		landing                      map[string][]*Subject
+		standing                     func(string) []*Listed
 	}{
-		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug,
-			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.slugs},
+		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
+			l.slugs, s.Run.Base.BySlugText},
 		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.byDID},
+			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.ByDID},
 	} {
 		if m.value == "" {
 			continue
@@ -238,15 +239,15 @@ func unique(o *verdict.Outcome, s *Subject) {
 				first = path
 			}
 		}
-		for _, t := range m.landing {
+		for _, t := range m.landing[m.key] {
 			if t != s {
 				note(t.Path)
 			}
 		}
 		if s.Run.Audit { // all stand, this one too, and are not looked through for each of them
-			first, count = m.standing.others(m.value, s.Path)
+			first, count = s.Run.Base.others(m.pointer, m.key, s.Path, m.standing)
 		} else {
-			for _, t := range m.standing.all(m.value) {
+			for _, t := range m.standing(m.key) {
 				if t.Path != s.Path && !l.replaced[t.Path] {
 					note(t.Path)
 				}
@@ -430,9 +431,9 @@ func folderFindings(r *Run) (verdict.Outcome, error) {
 			if err != nil {
 				return out, err
 			}
-			e, err := r.Range.Result.Leaf(path)
-			if err != nil {
-				return out, err
+			e := before // without reading the result's folder, which the base's or the changes show
+			if i, found := indexOf(r.Range.Changes, path); found {
+				e = r.Range.Changes[i].Head
 			}
 			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a folder of this name are misplaced records

@@ -3,7 +3,9 @@ package checks
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +21,12 @@ import (
 type Ledger struct {
 	repo  *registry.Repository
 	state *Standing
-	files map[string]scanned  // by path, of the data folders
+	files map[string]file     // by path, of the data folders: what is no listing that can be read
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
-	last  map[string]Origin   // by path, of the data folders
-	pins  pinned              // by Standing cut down to those that are revoked
+
+	commits []judgedCommit // those that origins tell of
+	origins []origin       // of the listings, by their numbers
+	pins    pinned         // of those that were judged and stand no more; by Standing cut down to what is revoked
 
 	mu       sync.Mutex               // of what Origin and pinned recall, which several ask at once
 	part     int                      // of one commit: changes in memory together, unrelated ones
@@ -30,6 +34,23 @@ type Ledger struct {
 	unread   bool                     // what stands there was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
 	revoked  map[pin]string           // what Standing gave; nil: not called yet
+}
+
+// judgedCommit is what an Origin says of a commit: its first parent and its date.
+type judgedCommit struct {
+	parent string
+	when   time.Time
+}
+
+// origin is an Origin by the commits' places in the ledger: that which brought the content, and that from which on
+// First counts. Either is beforeLedger where the ledger does not reach back to it.
+type origin struct{ commit, first uint32 }
+
+const beforeLedger = math.MaxUint32
+
+type file struct {
+	scanned
+	origin
 }
 
 // earlierOrigin is what the history up to a verified commit says of a path.
@@ -48,8 +69,8 @@ type Origin struct {
 
 // NewLedger is the ledger of an empty registry.
 func NewLedger(repo *registry.Repository) *Ledger {
-	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]scanned{}, odd: map[string][]string{},
-		last: map[string]Origin{}, pins: pinned{}, part: defaultPart}
+	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
+		pins: pinned{}, part: defaultPart}
 	l.state.followed = l
 	return l
 }
@@ -77,8 +98,7 @@ func (l *Ledger) read(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			l.files[f.path] = f
-			l.state.add(f)
+			l.stand(f, origin{beforeLedger, beforeLedger})
 		}
 	}
 	known := map[string]bool{}
@@ -102,46 +122,61 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	if err := l.read(ctx); err != nil {
 		return nil, err
 	}
-	files := l.files
-	l.state, l.files, l.odd = nil, nil, nil
+	l.odd = nil
 	st := emptyStanding(t)
 	st.followed = l
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
-	st.reserve(len(files))
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		f := files[path]
-		st.add(f)
-		if f.listed != nil {
-			st.Listings = append(st.Listings, f.listed)
-		}
+	for _, path := range slices.Sorted(maps.Keys(l.files)) {
+		st.add(l.files[path].scanned)
 	}
-	l.revoked = st.revoked
+	st.listings = l.state.listings
+	st.listings.sort()
+	l.state, l.revoked = st, st.revoked
 	l.pins.keep(l.revoked)
 	return st, nil
+}
+
+// origin is what brought the content of a path, where a commit did that was judged.
+func (l *Ledger) origin(path string) (origin, bool) {
+	at := l.files[path].origin
+	n, found := l.state.listings.number(path)
+	if found {
+		at = l.origins[n]
+	} else {
+		_, found = l.files[path]
+	}
+	return at, found && at.commit != beforeLedger
 }
 
 // Origin gives what brought a path of the data folders its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, found := l.last[path]
-	if l.verified != "" && (!found || b.First.IsZero()) {
+	at, found := l.origin(path)
+	var o Origin
+	if found {
+		o.Parent, o.When = l.commits[at.commit].parent, l.commits[at.commit].when
+		if at.first != beforeLedger {
+			o.First = l.commits[at.first].when
+		}
+	}
+	if l.verified != "" && (!found || o.First.IsZero()) {
 		if err := l.recall(ctx); err != nil {
 			return Origin{}, err
 		}
 		switch old, known := l.before[path]; {
 		case !found:
-			b, found = old.Origin, known
+			o, found = old.Origin, known
 		default:
-			b.First = old.First
+			o.First = old.First
 		}
 	}
 	if !found {
 		return Origin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
-	return b, nil
+	return o, nil
 }
 
 // recall reads what brought each path up to the verified commit. One walk for all paths: the history of each
@@ -176,7 +211,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 				}
 				if rec.Document != nil {
 					listing := registry.ParseListing(rec)
-					now.did, now.read = listing.ToolDID, true
+					now.did, now.read = strings.Clone(listing.ToolDID), true
 					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
 				}
 				if old.read && now.read && old.did == now.did {
@@ -203,14 +238,16 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	l.state.Tree = step.Base
 	run := l.run(ctx, step)
-	data := slices.DeleteFunc(slices.Clone(step.Changes),
-		func(c registry.Change) bool { return registry.KindOf(c.Path) == registry.Governance })
-	j, err := l.judge(ctx, step, data)
+	j, err := l.judge(ctx, step)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range data {
-		run.Subjects = append(run.Subjects, &Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
+	for _, c := range step.Changes {
+		// Of new records it only counts whether there are any, and the first commit may bring a million.
+		if isRecord(c) && (c.Base != nil || len(run.Subjects) == 0) {
+			run.Subjects = append(run.Subjects,
+				&Subject{Run: run, Path: c.Path, Kind: registry.KindOf(c.Path), Change: c})
+		}
 	}
 	out, err := runAppendOnlyRegistry(run)
 	if err != nil {
@@ -232,10 +269,27 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		}
 		j.add(layout, RegistrySubject, folders)
 	}
+	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), step.Commit.When})
+	for _, p := range j.listings {
+		l.stand(scanned{listed: p}, l.here())
+	}
 	for _, r := range j.results {
-		l.apply(step, r)
+		l.apply(r)
 	}
 	return j.faults, nil
+}
+
+// here is the origin of what the commit judged last brought.
+func (l *Ledger) here() origin { return origin{uint32(len(l.commits) - 1), uint32(len(l.commits) - 1)} }
+
+func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
+
+// records are the changes that are of records.
+func records(changes []registry.Change) []registry.Change {
+	if !slices.ContainsFunc(changes, func(c registry.Change) bool { return !isRecord(c) }) {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
@@ -247,9 +301,10 @@ func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 
 // judged is what the subjects of one commit gave.
 type judged struct {
-	commit  string
-	faults  []Fault
-	results []result
+	commit   string
+	faults   []Fault
+	results  []result
+	listings []packed // new ones, instead of their results
 }
 
 func (j *judged) add(c *Check, path string, o verdict.Outcome) {
@@ -264,7 +319,6 @@ type result struct {
 	path   string
 	now    *scanned // nil where it took the path away
 	sameAs bool     // the listing that stood there had the same tool_did
-	issued time.Time
 }
 
 const defaultPart = 4096
@@ -272,38 +326,45 @@ const defaultPart = 4096
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
 // are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
 // is to another.
-func (l *Ledger) judge(ctx context.Context, step *registry.Step, changes []registry.Change) (*judged, error) {
-	j := &judged{commit: step.Commit.ID}
-	if len(changes) > l.part && !slices.ContainsFunc(changes, func(c registry.Change) bool {
-		return c.Base != nil ||
-			registry.KindOf(c.Path) != registry.KindListing
+func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error) {
+	if len(step.Changes) > l.part && !slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
+		return isRecord(c) && (c.Base != nil || registry.KindOf(c.Path) != registry.KindListing)
 	}) {
-		claims := map[string]bool{}
-		apart := true
-		for part := range slices.Chunk(changes, l.part) {
-			if err := l.judgePart(ctx, step, part, j); err != nil {
-				return nil, err
-			}
-			for _, r := range j.results[len(j.results)-len(part):] {
-				if r.now.listed == nil {
-					continue
-				}
-				for _, claim := range []string{"slug " + strings.ToLower(r.now.listed.Slug), "did " +
-					did.Fold(r.now.listed.ToolDID)} {
-					apart = apart && !claims[claim]
-					claims[claim] = true
-				}
-			}
-			if !apart {
-				break
-			}
+		if j, err := l.judgeApart(ctx, step); j != nil || err != nil {
+			return j, err
 		}
-		if apart {
-			return j, nil
-		}
-		j = &judged{commit: step.Commit.ID}
 	}
-	return j, l.judgePart(ctx, step, changes, j)
+	j := &judged{commit: step.Commit.ID}
+	return j, l.judgePart(ctx, step, records(step.Changes), j)
+}
+
+// judgeApart judges a commit of new listings in parts; nil where two of them may claim the same slug or DID.
+func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
+	j := &judged{commit: step.Commit.ID}
+	seed := maphash.MakeSeed()
+	var claims []uint64 // two that are equal are hardly ever of different texts
+	for part := range slices.Chunk(step.Changes, l.part) {
+		one := &judged{commit: j.commit}
+		if err := l.judgePart(ctx, step, records(part), one); err != nil {
+			return nil, err
+		}
+		j.faults = append(j.faults, one.faults...)
+		for _, r := range one.results {
+			if r.now.listed == "" {
+				j.results = append(j.results, r)
+				continue
+			}
+			j.listings = append(j.listings, r.now.listed)
+			listing := r.now.listed.unpack()
+			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(listing.Slug)),
+				maphash.String(seed, "did "+did.Fold(listing.ToolDID)))
+		}
+	}
+	slices.Sort(claims)
+	if n := len(claims); len(slices.Compact(claims)) < n {
+		return nil, nil
+	}
+	return j, nil
 }
 
 func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change, j *judged) error {
@@ -328,76 +389,84 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 			now := l.state.scan(s.Record, true)
 			r.now = &now
 		}
-		if s.Listing != nil {
-			r.issued = s.Listing.Issued
-		}
 		j.results = append(j.results, r)
 	}
 	return nil
 }
 
-// apply makes a change of a commit stand.
-func (l *Ledger) apply(step *registry.Step, r result) {
-	if old, found := l.files[r.path]; found {
-		l.state.remove(old)
+// apply makes a change of the commit judged last stand.
+func (l *Ledger) apply(r result) {
+	at := l.here()
+	before, judged := l.origin(r.path)
+	if r.sameAs {
+		at.first = beforeLedger
+		if judged {
+			at.first = before.first
+		}
+	}
+	if was := l.state.listings.remove(r.path); was != nil && judged {
+		l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
+	}
+	if was, found := l.files[r.path]; found {
+		l.state.remove(&was.scanned)
 		delete(l.files, r.path)
 	}
-	first := l.last[r.path].First
-	if !r.sameAs {
-		first = step.Commit.When
-	}
-	delete(l.last, r.path)
-	if r.now == nil {
-		return
-	}
-	l.files[r.path] = *r.now
-	l.state.add(*r.now)
-	l.last[r.path] = Origin{step.Base.Commit(), step.Commit.When, first}
-	if r.now.listed != nil {
-		l.pins.add(r.path, r.now.listed.ReceiptSHA256, r.issued)
+	if r.now != nil {
+		l.stand(*r.now, at)
 	}
 }
 
-// pinned are Receipts that listings pin or ever pinned. Of a listing only the time of issue is kept, as of the first
-// that pinned it.
-type pinned map[pin]*registry.Listing
+// stand makes a file stand.
+func (l *Ledger) stand(f scanned, at origin) {
+	l.state.add(f)
+	if f.listed == "" {
+		l.files[f.path] = file{f, at}
+	} else {
+		l.origins = append(l.origins, at)
+	}
+}
+
+// pinned are Receipts that listings pinned, and the time of issue of the first that did.
+type pinned map[pin]time.Time
 
 func (p pinned) add(path, sha256 string, issued time.Time) {
-	if at := (pin{slugOf(path), sha256}); p[at] == nil {
-		p[at] = &registry.Listing{Issued: issued}
+	at := pin{slugOf(path), sha256}
+	if _, found := p[at]; !found {
+		p[at] = issued
 	}
 }
 
 // keep drops the Receipts that no revocation names.
 func (p pinned) keep(revoked map[pin]string) {
-	maps.DeleteFunc(p, func(at pin, _ *registry.Listing) bool { return revoked[at] == "" })
+	maps.DeleteFunc(p, func(at pin, _ time.Time) bool { return revoked[at] == "" })
 }
 
-// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned.
+// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned and pins no more; of it
+// only the time of issue.
 func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := pin{slugOf(path), sha256}
-	if l.pins[at] == nil && l.verified != "" {
+	issued, found := l.pins[at]
+	if !found && l.verified != "" {
 		if err := l.recall(ctx); err != nil {
 			return nil, err
 		}
+		issued, found = l.pins[at]
 	}
-	return l.pins[at], nil
+	if !found {
+		return nil, nil
+	}
+	return &registry.Listing{Issued: issued}, nil
 }
 
-// remove takes back what add made count.
-func (st *Standing) remove(f scanned) {
+// remove takes back what a file that is no listing made count.
+func (st *Standing) remove(f *scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
 	}
 	if f.anchor != "" && st.anchors[f.anchor] == f.path {
 		delete(st.anchors, f.anchor)
-	}
-	if l := f.listed; l != nil {
-		delete(st.byPath, l.Path)
-		st.slugs.remove(l.Slug, l)
-		st.byDID.remove(l.ToolDID, l)
 	}
 }
 
@@ -427,10 +496,10 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 			out = append(out, t)
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(brought)) {
+	for _, p := range brought {
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
-				if !brought[other] { // else it was met from there
+				if _, new := slices.BinarySearch(brought, other); !new { // else it was met from there
 					add(twin{other, p})
 				}
 			}
@@ -456,9 +525,9 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 	return out, more, nil
 }
 
-// paths finds the paths and folders that a commit brings, and forgets those that it takes away. Files are looked up
-// in the changes alone: reading a folder of many versions for each of them takes longer than all else.
-func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
+// paths finds the paths and folders that a commit brings, in order, and forgets those that it takes away. Files are
+// looked up in the changes alone: reading a folder of many versions for each of them takes longer than all else.
+func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 	lost := map[string]bool{} // something, or itself
 	for _, c := range step.Changes {
 		if c.Head != nil {
@@ -471,26 +540,32 @@ func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
 	if err := l.forget(step, lost); err != nil {
 		return nil, err
 	}
-	brought := map[string]bool{}
+	var brought []string
+	folders := map[string]bool{}
 	for _, c := range step.Changes {
-		if c.Head == nil {
-			continue
+		if c.Head == nil || c.Base != nil {
+			continue // a folder of a file that stood there stood there too
 		}
 		for _, p := range prefixes(c.Path) {
-			if _, known := brought[p]; known {
-				continue
-			}
-			before := c.Base != nil || lost[p]
-			if !before && p != c.Path {
-				var err error
-				if _, before, err = step.Base.Entry(p); err != nil {
-					return nil, err
+			before := lost[p]
+			if p != c.Path {
+				if folders[p] {
+					continue
+				}
+				folders[p] = true
+				if !before {
+					var err error
+					if _, before, err = step.Base.Entry(p); err != nil {
+						return nil, err
+					}
 				}
 			}
-			brought[p] = !before
+			if !before {
+				brought = append(brought, p)
+			}
 		}
 	}
-	maps.DeleteFunc(brought, func(_ string, isNew bool) bool { return !isNew })
+	slices.Sort(brought)
 	return brought, nil
 }
 

@@ -78,8 +78,9 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.files) != 10 || len(l.last) != 10 {
-		t.Errorf("%d files and %d commits that brought them, want 10", len(l.files), len(l.last))
+	if n := l.state.Len() + len(l.files); n != 10 || len(l.origins) != l.state.Len() {
+		t.Errorf("%d files, want 10; of %d listings %d are known by what brought them", n, l.state.Len(),
+			len(l.origins))
 	}
 	return out
 }

@@ -141,7 +141,7 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 	}
 	added := slices.DeleteFunc(r.landing(registry.KindListing), func(s *Subject) bool { return !s.Added() })
 	slices.SortStableFunc(added, func(a, b *Subject) int { return strings.Compare(a.Path, b.Path) })
-	for _, l := range r.Base.Listings {
+	for l := range r.Base.Listings() {
 		for ; len(added) > 0 && added[0].Path < l.Path; added = added[1:] {
 			compare(look(added[0].Path, added[0].Listing.Slug, added[0].Listing.Name, added[0].Listing.ToolDID))
 		}

@@ -244,9 +244,12 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 // eligible counts the listings that could sign a forced revocation of l.
 func eligible(r *Run, l *Listed) int {
 	n := 0
-	for _, w := range r.Base.Listings {
-		if w != l && r.Base.Witness(w.ToolDID) == w && web(w.ToolDID) && !w.Provisional && r.Now.Before(w.Expires) &&
-			r.Revoked(w.Path, w.ReceiptSHA256) == "" {
+	for w := range r.Base.Listings() {
+		if w.Path == l.Path || w.Level.Base() < 4 || !web(w.ToolDID) || w.Provisional || !r.Now.Before(w.Expires) ||
+			r.Revoked(w.Path, w.ReceiptSHA256) != "" {
+			continue
+		}
+		if speaks := r.Base.Witness(w.ToolDID); speaks != nil && speaks.Path == w.Path {
 			n++
 		}
 	}
@@ -334,7 +337,7 @@ func revokedPin(s *Subject) verdict.Outcome {
 func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0
-	for _, l := range r.Base.Listings {
+	for l := range r.Base.Listings() {
 		switch {
 		case r.Base.revoked[pin{slugOf(l.Path), l.ReceiptSHA256}] != "":
 			revoked++
@@ -345,7 +348,7 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	if expired+revoked > 0 {
 		out.Noticef(&Subject{Run: r}, "", "not-in-force",
 			"the base tree holds %s, %d expired and %d revoked; they block nobody",
-			plain.Count(len(r.Base.Listings), "listing"), expired, revoked)
+			plain.Count(r.Base.Len(), "listing"), expired, revoked)
 	}
 	return out.OrPass(), nil
 }

@@ -3,42 +3,40 @@ package checks
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sort"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Standing is what one tree holds, as far as the judgement of other records depends on it. It keeps no
-// documents: a registry of 100,000 listings takes some tens of megabytes.
+// documents: a registry of 100,000 listings takes some twenty megabytes.
 type Standing struct {
-	Tree     *registry.Tree
-	Listings []*Listed // in path order
-	Schemas  *Schemas
-	Policy   Policy
+	Tree    *registry.Tree
+	Schemas *Schemas
+	Policy  Policy
 	// Faults are the findings of layout and schema on files that stand already, in path order.
 	Faults []Fault
 
-	byPath  map[string]*Listed
-	slugs   index // by the slug in the text
-	byDID   index
-	revoked map[pin]string    // path of the revocation
-	anchors map[string]string // workflow id -> path, the last where there are several
-	twins   map[string]string // workflow id of several anchors -> path of the first
+	listings listings
+	revoked  map[pin]string    // path of the revocation
+	anchors  map[string]string // workflow id -> path, the last where there are several
+	twins    map[string]string // workflow id of several anchors -> path of the first
 	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
+
+	mu     sync.Mutex
+	shared map[[2]string]sharing // by what of them and its key; see others
 }
 
-// Listed is what is kept of one listing.
-type Listed struct {
-	Path, Slug, Name, ToolDID, ReceiptSHA256 string
-	Level                                    level.Level
-	Expires                                  time.Time
-	Provisional                              bool
+// sharing are listings that share a text: how many, and the paths of the first two.
+type sharing struct {
+	count int
+	paths [2]string
 }
 
 // Fault is a finding on a file that stands in the base tree.
@@ -51,14 +49,46 @@ type Fault struct {
 // pin is a Receipt's hash under a slug, which is that of the files' names.
 type pin struct{ slug, sha256 string }
 
+// Len is how many listings there are.
+func (st *Standing) Len() int { return st.listings.count }
+
+// Listings are all, in path order; while a Ledger follows the history, in the order in which they came.
+func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
+
+// listingPath is the path of the listing of a slug.
+func listingPath(slug string) string { return "implementations/" + slug + ".json" }
+
 // BySlug is the listing in the file of that slug, nil where there is none.
-func (st *Standing) BySlug(slug string) *Listed { return st.byPath["implementations/"+slug+".json"] }
+func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }
 
-// BySlugText are the listings whose text has this slug, in any letter case.
-func (st *Standing) BySlugText(slug string) []*Listed { return st.slugs.all(slug) }
+// BySlugText are the listings whose text has this slug, in any letter case, in path order.
+func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
 
-// ByDID are the listings of a DID in any spelling and letter case.
-func (st *Standing) ByDID(text string) []*Listed { return st.byDID.all(text) }
+// ByDID are the listings of a DID in any spelling and letter case, in path order.
+func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(text) }
+
+// others are how many listings there are of a key beside that of a path, which is one of them, and the path of the
+// first. Of the many that share one they are looked through once.
+func (st *Standing) others(of, key, path string, find func(string) []*Listed) (first string, count int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	found, known := st.shared[[2]string{of, key}]
+	if !known {
+		all := find(key)
+		if len(all) < 2 {
+			return "", 0
+		}
+		found = sharing{len(all), [2]string{all[0].Path, all[1].Path}}
+		if st.shared == nil {
+			st.shared = map[[2]string]sharing{}
+		}
+		st.shared[[2]string{of, key}] = found
+	}
+	if found.paths[0] == path {
+		return found.paths[1], found.count - 1
+	}
+	return found.paths[0], found.count - 1
+}
 
 // Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
 func (st *Standing) Witness(text string) *Listed {
@@ -83,7 +113,7 @@ func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, 
 
 // scanned is what one file of a data folder gives.
 type scanned struct {
-	listed  *Listed
+	listed  packed // empty: none
 	revoked *pin
 	anchor  string
 	path    string
@@ -104,9 +134,6 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 				return nil, err
 			}
 			st.add(f)
-			if f.listed != nil {
-				st.Listings = append(st.Listings, f.listed)
-			}
 		}
 	}
 	st.duplicates(touched)
@@ -124,17 +151,8 @@ func (st *Standing) readRules(ctx context.Context) (err error) {
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	st := &Standing{Tree: t, revoked: map[pin]string{}, anchors: map[string]string{},
+	return &Standing{Tree: t, listings: newListings(), revoked: map[pin]string{}, anchors: map[string]string{},
 		twins: map[string]string{}}
-	st.reserve(0)
-	return st
-}
-
-// reserve makes room for n listings.
-func (st *Standing) reserve(n int) {
-	st.Listings = make([]*Listed, 0, n)
-	st.byPath = make(map[string]*Listed, n)
-	st.slugs, st.byDID = newIndex(strings.ToLower, n), newIndex(did.Fold, n)
 }
 
 // scan judges and condenses one file; it runs on several goroutines at once.
@@ -162,32 +180,10 @@ func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
 	}
 	switch rec.Kind {
 	case registry.KindListing:
-		out.listed = condense(rec.Path, registry.ParseListing(rec))
-		out.path = out.listed.Path
+		out.listed = pack(condense(rec.Path, registry.ParseListing(rec)))
+		out.path = out.listed.path()
 	case registry.KindWorkflowAnchor:
 		out.anchor = strings.Clone(registry.ParseAnchor(rec).WorkflowID)
-	}
-	return out
-}
-
-// condense copies what it keeps into one text: the strings of a listing are parts of its file, which would stay with
-// them. The slug is that of the path where the two are the same.
-func condense(path string, l *registry.Listing) *Listed {
-	slug := l.Slug
-	if slug == slugOf(path) {
-		slug = ""
-	}
-	all := path + slug + l.Name + l.ToolDID + l.ReceiptSHA256 + string(l.Level)
-	cut := func(s string) string {
-		part := all[:len(s)]
-		all = all[len(s):]
-		return part
-	}
-	out := &Listed{Path: cut(path), Slug: cut(slug), Name: cut(l.Name), ToolDID: cut(l.ToolDID),
-		ReceiptSHA256: cut(l.ReceiptSHA256),
-		Level:         level.Level(cut(string(l.Level))), Expires: l.Expires, Provisional: l.Provisional}
-	if slug == "" && l.Slug != "" {
-		out.Slug = slugOf(out.Path)
 	}
 	return out
 }
@@ -204,26 +200,28 @@ func (st *Standing) add(f scanned) {
 		}
 		st.anchors[f.anchor] = f.path
 	}
-	if l := f.listed; l != nil {
-		st.byPath[l.Path] = l
-		st.slugs.add(l.Slug, l)
-		st.byDID.add(l.ToolDID, l)
+	if f.listed != "" {
+		st.listings.add(f.listed)
 	}
 }
 
 // duplicates finds DIDs that more than one untouched listing claims.
 func (st *Standing) duplicates(touched func(string) bool) {
-	if len(st.byDID.more) == 0 {
-		return
-	}
-	for _, l := range st.Listings {
-		same := st.ByDID(l.ToolDID)
-		if same[0] == l || l.ToolDID == "" || touched(l.Path) {
-			continue
+	for numbers := range st.listings.dids.shared() {
+		first := map[string]string{} // path, by what folding makes of a DID
+		for _, l := range st.listings.unpack(numbers) {
+			key := did.Fold(l.ToolDID)
+			if first[key] == "" {
+				first[key] = l.Path
+				continue
+			}
+			if l.ToolDID == "" || touched(l.Path) {
+				continue
+			}
+			st.Faults = append(st.Faults,
+				Fault{layout.ID, l.Path, verdict.Finding{Severity: verdict.Error, Code: "duplicate-did",
+					Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
+					Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, first[key])}})
 		}
-		st.Faults = append(st.Faults,
-			Fault{layout.ID, l.Path, verdict.Finding{Severity: verdict.Error, Code: "duplicate-did",
-				Pos: registry.Pos{Path: l.Path}, Pointer: "/tool_did",
-				Message: fmt.Sprintf("tool_did %q is listed by %s too", l.ToolDID, same[0].Path)}})
 	}
 }

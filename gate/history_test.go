@@ -95,10 +95,10 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(read.Listings, followed.Listings); diff != "" {
+	if diff := cmp.Diff(slices.Collect(read.Listings()), slices.Collect(followed.Listings())); diff != "" {
 		t.Errorf("read, and followed:\n%s", diff)
 	}
-	for _, l := range read.Listings {
+	for l := range read.Listings() {
 		if diff := cmp.Diff(read.ByDID(l.ToolDID), followed.ByDID(l.ToolDID)); diff != "" {
 			t.Errorf("by the DID of %s:\n%s", l.Path, diff)
 		}

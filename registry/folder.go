@@ -127,8 +127,8 @@ type folderCache struct {
 	latest  map[string]*folder // of each data folder, the version read last
 }
 
-// maxCached is room for several versions of a folder with 100,000 files.
-const maxCached = 48 << 20
+// maxCached is room for two versions of a folder with 1,000,000 files, base and head.
+const maxCached = 112 << 20
 
 func (c *folderCache) get(id gitstore.ID) *folder {
 	c.mu.Lock()
@@ -163,6 +163,15 @@ func (c *folderCache) put(id gitstore.ID, path string, f *folder) {
 		delete(c.folders, c.order[0])
 		c.order = c.order[1:]
 	}
+}
+
+// clear lets all go.
+func (c *folderCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.order, c.size = nil, 0
+	clear(c.folders)
+	clear(c.latest)
 }
 
 func (f *folder) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }

@@ -70,6 +70,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 			}
 			before = step.Result
 		}
+		r.folders.clear() // which f read: of the next commits there are others
 	}
 	return ctx.Err()
 }
@@ -100,11 +101,12 @@ func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain [
 		length = min(length, len(chain))
 		s := batch{commits: chain[:length]}
 		for {
-			s.changes, s.err = r.compareBatch(ctx, base, s.commits, limits.changes)
+			var many int
+			s.changes, many, s.err = r.compareBatch(ctx, base, s.commits, limits.changes)
 			if s.err != errHeld {
 				break
 			}
-			length = (length + 1) / 2
+			length = max(many, 1)
 			s.commits = chain[:length]
 		}
 		if !send(s) {
@@ -114,18 +116,18 @@ func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain [
 	}
 }
 
-// compareBatch gives what each commit changes; errHeld where several change more than limit.
+// compareBatch gives what each commit changes; errHeld where several change more than limit, and which of them it was
+// that did not fit.
 func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits []*commit,
-	limit int) ([][]Change, error) {
+	limit int) (changes [][]Change, many int, err error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
 		id := base
 		if i > 0 {
 			id = commits[i-1].tree
 		}
-		var err error
 		if trees[i], err = r.dataTree(id); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	newestFirst := r.newestFirst(trees)
@@ -135,7 +137,7 @@ func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits
 	versions, ids := versionsOf(trees)
 	w := &batchWalk{ctx: ctx, repo: r, trees: trees, newestFirst: newestFirst, previous: map[string]*previousFolder{},
 		changes: make([][]Change, len(commits)), left: limit}
-	err := r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
+	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
 			return err
 		}
@@ -147,7 +149,7 @@ func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits
 	if err == nil {
 		err = w.compareBefore(len(trees))
 	}
-	return w.changes, err
+	return w.changes, w.many, err
 }
 
 // dataTree is a tree, and those of its data folders, which grow large and have many versions: zero where one is not
@@ -214,6 +216,7 @@ type batchWalk struct {
 	previous    map[string]*previousFolder
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
+	many        int        // the commit of which there were more, after errHeld
 }
 
 // previousFolder is a data folder in the version that came last and the one before, and where they differ, if that is
@@ -288,6 +291,7 @@ func (w *batchWalk) compareBefore(end int) error {
 			return fmt.Errorf("comparing tree %s with %s: %w", head, base, err)
 		}
 		if w.left -= len(w.changes[i]); w.left < 0 && len(w.changes) > 1 {
+			w.many = i
 			return errHeld
 		}
 	}

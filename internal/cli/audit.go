@@ -170,6 +170,9 @@ func parseShard(shard string) (part [2]int, err error) {
 }
 
 func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error) {
+	if o.shard != "" {
+		frugal()
+	}
 	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -50,6 +51,15 @@ func System() IO {
 	debug.SetGCPercent(50)
 	return IO{floor: make([]byte, 64<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
+}
+
+// frugal has garbage collected the more often the nearer memory comes to what a shard and merge promise to stay below,
+// 500 MiB, where GOMEMLIMIT says nothing else. More than that is no error.
+func frugal() {
+	const limit = 464 << 20 // with the floor, without the program's own pages
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // usagef is a mistake in the arguments.

@@ -28,6 +28,7 @@ shard that is missing and a shard that is there twice are refused.`,
 			if len(args) == 0 {
 				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
 			}
+			frugal()
 			var parts []mirror.Part
 			for _, name := range args {
 				p, err := shardReport(name)

@@ -95,7 +95,7 @@ func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) err
 	}
 	now := w.src.Now()
 	var due []*checks.Listed
-	for _, l := range st.Listings {
+	for l := range st.Listings() {
 		if !l.Expires.IsZero() && l.Expires.Sub(now) <= o.within {
 			due = append(due, l)
 		}

@@ -199,38 +199,69 @@ func whole(tree []byte) builtTree {
 	return builtTree{pieces: rope{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
 }
 
-// inPieces makes a large tree that is a delta of one made before; without pieces where it is none. It is in one piece
-// where the many, or the deltas that they are of, would take more than they spare.
+// inPieces makes a large tree by deltas of one that is in one piece, or was made before; without pieces where it is
+// none. It is in one piece where the many, or the deltas that they are of, would take more than they spare.
 func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
-	r, e, err := p.start(at)
-	if err != nil {
-		return builtTree{}, err
+	var chain [][]byte // each the delta of the next
+	held := int64(0)
+	tree := l.get(place{p, at})
+	for next := at; tree.pieces == nil; {
+		r, e, err := p.start(next)
+		if err != nil {
+			return builtTree{}, err
+		}
+		switch {
+		case e.kind < offsetDelta && (len(chain) == 0 || e.kind != Tree || e.size < leastPieces || e.size > limit),
+			p.index.idSize != sha1.Size, len(chain) == maxChain:
+			r.release()
+			return builtTree{}, nil
+		case e.kind < offsetDelta:
+			o, err := r.whole(e, place{p, next}, limit)
+			r.release()
+			if err != nil {
+				return builtTree{}, err
+			}
+			tree = whole(o.data)
+			tree.place = o.place
+			l.put(tree)
+			continue
+		}
+		if held += e.size; held > maxHeld {
+			r.release()
+			return builtTree{}, nil
+		}
+		delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
+		r.release()
+		if err != nil {
+			return builtTree{}, err
+		}
+		chain, next = append(chain, delta), e.base
+		tree = l.get(place{p, next})
 	}
-	defer r.release()
-	if e.kind < offsetDelta || e.size > maxHeld || p.index.idSize != sha1.Size {
-		return builtTree{}, nil
+	for _, delta := range slices.Backward(chain) {
+		var err error
+		if tree, err = tree.apply(delta, limit); err != nil || tree.pieces == nil {
+			return builtTree{}, err
+		}
 	}
-	base := l.get(place{p, e.base})
-	if base.pieces == nil {
-		return builtTree{}, nil
-	}
-	delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
-	if err != nil {
-		return builtTree{}, err
-	}
+	return tree, nil
+}
+
+// apply makes the tree that a delta makes of t; without pieces where that is no large tree.
+func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	_, size, _, err := deltaSizes(delta)
 	if err != nil || size < leastPieces || size > limit {
 		return builtTree{}, err
 	}
-	tree, err := base.pieces.apply(delta)
-	deltas := base.deltas + e.size
+	pieces, err := t.pieces.apply(delta)
+	deltas := t.deltas + int64(len(delta))
 	if err == errManyPieces || err == nil && deltas > maxHeld {
 		var data []byte
-		if data, err = applyDelta(slices.Concat(base.pieces.bytes()...), delta); err == nil {
+		if data, err = applyDelta(slices.Concat(t.pieces.bytes()...), delta); err == nil {
 			return whole(data), nil
 		}
 	}
-	return builtTree{pieces: tree, root: base.root, deltas: deltas}, err
+	return builtTree{pieces: pieces, root: t.root, deltas: deltas}, err
 }
 
 // finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as

@@ -144,7 +144,7 @@ func (r *PatchBuffer) Put(o Object) []byte {
 	}
 	size := int(o.pieces.size())
 	if cap(r.bytes) < size {
-		r.bytes, r.pieces = make([]byte, size+size/8), nil
+		r.bytes, r.pieces = make([]byte, size+size/64), nil
 	}
 	r.bytes = r.bytes[:size]
 	had, at := r.pieces, int64(0)

@@ -177,6 +177,37 @@ func TestPiecesThatAddUp(t *testing.T) {
 	}
 }
 
+// A tree deep in a chain of deltas is made of the one at its bottom, and of no tree in between.
+func TestPiecesDeepInAChain(t *testing.T) {
+	sum := sha1.Sum(nil)
+	tree := []byte{}
+	w := newPackWriter(t)
+	for n := range 2000 {
+		tree = append(append(tree, fmt.Sprintf("100644 %05d-implementation.json\x00", n)...), sum[:]...)
+	}
+	id, at := w.object(Tree, tree)
+	for n := range 30 {
+		after := slices.Clone(tree)
+		after[len(after)-1-n*100] ^= 1
+		from := len(after) - 1 - n*100
+		d := newDelta(int64(len(tree)), int64(len(after))).copy(0, from).insert(after[from:from+1]).
+			copy(from+1, len(after)-from-1)
+		id = hashOf(Tree, after)
+		at, tree = w.add(id, offsetDelta, w.offsetTo(at), d.Bytes(), 0), after
+	}
+	c := newClone(t)
+	w.write(c)
+	err := c.open().Each(context.Background(), []ID{id}, 1<<20, func(_ int, o Object) error {
+		if len(o.pieces) < 30 || !bytes.Equal(new(PatchBuffer).Put(o), tree) {
+			t.Errorf("%d pieces, want one before each of 30 changes", len(o.pieces))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // The tree that others go back to is there as long as they are: a delta of it makes another of them, and no copy.
 func TestLatestHasTheRoot(t *testing.T) {
 	var l latest

@@ -305,6 +305,8 @@ func (a *audit) records() error {
 	if run.Base, err = a.ledger.Standing(a.git, a.tree); err != nil {
 		return err
 	}
+	// A slice that grows by itself is there twice while it does.
+	a.rep.Listings = make([]verdict.Listing, 0, run.Base.Len()/max(a.cfg.Of, 1))
 	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
 	var early [][]gate.Judgement
 	for subjects, err := range ahead(a.subjects(run)) {
@@ -411,21 +413,28 @@ func ShardOf(path string, of int) int {
 // subjects are the records at the head that are of this shard, in path order, a window at a time.
 func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
 	return func(yield func([]*checks.Subject, error) bool) {
+		var some []registry.NamedEntry
+		read := func() bool {
+			subjects, err := a.read(run, some)
+			some = nil
+			return yield(subjects, err) && err == nil
+		}
 		for _, k := range slices.SortedFunc(slices.Values(registry.DataKinds),
 			func(x, y registry.Kind) int { return strings.Compare(x.Folder(), y.Folder()) }) {
-			entries, err := a.tree.Data(k)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			entries = slices.DeleteFunc(entries, func(e registry.NamedEntry) bool {
-				return registry.KindOf(e.Path) != k || !a.mine(e.Path)
-			})
-			for some := range slices.Chunk(entries, window) {
-				subjects, err := a.read(run, some)
-				if !yield(subjects, err) || err != nil {
+			for e, err := range a.tree.Entries(k) {
+				if err != nil {
+					yield(nil, err)
 					return
 				}
+				if registry.KindOf(e.Path) != k || !a.mine(e.Path) {
+					continue
+				}
+				if some = append(some, e); len(some) == window && !read() {
+					return
+				}
+			}
+			if len(some) > 0 && !read() {
+				return
 			}
 		}
 	}

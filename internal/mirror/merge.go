@@ -103,6 +103,11 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 		whole.Results.Spool(spool, catalogue())
 	}
 	joined := gate.NewJoin(&whole)
+	records := 0
+	for _, p := range parts {
+		records += min(max(p.Counts.Records, 0), maxRecords)
+	}
+	whole.Listings = make([]verdict.Listing, 0, min(records, maxRecords)) // one that grows is there twice while it does
 	for _, p := range slices.SortedFunc(slices.Values(parts),
 		func(a, b Part) int { return strings.Compare(a.Shard, b.Shard) }) {
 		if err := addPart(&whole, joined, p, of); err != nil {
@@ -113,9 +118,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
 	whole.Commits = whole.Commits[:min(len(whole.Commits), gate.MaxCommits)]
-	slices.SortStableFunc(whole.Listings, func(a, b verdict.Listing) int { // as by their paths
-		return strings.Compare(a.Slug+".json", b.Slug+".json")
-	})
+	slices.SortStableFunc(whole.Listings, func(a, b verdict.Listing) int { return comparePaths(a.Slug, b.Slug) })
 	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
 			strings.Compare(a.SHA256, b.SHA256))
@@ -131,6 +134,17 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
 	whole.Settle(catalogue())
 	return &whole, whole.Results.Err()
+}
+
+// maxRecords is for how many records there is room from the start: what a tree may hold.
+const maxRecords = 1 << 20
+
+// comparePaths compares the paths of the listings of two slugs.
+func comparePaths(a, b string) int {
+	if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+		a, b = a+".json", b+".json"
+	}
+	return strings.Compare(a, b)
 }
 
 // addPart adds the report of a shard of so many to the whole.

@@ -1,0 +1,130 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPacked(t *testing.T) {
+	sum := strings.Repeat("0123456789abcdef", 4)
+	at := time.Date(2026, 6, 1, 12, 0, 0, 123456789, time.UTC)
+	for _, l := range []*Listed{
+		{Path: "implementations/ada.json"},
+		{Path: "implementations/ada.json", Slug: "ada", Name: "Ada", ToolDID: "did:web:ada.example",
+			ReceiptSHA256: sum, Level: "L5.A", Issued: at, Expires: at.Add(90 * 24 * time.Hour),
+			Provisional: true},
+		{Path: "implementations", Slug: "ADA", ReceiptSHA256: strings.ToUpper(sum), Level: "\x00"},
+		{Path: "implementations/a/\xff.txt", Slug: "a\x00b", Name: strings.Repeat("n", 60_000), ReceiptSHA256: "abc",
+			Issued:  time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC),
+			Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
+	} {
+		if diff := cmp.Diff(l, pack(l).unpack()); diff != "" {
+			t.Errorf("%.40q:\n%s", l.Path, diff)
+		}
+	}
+}
+
+func TestListingsAreInPathOrder(t *testing.T) {
+	ls := newListings()
+	want := []string{"implementations", "implementations/a.json", "implementations/a/b.json",
+		"implementations/b\x7f.json"}
+	for _, path := range []string{want[2], want[0], want[3], want[1]} {
+		ls.add(pack(&Listed{Path: path}))
+	}
+	var got []string
+	ls.sort()
+	for l := range ls.all() {
+		got = append(got, l.Path)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Two texts may have one hash. Here all have: what is found, and what stays when one goes, is by the texts alone.
+func TestListingsOfOneHash(t *testing.T) {
+	ls := newListings()
+	paths := func(all []*Listed) string {
+		var out []string
+		for _, l := range all {
+			out = append(out, slugOf(l.Path))
+		}
+		return strings.Join(out, " ")
+	}
+	for _, l := range []*Listed{
+		{Path: "implementations/ada.json", Slug: "ada", ToolDID: "did:web:one.example"},
+		{Path: "implementations/bob.json", Slug: "Ada", ToolDID: "did:web:two.example"},
+		{Path: "implementations/cyd.json", Slug: "cyd", ToolDID: "did:web:ONE.example"},
+	} {
+		ls.add(pack(l))
+	}
+	for _, x := range []*index{&ls.paths, &ls.slugs, &ls.dids} {
+		x.first, x.more = map[uint32]uint32{}, map[uint32][]uint32{}
+		for _, text := range []string{"ada", "cyd", "bob", "did:web:one.example", "did:web:two.example",
+			"implementations/ada.json", "implementations/bob.json", "implementations/cyd.json"} {
+			x.first[x.hash(text)], x.more[x.hash(text)] = 0, []uint32{1, 2}
+		}
+	}
+	// The slug of a listing that has that of its path is not in the index of slugs.
+	ls.slugs.first[ls.slugs.hash("ada")], ls.slugs.more[ls.slugs.hash("ada")] = 1, nil
+	expect := func(slug, one, two, path string) {
+		t.Helper()
+		gone := ls.byPath("implementations/ada.json")
+		if got := paths(ls.bySlug("ADA")); got != slug {
+			t.Errorf("slug ada: %q, want %q", got, slug)
+		}
+		if got := paths(ls.byDID("did:web:one.example.")); got != one {
+			t.Errorf("DID one: %q, want %q", got, one)
+		}
+		if got := paths(ls.byDID("did:web:two.example")); got != two {
+			t.Errorf("DID two: %q, want %q", got, two)
+		}
+		if got := gone != nil; got != (path != "") {
+			t.Errorf("path of ada: %t, want %q", got, path)
+		}
+	}
+	expect("ada bob", "ada cyd", "bob", "ada")
+	if l := ls.remove("implementations/ada.json"); l == nil || l.Slug != "ada" {
+		t.Fatalf("removed %v", l)
+	}
+	// What was put in their way by hand goes too: a number whose listing is gone is in no index.
+	for _, x := range []*index{&ls.paths, &ls.slugs, &ls.dids} {
+		for h := range x.first {
+			x.first[h], x.more[h] = 1, []uint32{2}
+		}
+	}
+	ls.slugs.first[ls.slugs.hash("ada")], ls.slugs.more[ls.slugs.hash("ada")] = 1, nil
+	expect("bob", "cyd", "bob", "")
+	if ls.count != 2 || ls.remove("implementations/ada.json") != nil {
+		t.Errorf("%d listings, want 2", ls.count)
+	}
+}
+
+// others tells what looking through all does, each time that it is asked.
+func TestOthers(t *testing.T) {
+	for n := range 5 {
+		st := emptyStanding(nil)
+		for i := range n {
+			st.listings.add(pack(&Listed{Path: listingPath(string(rune('e' - i))), ToolDID: "did:web:vega.example"}))
+		}
+		all := st.ByDID("did:web:vega.example")
+		for range 2 {
+			for i, l := range all {
+				first := ""
+				if n > 1 {
+					first = all[min(1, 1-min(i, 1))].Path
+				}
+				if got, count := st.others("", "did:web:vega.example", l.Path, st.ByDID); got != first || count != n-1 {
+					t.Errorf("of %d: others of %s are %d, the first %q; want %d, %q", n, l.Path, count, got, n-1, first)
+				}
+			}
+		}
+		if got, count := st.others("", "did:web:lyra.example", "", st.ByDID); got != "" || count != 0 {
+			t.Errorf("others of a DID without listings are %d, the first %q", count, got)
+		}
+	}
+}
