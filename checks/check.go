@@ -124,10 +124,10 @@ const NotReached = "not reached: the run's budget was spent"
 // Judge runs c on s, unless what it reads or needs is missing. With an error there is no verdict.
 func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if !s.Run.Selected(c.ID) {
-		return verdict.Skip(LeftOut), nil
+		return verdict.Outcome{Skipped: LeftOut}, nil
 	}
 	if s.Run.Offline && c.Online() {
-		return verdict.Skip(Offline), nil
+		return verdict.Outcome{Skipped: Offline}, nil
 	}
 	if s.Record == nil && !c.PerCommit {
 		return verdict.Skip("the file is taken away"), nil
@@ -137,7 +137,7 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	}
 	if c.Applies != nil {
 		if why := c.Applies(s); why != "" {
-			return verdict.Skip("%s", why), nil
+			return verdict.Outcome{Skipped: why}, nil
 		}
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
@@ -149,11 +149,11 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 		}
 	}
 	out, err := c.Run(s)
-	if c.First {
+	if c.First && len(out.Findings) > 0 {
 		if s.first == nil {
-			s.first = map[string]verdict.Outcome{}
+			s.first = map[string][]verdict.Finding{}
 		}
-		s.first[c.ID] = out
+		s.first[c.ID] = out.Findings
 	}
 	return out, err
 }

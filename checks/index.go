@@ -26,6 +26,20 @@ func (x index) all(text string) []*Listed {
 	return append([]*Listed{l}, x.more[key]...)
 }
 
+// others are how many listings of a text there are beside that of a path, which is one of them, and the path of the
+// first.
+func (x index) others(text, path string) (first string, count int) {
+	key := x.fold(text)
+	l, more := x.first[key], x.more[key]
+	switch {
+	case l == nil || len(more) == 0:
+		return "", 0
+	case l.Path == path:
+		l = more[0]
+	}
+	return l.Path, len(more)
+}
+
 func (x index) add(text string, l *Listed) {
 	key := x.fold(text)
 	if x.first[key] == nil {

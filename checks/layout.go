@@ -222,12 +222,12 @@ func unique(o *verdict.Outcome, s *Subject) {
 	for _, m := range []struct {
 		pointer, code, format, value string
 		landing                      []*Subject
-		standing                     []*Listed
+		standing                     index
 	}{
 		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug,
-			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.BySlugText(s.Listing.Slug)},
+			l.slugs[strings.ToLower(s.Listing.Slug)], s.Run.Base.slugs},
 		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.ByDID(s.Listing.ToolDID)},
+			l.dids[did.Fold(s.Listing.ToolDID)], s.Run.Base.byDID},
 	} {
 		if m.value == "" {
 			continue
@@ -243,9 +243,13 @@ func unique(o *verdict.Outcome, s *Subject) {
 				note(t.Path)
 			}
 		}
-		for _, t := range m.standing {
-			if t.Path != s.Path && !l.replaced[t.Path] {
-				note(t.Path)
+		if s.Run.Audit { // all stand, this one too, and are not looked through for each of them
+			first, count = m.standing.others(m.value, s.Path)
+		} else {
+			for _, t := range m.standing.all(m.value) {
+				if t.Path != s.Path && !l.replaced[t.Path] {
+					note(t.Path)
+				}
 			}
 		}
 		if count == 0 {
@@ -368,7 +372,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 			return verdict.Outcome{}, err
 		}
 	}
-	out := twinFindings(r, twins, standing)
+	out := twinFindings(r, twins, standing, 0)
 	folders, err := folderFindings(r)
 	if err != nil {
 		return out, err
@@ -384,13 +388,14 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
-func twinFindings(r *Run, twins, standing []twin) verdict.Outcome {
+// twinFindings are those of the twins, and of more that are not named.
+func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	var out verdict.Outcome
 	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
 	for _, t := range standing {
 		stood[t.path], stood[t.other] = true, true
 	}
-	hidden := map[verdict.Severity]int{}
+	hidden := map[verdict.Severity]int{verdict.Error: more}
 	for _, t := range twins {
 		sev := verdict.Error
 		if stood[t.path] && stood[t.other] {

@@ -81,10 +81,13 @@ func (l *Ledger) read(ctx context.Context) error {
 			l.state.add(f)
 		}
 	}
+	known := map[string]bool{}
 	return t.Walk(func(path string, _ registry.Entry) error {
 		if !isPlain(path) {
 			for _, p := range prefixes(path) {
-				if folded := foldPath(p); !isPlain(p) && !slices.Contains(l.odd[folded], p) {
+				if !isPlain(p) && !known[p] {
+					known[p] = true
+					folded := foldPath(p)
 					l.odd[folded] = append(l.odd[folded], p)
 				}
 			}
@@ -214,11 +217,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return nil, err
 	}
 	j.add(appendOnly, RegistrySubject, out)
-	twins, err := l.newTwins(step)
+	twins, more, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
 	}
-	j.add(layout, RegistrySubject, twinFindings(run, twins, nil))
+	j.add(layout, RegistrySubject, twinFindings(run, twins, nil, more))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
 	}) {
@@ -383,7 +386,7 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return l.pins[at], nil
 }
 
-// remove takes back what keep made count.
+// remove takes back what add made count.
 func (st *Standing) remove(f scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
@@ -410,40 +413,47 @@ func prefixes(path string) []string {
 }
 
 // newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the
-// commit's paths known.
-func (l *Ledger) newTwins(step *registry.Step) ([]twin, error) {
+// commit's paths known. There are as many as the square of the paths: no more than are named are listed, the rest is
+// counted.
+func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error) {
 	brought, err := l.paths(step)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []twin
 	add := func(t twin) {
-		if !slices.Contains(out, t) { // a pair that both comes now is met from either side
+		if len(out) >= maxTwins {
+			more++
+		} else if !slices.Contains(out, t) { // a pair that both comes now is met from either side
 			out = append(out, t)
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(brought)) {
 		if isPlain(p) {
 			for _, other := range l.odd[p] {
-				add(twin{other, p})
+				if !brought[other] { // else it was met from there
+					add(twin{other, p})
+				}
 			}
 			continue
 		}
 		folded := foldPath(p)
-		for _, other := range l.odd[folded] {
+		others := l.odd[folded]
+		room := min(maxTwins-len(out), len(others))
+		for _, other := range others[:room] {
 			add(twin{p, other})
 		}
+		more += len(others) - room
 		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
 		_, found, err := step.Result.Entry(folded)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if isFolder || found && folded != "" && folded != p {
 			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)
 	}
-	return out, nil
+	return out, more, nil
 }
 
 // paths finds the paths and folders that a commit brings, and forgets those that it takes away. Files are looked up
@@ -456,10 +466,10 @@ func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
 		}
 		for _, p := range prefixes(c.Path) {
 			lost[p] = true
-			if err := l.forget(step, p); err != nil {
-				return nil, err
-			}
 		}
+	}
+	if err := l.forget(step, lost); err != nil {
+		return nil, err
 	}
 	brought := map[string]bool{}
 	for _, c := range step.Changes {
@@ -484,16 +494,24 @@ func (l *Ledger) paths(step *registry.Step) (map[string]bool, error) {
 	return brought, nil
 }
 
-// forget drops a path that a commit took away from the odd ones.
-func (l *Ledger) forget(step *registry.Step, path string) error {
-	if isPlain(path) {
-		return nil
+// forget drops from the odd paths those that lost something in a commit and are gone.
+func (l *Ledger) forget(step *registry.Step, lost map[string]bool) error {
+	gone := map[string]bool{}
+	in := map[string]bool{} // their folded forms
+	for p := range lost {
+		if isPlain(p) {
+			continue
+		}
+		_, found, err := step.Result.Entry(p)
+		if err != nil {
+			return err
+		}
+		if !found {
+			gone[p], in[foldPath(p)] = true, true
+		}
 	}
-	_, found, err := step.Result.Entry(path)
-	if err != nil || found {
-		return err
+	for folded := range in {
+		l.odd[folded] = slices.DeleteFunc(l.odd[folded], func(o string) bool { return gone[o] })
 	}
-	folded := foldPath(path)
-	l.odd[folded] = slices.DeleteFunc(l.odd[folded], func(o string) bool { return o == path })
 	return nil
 }

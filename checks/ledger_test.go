@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,5 +135,65 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 		if len(l.pins) != 1 {
 			t.Errorf("from commit %d on: %d Receipts are kept, one is revoked", n, len(l.pins))
 		}
+	}
+}
+
+// TestManyTwins holds that paths which folding makes one are named up to a bound, and that the rest is counted: there
+// are as many pairs as the square of the paths.
+func TestManyTwins(t *testing.T) {
+	const paths = 500
+	r, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func(n int) string { // of invisible characters, so that folding leaves an a
+		text := "docs/a"
+		for bit := range 12 {
+			text += string(rune(0x200B + n>>bit&1))
+		}
+		return text
+	}
+	r.Write("docs/a", []byte("x\n"))
+	r.Commit("Begin", fixture.Clock.Add(-3*time.Hour))
+	for n := range paths {
+		r.Write(name(n), []byte("x\n"))
+	}
+	r.Commit("Bring", fixture.Clock.Add(-2*time.Hour))
+	for n := range paths - 1 {
+		if err := r.Remove(name(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Commit("Take away", fixture.Clock.Add(-time.Hour))
+	r.Branch("main")
+	if err := r.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	l := NewLedger(repo)
+	var told []string
+	err = repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
+		faults, err := l.Step(t.Context(), s)
+		for _, f := range faults {
+			if f.Code == "case-twin" {
+				told = append(told, f.Message)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pairs = paths + paths*(paths-1)/2
+	want := fmt.Sprintf("%d more pairs of paths are one", pairs-maxTwins)
+	if len(told) != maxTwins+1 || !strings.HasPrefix(told[maxTwins], want) {
+		t.Errorf("%d findings, want %d and %q", len(told), maxTwins+1, want)
+	}
+	if odd := l.odd["docs/a"]; !slices.Equal(odd, []string{name(paths - 1)}) {
+		t.Errorf("known in the end are %q", odd)
 	}
 }

@@ -239,6 +239,10 @@ func skeleton(seen string) string {
 	return string(unified)
 }
 
+// maxLength is how many characters a text may have to be told from another by edits; the longest host name has 253. A
+// pull request may bring thousands of names of some thousand each, of which every two are compared.
+const maxLength = 256
+
 // resembles reports whether two texts of four characters or more can be mistaken for one another. Texts that
 // differ only in a trailing number are versions, not impostors.
 func resembles(a, b folded) bool {
@@ -258,7 +262,7 @@ func resembles(a, b folded) bool {
 	if bits.OnesCount64(a.letters&^b.letters) > most || bits.OnesCount64(b.letters&^a.letters) > most {
 		return false
 	}
-	if stem(a.plain) == stem(b.plain) {
+	if min(a.length, b.length) > maxLength || stem(a.plain) == stem(b.plain) {
 		return false
 	}
 	return Distance([]rune(a.plain), []rune(b.plain), most) <= most
@@ -266,16 +270,30 @@ func resembles(a, b folded) bool {
 
 func stem(s string) string { return strings.TrimRight(strings.TrimRight(s, "0123456789"), "-. ") }
 
-// Distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more.
+// Distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more. Its time
+// is that of the shorter text times most.
 func Distance(a, b []rune, most int) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if d := len(a) - len(b); d > most || -d > most {
+		return most + 1
+	}
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
+		from, to := max(1, i-most), min(len(b), i+most) // beyond it is more than most
+		row[from-1] = most + 1
+		if from == 1 {
+			row[0] = i
+		}
+		least := row[from-1]
+		for j := from; j <= to; j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
@@ -288,6 +306,9 @@ func Distance(a, b []rune, most int) int {
 		}
 		if least > most {
 			return most + 1
+		}
+		if to < len(b) {
+			row[to+1] = most + 1
 		}
 		before, last, row = last, row, before
 	}

@@ -1,6 +1,10 @@
 package checks
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
 
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
@@ -27,6 +31,46 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestDistanceIsWhole holds that what Distance leaves out changes nothing: all cells of the table give the same.
+func TestDistanceIsWhole(t *testing.T) {
+	whole := func(a, b []rune) int {
+		d := make([][]int, len(a)+1)
+		for i := range d {
+			d[i] = make([]int, len(b)+1)
+			for j := range d[i] {
+				switch {
+				case i == 0 || j == 0:
+					d[i][j] = i + j
+					continue
+				case a[i-1] == b[j-1]:
+					d[i][j] = d[i-1][j-1]
+				default:
+					d[i][j] = 1 + d[i-1][j-1]
+				}
+				d[i][j] = min(d[i][j], d[i-1][j]+1, d[i][j-1]+1)
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+				}
+			}
+		}
+		return d[len(a)][len(b)]
+	}
+	text := func(r *rand.Rand) []rune {
+		out := make([]rune, r.IntN(9))
+		for i := range out {
+			out[i] = 'a' + r.Int32N(3)
+		}
+		return out
+	}
+	for seed := range uint64(50_000) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		a, b, most := text(r), text(r), r.IntN(5)
+		if got, want := min(Distance(a, b, most), most+1), min(whole(a, b), most+1); got != want {
+			t.Fatalf("Distance(%q, %q, %d) = %d, want %d", string(a), string(b), most, got, want)
+		}
+	}
+}
+
 func TestResembles(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -48,6 +92,9 @@ func TestResembles(t *testing.T) {
 		{"нова", "hoba", true}, // Cyrillic
 		{"ﬁnance", "finance", true},
 		{"straße", "STRASSE", true},
+		{"a" + strings.Repeat("n", 255), "b" + strings.Repeat("n", 255), true},
+		{"a" + strings.Repeat("n", 256), "b" + strings.Repeat("n", 256), false}, // longer than any name may be
+		{"a" + strings.Repeat("n", 60_000), "a" + strings.Repeat("N", 60_000), true},
 	} {
 		for _, way := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			if got := resembles(foldText(way[0]), foldText(way[1])); got != c.want {

@@ -66,7 +66,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	r, l := got.Value, s.Listing
-	out.Move(s, at, ReceiptSchema(r))
+	out.Move(s, at, ReceiptSchema(r, slices.DeleteFunc(r.Violations(), isPlaceholder))) // which Placeholders reports
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
 		out.Errorf(s, "/tool_did", ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
@@ -81,12 +81,11 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// ReceiptSchema holds a Receipt to the receipt schema, but for placeholders, which Placeholders reports, and warns of a
-// number that readers round. Pointers are into the Receipt.
-func ReceiptSchema(r *receipt.Receipt) verdict.Outcome {
+// ReceiptSchema tells a Receipt's violations of the receipt schema, and warns of a number that readers round. Pointers
+// are into the Receipt.
+func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdict.Outcome {
 	var out verdict.Outcome
 	const fix = "attest again with a runner that follows the receipt schema"
-	violations := slices.DeleteFunc(r.Violations(), isPlaceholder)
 	for i, v := range violations {
 		if i == maxViolations {
 			out.Errorf(verdict.Unplaced{}, "", "receipt-schema", "the Receipt violates its schema in %s",

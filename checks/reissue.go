@@ -243,6 +243,9 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	want := Kept(claimed, then)
 	switch {
 	case now == want:
+	case want.Base() < 0:
+		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %s, which is no level of a "+
+			"listing", now, levelList(claimed)).WithFix("attest at one of L0 to L5")
 	case now.Base() != want.Base():
 		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now,
 			want).

@@ -133,6 +133,13 @@ pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L1, L2]}}}]
 `,
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
 			Says: []string{`implementations/ada.json:6:3: error: reissue: conformance_level is "L1", the highest that the Receipt claims is "L2"`}},
+		// none that a listing can have
+		{Name: "worker", Skip: "receipt-claims",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada, receipt: {set: {/claimed_levels: [W1]}}}]
+`,
+			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
+			Says: []string{`the Receipt claims W1, which is no level of a listing`, `fix: attest at one of L0 to L5`}},
 		// provisional on a domain that is old enough; on one whose age nobody knows; kept; dropped
 		{Name: "provisional",
 			World: `base: [{listing: ada}]

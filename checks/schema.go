@@ -177,7 +177,7 @@ const schemaID = "schema"
 
 // refused reports whether schema refuses the member at that place.
 func refused(s *Subject, pointer string) bool {
-	return slices.ContainsFunc(s.first[schemaID].Findings, func(f verdict.Finding) bool {
+	return slices.ContainsFunc(s.first[schemaID], func(f verdict.Finding) bool {
 		return f.Severity == verdict.Error && f.Pointer == pointer
 	})
 }

@@ -86,7 +86,7 @@ type Subject struct {
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
-	first   map[string]verdict.Outcome // what the checks that run First made of it, by id
+	first   map[string][]verdict.Finding // of the checks that run First, by id
 	history []registry.Version
 
 	forgotten bool

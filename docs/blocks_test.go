@@ -82,6 +82,47 @@ func TestCallsOfThePages(t *testing.T) {
 	}
 }
 
+// TestUsesOfTheAction reads the workflow of README.md and the steps of action.md, which check out as the workflows do,
+// and holds the image's build to the arguments that the Dockerfile takes.
+func TestUsesOfTheAction(t *testing.T) {
+	type step struct {
+		Uses string
+		With map[string]any
+	}
+	var workflow struct {
+		On   map[string]any
+		Jobs struct{ Gate struct{ Steps []step } }
+	}
+	var steps []step
+	indented := func(name, first string) []byte {
+		text := regexp.MustCompile(`(?m)^    ` + first + `.*\n(?:    .*\n)*`).FindString(page(t, name))
+		return []byte(strings.ReplaceAll("\n"+text, "\n    ", "\n"))
+	}
+	if err := errors.Join(yaml.Unmarshal(indented("../README.md", "on:"), &workflow),
+		yaml.Unmarshal(indented("action.md", "- uses:"), &steps)); err != nil {
+		t.Fatal(err)
+	}
+	if len(workflow.On) != 2 {
+		t.Errorf("README.md's workflow runs on %v", workflow.On)
+	}
+	for _, s := range [][]step{workflow.Jobs.Gate.Steps, steps} {
+		if len(s) != 2 || !strings.Contains(page(t, "workflows/check.yml"), "uses: "+s[0].Uses+" #") ||
+			s[0].With["fetch-depth"] != 0 || s[0].With["persist-credentials"] != false ||
+			s[1].Uses != "openagentprotocol-OAP/oap-gate@<commit of a release>" {
+			t.Errorf("the steps are %v", s)
+		}
+	}
+	given := regexp.MustCompile(`--build-arg ([A-Z_]+)=`).FindAllStringSubmatch(page(t, "action.md"), -1)
+	for _, m := range given {
+		if !strings.Contains(page(t, "../Dockerfile"), "\nARG "+m[1]+"=") {
+			t.Errorf("the Dockerfile takes no %s", m[1])
+		}
+	}
+	if len(given) != 3 {
+		t.Errorf("%d arguments", len(given))
+	}
+}
+
 // A job that is run again is of the same run, in which the artifact of the time before stands: actions/upload-artifact
 // fails on that name unless it may overwrite.
 func TestUploadsMayBeRunAgain(t *testing.T) {

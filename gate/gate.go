@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -241,39 +242,51 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 	each func(*checks.Subject, []Judgement) error) error {
 	judged, told := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
-	g.SetLimit(inFlight)
 	var telling sync.Mutex
 	var crashed crash.Carrier
-	for i, s := range run.Subjects {
-		g.Go(func() (err error) {
+	one := func(i int) (err error) {
+		s := run.Subjects[i]
+		defer func() {
+			if r := recover(); r != nil {
+				panic(fmt.Errorf("judging %s: %v", s.Path, r))
+			}
+		}()
+		if err := s.Read(); err != nil {
+			return err
+		}
+		if !run.Offline {
+			if err := collect(ctx, run, s, src, archive); err != nil {
+				return err
+			}
+		}
+		if early[i], err = judgeRest(s, early[i]); err != nil {
+			return err
+		}
+		s.Release()
+		telling.Lock()
+		defer telling.Unlock()
+		judged[i] = true
+		for ; told < len(judged) && judged[told]; told++ {
+			if err := each(run.Subjects[told], early[told]); err != nil {
+				return err
+			}
+			early[told] = nil
+		}
+		return nil
+	}
+	var next atomic.Int64
+	for range min(inFlight, len(run.Subjects)) {
+		g.Go(func() error {
 			defer crashed.Catch(nil)
-			defer func() {
-				if r := recover(); r != nil {
-					panic(fmt.Errorf("judging %s: %v", s.Path, r))
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(run.Subjects) {
+					return nil
 				}
-			}()
-			if err := s.Read(); err != nil {
-				return err
-			}
-			if !run.Offline {
-				if err := collect(ctx, run, s, src, archive); err != nil {
+				if err := one(i); err != nil {
 					return err
 				}
 			}
-			if early[i], err = judgeRest(s, early[i]); err != nil {
-				return err
-			}
-			s.Release()
-			telling.Lock()
-			defer telling.Unlock()
-			judged[i] = true
-			for ; told < len(judged) && judged[told]; told++ {
-				if err := each(run.Subjects[told], early[told]); err != nil {
-					return err
-				}
-				early[told] = nil
-			}
-			return nil
 		})
 	}
 	err := g.Wait()
@@ -283,7 +296,7 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 
 // judgeRest runs the checks that are not Early, and puts all in catalogue order.
 func judgeRest(s *checks.Subject, early []Judgement) ([]Judgement, error) {
-	var out []Judgement
+	out := make([]Judgement, 0, len(checks.All))
 	for _, c := range checks.All {
 		switch {
 		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit:

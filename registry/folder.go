@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"fmt"
 	"sort"
 	"sync"
@@ -113,25 +112,10 @@ func (f *folder) find(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// compareItems orders as Git does: by the bytes of the names, that of a folder as if it ended in a slash.
-// Paths put together from entries in this order are in byte order themselves.
+// compareItems is gitstore.CompareEntries.
 func compareItems(a, b item) int {
-	n := min(len(a.name), len(b.name))
-	if c := bytes.Compare(a.name[:n], b.name[:n]); c != 0 {
-		return c
-	}
-	return int(a.after(n)) - int(b.after(n))
-}
-
-// after is the byte that follows the first n of a name in Git's order.
-func (i item) after(n int) byte {
-	switch {
-	case n < len(i.name):
-		return i.name[n]
-	case i.entry.Mode == ModeTree:
-		return '/'
-	}
-	return 0
+	return gitstore.CompareEntries(gitstore.TreeEntry{Mode: uint32(a.entry.Mode), Name: a.name},
+		gitstore.TreeEntry{Mode: uint32(b.entry.Mode), Name: b.name})
 }
 
 // folderCache keeps decoded tree objects: the newest, up to a number of bytes.

@@ -206,9 +206,7 @@ func catalogue() []verdict.Rule { return slices.Concat(mirror.Rules(), checks.Ru
 func ruleIDs() []string {
 	all := ids(catalogue())
 	for _, s := range subjects {
-		for _, r := range s.rules {
-			all = append(all, r.ID)
-		}
+		all = append(all, ids(s.rules)...)
 	}
 	return all
 }

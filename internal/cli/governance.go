@@ -36,7 +36,7 @@ func (o *governanceOptions) bind(c *cobra.Command) {
 	f := c.Flags()
 	o.spanFlags.bind(c)
 	o.spanFlags.specification = true
-	o.selectionFlags.bind(c, ruleIDsOf(spec.Rules()))
+	o.selectionFlags.bind(c, ids(spec.Rules()))
 	o.forge.bindForge(f)
 	o.outputFlags.bind(f)
 	o.bindWorkflow(f)
@@ -52,14 +52,6 @@ func (o *governanceOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	o.rules = spec.Rules()
 	o.unmade = func() *verdict.Report { return o.report("") }
-}
-
-func ruleIDsOf(rules []verdict.Rule) []string {
-	var out []string
-	for _, r := range rules {
-		out = append(out, r.ID)
-	}
-	return out
 }
 
 // check refuses what no run could use.

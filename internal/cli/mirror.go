@@ -8,21 +8,19 @@ import (
 	"net"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -241,21 +239,14 @@ func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*ver
 func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) error {
 	opts := o.reportOptions(sys)
 	opts.Color = false
-	var writing errgroup.Group
-	var crashed crash.Carrier
-	for format, name := range map[string]string{"json": "report.json", "html": "report.html",
-		"prometheus": "metrics.prom"} {
-		writing.Go(func() error {
-			defer crashed.Catch(nil)
-			if err := report.WriteFile(dir.File(name), format, rep, opts); err != nil {
-				return fmt.Errorf("writing report %s: %w", name, err)
-			}
-			return nil
-		})
+	files := []reportFile{{"json", dir.File("report.json")}, {"html", dir.File("report.html")},
+		{"prometheus", dir.File("metrics.prom")}}
+	for i, err := range writeFiles(files, rep, opts) {
+		if err != nil {
+			return withFix(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err), writable)
+		}
 	}
-	err := writing.Wait()
-	crashed.Rethrow()
-	return withFix(err, writable)
+	return nil
 }
 
 // judged is the audit of what the origin serves now; whole has all of it fetched anew.
@@ -282,8 +273,10 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, who
 func refused(rep *verdict.Report) []string {
 	var paths []string
 	for r := range rep.Results.All() {
-		own := !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check })
-		if r.Verdict == verdict.Failed && own && path.Ext(r.Subject) == ".json" {
+		if r.Verdict != verdict.Failed || path.Ext(r.Subject) != ".json" {
+			continue
+		}
+		if !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check }) {
 			paths = append(paths, r.Subject)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -157,7 +158,8 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 		return err
 	}
 	manifest, receipt := found.Facts.Manifest, found.Facts.Receipt.Value
-	from.ToolDID, from.ManifestURI, from.ReceiptURI = manifest.Value.ToolDID, found.ManifestURI, found.ReceiptURI
+	from.ToolDID, from.ManifestURI, from.ReceiptURI = did.Spelling(manifest.Value.ToolDID), found.ManifestURI,
+		found.ReceiptURI
 	from.ReceiptSHA256, from.Receipt = found.Facts.ReceiptText.Value.SHA256, receipt
 	if at := manifest.From; len(at) > 0 && sameHost(at[0].FinalURL, from.ManifestURI) {
 		from.ManifestURI = at[0].FinalURL

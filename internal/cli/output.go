@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -168,15 +170,19 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
 		}
 	}
+	var files []reportFile
 	for _, r := range o.reports {
-		format, file, ok := target(r)
-		if !ok || file == toStdout {
+		format, path, ok := target(r)
+		if !ok || path == toStdout {
 			continue // the arguments are refused, which says so, or stdout gets it last
 		}
 		if first == "" {
-			first = file
+			first = path
 		}
-		note("writing report "+file, report.WriteFile(file, format, rep, opts))
+		files = append(files, reportFile{format, path})
+	}
+	for i, err := range writeFiles(files, rep, opts) {
+		note("writing report "+files[i].path, err)
 	}
 	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
 		note("writing the job summary", report.AppendFile(path, "markdown", rep, opts))
@@ -185,6 +191,25 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep, first)))
 	}
 	return errors.Join(errs...)
+}
+
+// reportFile is where a report of a format goes.
+type reportFile struct{ format, path string }
+
+// writeFiles writes reports side by side, and gives the error of each.
+func writeFiles(files []reportFile, rep *verdict.Report, opts report.Options) []error {
+	errs := make([]error, len(files))
+	var writing sync.WaitGroup
+	var crashed crash.Carrier
+	for i, f := range files {
+		writing.Go(func() {
+			defer crashed.Catch(nil)
+			errs[i] = report.WriteFile(f.path, f.format, rep, opts)
+		})
+	}
+	writing.Wait()
+	crashed.Rethrow()
+	return errs
 }
 
 func (o *outputFlags) stdoutFormat(sys IO) string {

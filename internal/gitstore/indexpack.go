@@ -208,7 +208,7 @@ func (s *scanner) entry(at int64) (int64, error) {
 	x := s.x
 	r := inflate(x.file, at, x.end)
 	defer r.release()
-	head, err := r.peek()
+	head, err := r.head()
 	if err != nil {
 		return 0, errEntryEnds
 	}
@@ -221,7 +221,7 @@ func (s *scanner) entry(at int64) (int64, error) {
 		return 0, fmt.Errorf("%w: the entry at %d declares %d bytes, at most %d are read", ErrTooLarge, at, e.size,
 			int64(MaxPackObject))
 	}
-	r.skip(used)
+	r.Discard(used)
 	x.entries = append(x.entries, indexed{})
 	p := &x.entries[i]
 	p.at, p.data, p.size = at, at+int64(used), e.size
@@ -301,7 +301,7 @@ func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
 		}
 		p.id = id
 	}
-	return r.at - int64(len(r.rest)), nil
+	return r.offset(), nil
 }
 
 // crc is that of the bytes of an entry, as they stand.

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +13,15 @@ import (
 // inflater reads a part of a file through a buffer, and zlib streams in it. The stream's Adler-32 is not looked at:
 // every object is held against its id.
 type inflater struct {
+	*bufio.Reader // of part; the one that flate reads bytes of without a call of an interface for each
+	part          part
+	flate         io.ReadCloser
+}
+
+// part is what a file holds from at to end. Its first Read is a short one.
+type part struct {
 	file    io.ReaderAt
-	at, end int64 // of what is not yet in buf
-	buf     []byte
-	rest    []byte // of buf, not yet read
-	flate   io.ReadCloser
+	at, end int64
 	started bool
 }
 
@@ -26,69 +31,52 @@ const (
 )
 
 var inflaters = sync.Pool{New: func() any {
-	return &inflater{buf: make([]byte, nextRead)}
+	return &inflater{Reader: bufio.NewReaderSize(nil, nextRead)}
 }}
 
 // inflate starts at an offset of a file and reads nothing at or beyond end.
 func inflate(file io.ReaderAt, at, end int64) *inflater {
 	r := inflaters.Get().(*inflater)
-	r.file, r.at, r.end, r.rest, r.started = file, at, end, nil, false
+	r.begin(file, at, end)
 	return r
 }
 
+func (r *inflater) begin(file io.ReaderAt, at, end int64) {
+	r.part = part{file: file, at: at, end: end}
+	r.Reset(&r.part)
+}
+
 func (r *inflater) release() {
-	r.file = nil
+	r.part.file = nil
 	inflaters.Put(r)
 }
 
-// peek is what the file holds next, as much as the first read gives.
-func (r *inflater) peek() ([]byte, error) {
-	if len(r.rest) == 0 {
-		if err := r.fill(); err != nil {
-			return nil, err
-		}
+// head is what the file holds next, as much as one read gives.
+func (r *inflater) head() ([]byte, error) {
+	if _, err := r.Peek(1); err != nil {
+		return nil, err
 	}
-	return r.rest, nil
+	return r.Peek(r.Buffered())
 }
 
-func (r *inflater) skip(n int) { r.rest = r.rest[n:] }
-
-func (r *inflater) fill() error {
-	n := int64(nextRead)
-	if !r.started {
-		n, r.started = firstRead, true
-	}
-	n = min(n, r.end-r.at)
-	if n <= 0 {
-		return io.EOF
-	}
-	got, err := r.file.ReadAt(r.buf[:n], r.at)
-	if got == 0 && err != nil {
-		return err
-	}
-	r.rest, r.at = r.buf[:got], r.at+int64(got)
-	return nil
-}
-
-// ReadByte reads the file as it is.
-func (r *inflater) ReadByte() (byte, error) {
-	rest, err := r.peek()
-	if err != nil {
-		return 0, err
-	}
-	r.rest = rest[1:]
-	return rest[0], nil
-}
+// offset is the place in the file that was read to.
+func (r *inflater) offset() int64 { return r.part.at - int64(r.Buffered()) }
 
 // Read reads the file as it is.
-func (r *inflater) Read(p []byte) (int, error) {
-	rest, err := r.peek()
-	if err != nil {
-		return 0, err
+func (p *part) Read(b []byte) (int, error) {
+	n := min(int64(len(b)), p.end-p.at)
+	if !p.started {
+		n, p.started = min(n, firstRead), true
 	}
-	n := copy(p, rest)
-	r.skip(n)
-	return n, nil
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	got, err := p.file.ReadAt(b[:n], p.at)
+	p.at += int64(got)
+	if got > 0 {
+		err = nil
+	}
+	return got, err
 }
 
 // zlib begins a zlib stream at the place that was read to, for atMost and exactly.
@@ -105,12 +93,12 @@ func (r *inflater) zlib() error {
 		return fmt.Errorf("%w: no zlib stream", ErrCorrupt)
 	}
 	if r.flate == nil {
-		r.flate = flate.NewReader(r)
+		r.flate = flate.NewReader(r.Reader)
 		return nil
 	}
 	// Reset leaves the code tables of the stream before, by which a damaged stream that uses a code without symbols is
 	// decoded. What comes of that is held against the object's id, as all is.
-	return r.flate.(flate.Resetter).Reset(r, nil)
+	return r.flate.(flate.Resetter).Reset(r.Reader, nil)
 }
 
 // stream fills out with a whole zlib stream.

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"compress/zlib"
@@ -69,7 +70,8 @@ func sameStream(t *testing.T, stream []byte) {
 	t.Helper()
 	want, wrong := flateGives(stream)
 	expand := func(size int) ([]byte, error) {
-		r := &inflater{file: bytes.NewReader(stream), end: int64(len(stream)), buf: make([]byte, nextRead)}
+		r := inflate(bytes.NewReader(stream), 0, int64(len(stream)))
+		defer r.release()
 		out := make([]byte, size)
 		return out, r.stream(out)
 	}
@@ -123,13 +125,13 @@ func FuzzStream(f *testing.F) {
 
 // TestStaleCode: a code without symbols is decoded by that of the stream before, and is damage in either way.
 func TestStaleCode(t *testing.T) {
-	r := &inflater{buf: make([]byte, nextRead)}
+	r := &inflater{Reader: bufio.NewReader(nil)}
 	for _, stream := range append(streams(t), []byte("x\x9c\x04\x00\x00\x00")) {
-		r.file, r.at, r.end, r.rest, r.started = bytes.NewReader([]byte("x\x9c\x04\x00\x00\x00")), 0, 6, nil, false
+		r.begin(bytes.NewReader([]byte("x\x9c\x04\x00\x00\x00")), 0, 6)
 		if err := r.stream(make([]byte, 3)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("got %v, want ErrCorrupt", err)
 		}
-		r.file, r.at, r.end, r.rest, r.started = bytes.NewReader(stream), 0, int64(len(stream)), nil, false
+		r.begin(bytes.NewReader(stream), 0, int64(len(stream)))
 		if err := r.zlib(); err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func (p *pack) start(at int64) (*inflater, entry, error) {
 		return nil, entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
 	}
 	r := inflate(p.file, at, p.end)
-	head, err := r.peek()
+	head, err := r.head()
 	if err != nil {
 		r.release()
 		return nil, entry{}, err
@@ -118,7 +118,7 @@ func (p *pack) start(at int64) (*inflater, entry, error) {
 		r.release()
 		return nil, entry{}, err
 	}
-	r.skip(used)
+	r.Discard(used)
 	return r, e, nil
 }
 

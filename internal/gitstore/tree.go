@@ -120,7 +120,7 @@ func modeOf(text []byte) uint32 {
 // ordered holds an entry against the one before it, and against the files whose names are prefixes of its own:
 // between the file a and the directory a, which sorts as a/, names such as a-b and a.json may stand.
 func (r *TreeReader) ordered(e TreeEntry) error {
-	if r.next > 0 && compareEntries(r.Entry, e) >= 0 {
+	if r.next > 0 && CompareEntries(r.Entry, e) >= 0 {
 		return fmt.Errorf("name %q after %q, want names in order, each once", e.Name, r.Entry.Name)
 	}
 	for len(r.files) > 0 && !bytes.HasPrefix(e.Name, r.files[len(r.files)-1]) {
@@ -134,8 +134,9 @@ func (r *TreeReader) ordered(e TreeEntry) error {
 	return nil
 }
 
-// compareEntries is Git's order of tree entries: by bytes, a directory as if its name ended in a slash.
-func compareEntries(a, b TreeEntry) int {
+// CompareEntries is Git's order of tree entries: by the bytes of the names, a directory's as if it ended in a slash.
+// Paths put together from entries in this order are in byte order themselves.
+func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := bytes.Compare(a.Name[:n], b.Name[:n]); c != 0 {
 		return c

@@ -93,8 +93,8 @@ func Dir(peer string) (string, bool) {
 // URL reads one that may be fetched: https, or http on loopback, without user, query and fragment.
 func URL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %.200q is no URL", ErrURL, text)
+	if err != nil { // what stands before an @ may be a password
+		return nil, fmt.Errorf("%w: %.200q is no URL", ErrURL, text[strings.LastIndexByte(text, '@')+1:])
 	}
 	switch {
 	case u.User != nil:

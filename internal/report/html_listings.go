@@ -33,8 +33,13 @@ type letter struct {
 	Count    int
 }
 
+// listingRow has no embedded struct: of those a template looks for a field anew in each row, by a search.
 type listingRow struct {
-	verdict.Listing
+	Slug, Name, ToolDID, Level, Status, RevokedBy string
+
+	Witnesses []string
+	Archived  bool
+
 	Days  int    // whole days left, 0 to validity; -1: no bar
 	Left  string // in words
 	Until string
@@ -78,7 +83,7 @@ func newListings(r *verdict.Report) *listingsView {
 		}
 		var kept []listingRow
 		for _, l := range all[:min(len(all), maxShown)] {
-			row := rowOf(*l, r.EvaluatedAt)
+			row := rowOf(l, r.EvaluatedAt)
 			markup := 130 + 2*len(row.Witnesses)
 			texts := append([]string{row.Slug, row.Name, row.ToolDID, row.Level, row.Status, row.RevokedBy},
 				row.Witnesses...)
@@ -131,7 +136,7 @@ func (v *listingsView) sortEnds(inDate []*verdict.Listing, now time.Time) {
 	})
 	left := endsRoom
 	for _, l := range inDate[:min(len(inDate), maxEnds)] {
-		row := rowOf(*l, now)
+		row := rowOf(l, now)
 		if !left.take(120, row.Slug, row.Level, row.Status) {
 			return
 		}
@@ -178,9 +183,10 @@ func knownStatus(status string) string {
 	return ""
 }
 
-func rowOf(l verdict.Listing, now time.Time) listingRow {
-	days, left := daysLeft(&l, now)
-	return listingRow{Listing: l, Days: days, Left: left, Until: until(&l)}
+func rowOf(l *verdict.Listing, now time.Time) listingRow {
+	days, left := daysLeft(l, now)
+	return listingRow{Slug: l.Slug, Name: l.Name, ToolDID: l.ToolDID, Level: l.Level, Status: l.Status,
+		RevokedBy: l.RevokedBy, Witnesses: l.Witnesses, Archived: l.Archived, Days: days, Left: left, Until: until(l)}
 }
 
 // daysLeft are the whole days that a listing has left, at most validity, and in words; -1 where it has none.

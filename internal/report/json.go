@@ -3,9 +3,11 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -39,9 +41,9 @@ func writeJSON(b *bufio.Writer, r *run, o Options) error {
 		name  string
 		write func() error
 	}{
-		{"listings", func() error { return listed(&a, r.Listings) }},
+		{"listings", func() error { return a.listings(r.Listings) }},
 		{"results", func() error { return a.results(&r.Results, o.SummaryOnly) }},
-		{"evidence", func() error { return listed(&a, r.Evidence) }},
+		{"evidence", func() error { return a.evidence(r.Evidence) }},
 	} {
 		// Inside of a text there is no line break, and further in more blanks begin the line.
 		before, after, found := bytes.Cut(left, []byte("\n  \""+array.name+"\": [\n"))
@@ -91,13 +93,16 @@ func (a *arrays) next(parts ...[]byte) {
 }
 
 // text is v as an element; it lasts until the next is asked for.
-func (a *arrays) text(v any) ([]byte, error) {
+func (a *arrays) text(v any) ([]byte, error) { return a.indented(v, "    ") }
+
+// indented is v where the lines behind its first begin with prefix.
+func (a *arrays) indented(v any, prefix string) ([]byte, error) {
 	a.one.Reset()
-	err := encodeIndented(&a.one, v, "    ", "  ")
+	err := encodeIndented(&a.one, v, prefix, "  ")
 	return bytes.TrimSuffix(a.one.Bytes(), []byte("\n")), err
 }
 
-func listed[T any](a *arrays, all []T) error {
+func (a *arrays) evidence(all []verdict.Evidence) error {
 	for i := range all {
 		text, err := a.text(&all[i])
 		if err != nil {
@@ -108,6 +113,80 @@ func listed[T any](a *arrays, all []T) error {
 	return nil
 }
 
+// listings writes what text makes of each, without asking each anew which members it has.
+func (a *arrays) listings(all []verdict.Listing) error {
+	m := members{arrays: a}
+	for i := range all {
+		l := &all[i]
+		m.element = append(m.element[:0], '{')
+		m.text("slug", l.Slug)
+		m.text("name", l.Name)
+		m.text("tool_did", l.ToolDID)
+		m.text("level", l.Level)
+		m.text("status", l.Status)
+		m.time("issued_at", l.IssuedAt)
+		m.time("expires_at", l.ExpiresAt)
+		if l.RevokedBy != "" {
+			m.text("revoked_by", l.RevokedBy)
+		}
+		if len(l.Witnesses) > 0 {
+			m.value("witnesses", l.Witnesses)
+		}
+		if l.Archived {
+			m.value("archived", l.Archived)
+		}
+		if m.err != nil {
+			return m.err
+		}
+		a.next(m.element, []byte("\n    }"))
+	}
+	return nil
+}
+
+// members writes the members of an element.
+type members struct {
+	*arrays
+	element []byte // without the last brace
+	err     error  // the first
+}
+
+func (m *members) name(name string) {
+	if len(m.element) > 1 {
+		m.element = append(m.element, ',')
+	}
+	m.element = append(append(append(m.element, "\n      \""...), name...), "\": "...)
+}
+
+func (m *members) text(name, value string) {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
+			m.value(name, value)
+			return
+		}
+	}
+	m.name(name)
+	m.element = append(append(append(m.element, '"'), value...), '"')
+}
+
+// time leaves nil out.
+func (m *members) time(name string, value *time.Time) {
+	if value == nil {
+		return
+	}
+	text, err := value.MarshalText()
+	if err != nil {
+		m.value(name, value)
+		return
+	}
+	m.text(name, string(text))
+}
+
+func (m *members) value(name string, value any) {
+	m.name(name)
+	text, err := m.indented(value, "      ")
+	m.element, m.err = append(m.element, text...), cmp.Or(m.err, err)
+}
+
 func (a *arrays) results(all *verdict.Results, summary bool) error {
 	subject, name := "", []byte(`""`)
 	for result := range all.All() {
@@ -115,7 +194,7 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			continue
 		}
 		if len(result.Findings) > 0 {
-			text, err := a.text(&result)
+			text, err := a.text(result)
 			if err != nil {
 				return err
 			}

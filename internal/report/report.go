@@ -126,6 +126,9 @@ func newRun(r *verdict.Report) *run {
 				all.checks = append(all.checks, result.Check)
 			}
 			n[result.Verdict]++
+			if isSilent(result) {
+				continue
+			}
 			for f := range findingsOf(result) {
 				all.severities[f.Severity]++
 			}
@@ -183,17 +186,30 @@ const codeNoFinding = "no-finding"
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
 	"see the check that the message names; once it passes, this one is judged"}}
 
-// findings are those of the report in its order.
+// findings are those of the report in its order. Behind the last of them no more results are read.
 func (r *run) findings() iter.Seq[placed] {
 	return func(yield func(placed) bool) {
+		left := sum(r.severities[:])
+		if left == 0 {
+			return
+		}
 		for result := range r.Results.All() {
+			if isSilent(result) {
+				continue
+			}
 			for f := range findingsOf(result) {
-				if !yield(f) {
+				if left--; !yield(f) || left == 0 {
 					return
 				}
 			}
 		}
 	}
+}
+
+// isSilent reports whether findingsOf are none, as of most results of an audit.
+func isSilent(result verdict.Result) bool {
+	_, blocks := blocking(result.Verdict)
+	return !blocks && len(result.Findings) == 0
 }
 
 // findingsOf are the findings of a result. One that blocks and has none, because the evidence it needed was not to be

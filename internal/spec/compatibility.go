@@ -147,13 +147,9 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	case c.Base.ID == c.Head.ID:
 		return nil
 	}
-	s, err := v.comparesSchemas()
-	if err != nil {
+	s, document, err := g.readable(v, c.Path)
+	if err != nil || document == nil {
 		return err
-	}
-	document := g.readable(v, s, c.Path)
-	if document == nil {
-		return nil
 	}
 	if !isFile(c.Base) {
 		g.out.Errorf(document, "", code(schemadiff.Changed), "what stood here was no schema that can be read").
@@ -172,35 +168,39 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 			"of file here").WithFix("merge the base branch, and leave it as it is there")
 		return nil
 	}
-	s, err := v.comparesSchemas()
-	if err != nil {
-		return err
-	}
 	published, err := v.texts.schemas(g.Base)
 	if err != nil {
 		return err
 	}
-	if document := g.readable(v, s, c.Path); document != nil && held.ID != c.Head.ID {
+	s, document, err := g.readable(v, c.Path)
+	if err != nil {
+		return err
+	}
+	if document != nil && held.ID != c.Head.ID {
 		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
 }
 
-// readable is the new text of a schema; nil, with a finding, where it is no strict JSON.
-func (g *compatibility) readable(v *View, s *schemaView, path string) *strict.Document {
+// readable are the schemas of a view and the new text of one; nil, with a finding, where it is no strict JSON.
+func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Document, error) {
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return nil, nil, err
+	}
 	document, err := v.texts.document(s.head, path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
 		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s",
 			syntax.Message).
 			WithFix("mend the text")
 		f.Pos = syntax.Pos
-		return nil
+		return s, nil, nil
 	}
 	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
 		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
 			WithFix("mend the schema")
 	}
-	return document
+	return s, document, nil
 }
 
 // tell reports the differences of one published schema.
@@ -297,13 +297,9 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 			WithFix("make it a plain file")
 		return nil
 	}
-	s, err := v.comparesSchemas()
-	if err != nil {
+	s, document, err := g.readable(v, c.Path)
+	if err != nil || document == nil {
 		return err
-	}
-	document := g.readable(v, s, c.Path)
-	if document == nil {
-		return nil
 	}
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {

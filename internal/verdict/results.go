@@ -109,14 +109,17 @@ func (rs *Results) BySubject() iter.Seq[[]Result] {
 func (rs *Results) keptBySubject() iter.Seq[[]Result] {
 	at := map[string]int{}
 	var groups [][]Result
-	for _, r := range rs.kept {
-		i, ok := at[r.Subject]
-		if !ok {
-			i = len(groups)
-			at[r.Subject] = i
-			groups = append(groups, nil)
+	for from, to := 0, 0; from < len(rs.kept); from = to {
+		for to < len(rs.kept) && rs.kept[to].Subject == rs.kept[from].Subject {
+			to++
 		}
-		groups[i] = append(groups[i], r)
+		side := rs.kept[from:to:to]
+		if i, ok := at[side[0].Subject]; ok {
+			groups[i] = append(groups[i], side...)
+			continue
+		}
+		at[side[0].Subject] = len(groups)
+		groups = append(groups, side)
 	}
 	return slices.Values(groups)
 }
@@ -174,11 +177,13 @@ func newOrder(catalogue []Rule) order {
 	return o
 }
 
-func (o order) compare(a, b Result) int {
-	if by := strings.Compare(a.Subject, b.Subject); by != 0 {
+func (o order) compare(a, b Result) int { return o.places(a.Subject, a.Check, b.Subject, b.Check) }
+
+func (o order) places(subject, check, otherSubject, otherCheck string) int {
+	if by := strings.Compare(subject, otherSubject); by != 0 {
 		return by
 	}
-	return cmp.Compare(o[a.Check], o[b.Check])
+	return cmp.Compare(o[check], o[otherCheck])
 }
 
 // spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after
@@ -317,19 +322,23 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 		}
 		heads = append(heads, &head{rest: rest})
 		heads = slices.DeleteFunc(heads, func(h *head) bool { return !h.advance() })
-		for len(heads) > 0 && s.failed(nil) == nil {
+		ended := s.failed(nil) != nil
+		for len(heads) > 0 && !ended {
 			least := 0
 			for i, h := range heads[1:] {
-				if s.order.compare(h.result, heads[least].result) < 0 {
+				first := heads[least]
+				if s.order.places(h.subject, h.result.Check, first.subject, first.result.Check) < 0 {
 					least = i + 1
 				}
 			}
 			h := heads[least]
-			if !yield(h.result) {
+			r := *h.result
+			r.Subject = h.subject
+			if !yield(r) {
 				return
 			}
 			if !h.advance() {
-				heads = slices.Delete(heads, least, least+1)
+				heads, ended = slices.Delete(heads, least, least+1), s.failed(nil) != nil
 			}
 		}
 	}
@@ -337,13 +346,13 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 
 // head is the next result of a run, or of the rest.
 type head struct {
-	result  Result
+	result  *Result // of subject, whatever it says itself
+	subject string
 	rest    []Result // nil: of a run
 	spool   *spool
 	in      *bufio.Reader
 	left    int    // results in the run
 	longest uint64 // that a text can be
-	subject string
 	err     error
 }
 
@@ -353,7 +362,7 @@ func (h *head) advance() bool {
 		if len(h.rest) == 0 {
 			return false
 		}
-		h.result, h.rest = h.rest[0], h.rest[1:]
+		h.result, h.subject, h.rest = &h.rest[0], h.rest[0].Subject, h.rest[1:]
 		return true
 	}
 	if h.left == 0 {
@@ -370,15 +379,18 @@ func (h *head) advance() bool {
 	case what == ofResult:
 		h.result = h.read()
 	case what-ofEqual < uint64(len(h.spool.once)):
-		h.result = h.spool.once[what-ofEqual]
+		h.result = &h.spool.once[what-ofEqual]
 	default:
 		h.err = io.ErrUnexpectedEOF
 	}
-	h.result.Subject = h.subject
+	if h.err == nil {
+		return true
+	}
 	if errors.Is(h.err, io.EOF) {
 		h.err = io.ErrUnexpectedEOF
 	}
-	return h.err == nil || h.spool.failed(h.err) == nil
+	h.spool.failed(h.err)
+	return false
 }
 
 // texts are the texts of a finding, in the order in which the file has them.
@@ -408,8 +420,8 @@ func appendResult(b []byte, r Result) []byte {
 	return b
 }
 
-func (h *head) read() Result {
-	r := Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text()}
+func (h *head) read() *Result {
+	r := &Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text()}
 	for range h.uint() {
 		f := Finding{Severity: Severity(h.byte()), Basis: Basis(h.byte())}
 		f.Line, f.Column = int(h.int()), int(h.int())

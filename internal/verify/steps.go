@@ -178,7 +178,8 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 			WithFix("publish the Receipt as one strict JSON text (RFC 7493)")
 		return out, nil
 	}
-	add(&out, receiptDocument, checks.ReceiptSchema(w.receipt()))
+	r := w.receipt()
+	add(&out, receiptDocument, checks.ReceiptSchema(r, r.Violations()))
 	if !out.Has(verdict.Error) {
 		out.Verified = "valid under the receipt schema"
 	}

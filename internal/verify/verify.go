@@ -210,8 +210,13 @@ func (w *work) draft() {
 	}
 	w.claim(r)
 	w.did = r.ImplementationDID
-	if m := w.facts.Manifest; w.did == "" && m.State == evidence.Obtained {
-		w.did = m.Value.ToolDID
+	if m := w.facts.Manifest; m.State == evidence.Obtained {
+		switch tool := m.Value.ToolDID; {
+		case w.did == "":
+			w.did = tool
+		case w.did != tool && did.Same(w.did, tool):
+			w.did = did.Spelling(tool) // as it would be listed
+		}
 	}
 	w.did = cmp.Or(w.did, w.target.DID)
 	if len(w.did) > did.MaxLength {
