@@ -61,6 +61,7 @@ base:
 // TestAuditKilled kills audits at many moments: the checkpoint is the old or the new one, no cached document is
 // half of one, and a run after it judges as one without a past.
 func TestAuditKilled(t *testing.T) {
+	skipKills(t)
 	t.Parallel()
 	w := build(t, twoSteps)
 	tag(w, "eve", "fay")
@@ -284,6 +285,7 @@ func digest(t *testing.T, path string) string {
 // TestAuditKilledFails holds that no earlier run, whenever it was killed, makes one pass that must fail: one whose
 // history is bad, and one whose Receipt is another than the pinned one.
 func TestAuditKilledFails(t *testing.T) {
+	skipKills(t)
 	t.Parallel()
 	w := build(t, `
 base:

@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -278,7 +276,7 @@ func readText(sys IO, name string) (string, []byte, error) {
 		data, err := capped.ReadFile(name, aaep.MaxText)
 		return name, data, err
 	}
-	data, err := capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), aaep.MaxText)
+	data, err := capped.ReadAll(sys.Stdin, aaep.MaxText)
 	return "stdin", data, err
 }
 

@@ -5,9 +5,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// skipKills skips a test that kills many processes where the race detector is in them: none of them lives to tell of a
+// race, each takes several times as long to begin, and what runs in them runs to its end in other tests.
+func skipKills(t *testing.T) {
+	t.Helper()
+	if info, ok := debug.ReadBuildInfo(); ok &&
+		slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("NOT TESTED with the race detector: a killed process tells of no race")
+	}
+}
 
 // A bug ends the program in good order: one line with the version, the report, exit status 2.
 func TestCrash(t *testing.T) {

@@ -28,8 +28,8 @@ import (
 
 // IO is what the program knows of its surroundings.
 type IO struct {
-	// floor is never touched, so no memory of the machine: it only tells the collector to let the first 16 MiB of
-	// garbage be, which is more than the check of a small registry makes.
+	// floor is never touched, so no memory of the machine: it only tells the collector to let the first 32 MiB of
+	// garbage be, which is more than the check of a small registry makes, and most of what an audit of one does.
 	floor []byte
 
 	Stdin          io.Reader // nil: empty
@@ -48,7 +48,7 @@ func System() IO {
 	log.SetOutput(io.Discard)
 	// Half the usual garbage: a registry of 100,000 listings and hostile replies must fit in 300 MiB.
 	debug.SetGCPercent(50)
-	return IO{floor: make([]byte, 32<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+	return IO{floor: make([]byte, 64<<20), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
@@ -77,6 +77,9 @@ func Main(args []string, sys IO) (code int) {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	sys.args = args
+	if sys.Stdin == nil {
+		sys.Stdin = strings.NewReader("")
+	}
 	root := Command(sys)
 	if len(args) == 0 && isAction(sys) {
 		root = newAction(sys)

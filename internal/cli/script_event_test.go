@@ -13,7 +13,7 @@ func commitID(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	id, err := state(ts).world.Repo.RevParse(args[1])
 	ts.Check(err)
-	ts.Setenv(args[0], id)
+	setenv(ts, args[0], id)
 }
 
 // event makes the script's later runs those of a workflow.
@@ -22,12 +22,12 @@ func event(ts *testscript.TestScript, neg bool, args []string) {
 	case neg || len(args) != 0 && len(args) != 2:
 		ts.Fatalf("usage: event [NAME FILE]")
 	case len(args) == 0:
-		ts.Setenv("GITHUB_ACTIONS", "")
+		setenv(ts, "GITHUB_ACTIONS", "")
 		return
 	}
 	path := ts.MkAbs("event.json")
 	ts.Check(os.WriteFile(path, []byte(os.Expand(ts.ReadFile(args[1]), ts.Getenv)), 0o644))
-	ts.Setenv("GITHUB_ACTIONS", "true")
-	ts.Setenv("GITHUB_EVENT_NAME", args[0])
-	ts.Setenv("GITHUB_EVENT_PATH", path)
+	setenv(ts, "GITHUB_ACTIONS", "true")
+	setenv(ts, "GITHUB_EVENT_NAME", args[0])
+	setenv(ts, "GITHUB_EVENT_PATH", path)
 }

@@ -111,13 +111,7 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "list": // asks nobody
 		flags = flags[:4]
 	}
-	got := "0"
-	if err := ts.Exec("oap-gate", slices.Concat(args[1:words], flags, args[words:])...); err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if got != args[0] {
-		ts.Fatalf("exit status %s, want %s", got, args[0])
-	}
+	endsWith(ts, args[0], slices.Concat(args[1:words], flags, args[words:]))
 }
 
 // sign puts into the environment what somebody whose key lives elsewhere would give back: the signature, by the key
@@ -130,7 +124,7 @@ func sign(ts *testscript.TestScript, neg bool, args []string) {
 	if sum := sha256.Sum256([]byte(lines[1])); hex.EncodeToString(sum[:]) != lines[2] {
 		ts.Fatalf("the SHA-256 of the bytes is not %s", lines[2])
 	}
-	ts.Setenv(args[0], base64.StdEncoding.EncodeToString(ed25519.Sign(fixture.Key(args[1]), []byte(lines[1]))))
+	setenv(ts, args[0], base64.StdEncoding.EncodeToString(ed25519.Sign(fixture.Key(args[1]), []byte(lines[1]))))
 }
 
 // serve has the world's web serve a file at a URL.

@@ -23,17 +23,23 @@ var programs = map[string]func(){
 }
 
 func TestMain(m *testing.M) {
+	if os.Args[0] == asWorker {
+		work()
+	}
 	os.Setenv("GORACE", raceOfPrograms)
-	testscript.Main(m, programs)
+	testscript.Main(employer{m}, programs)
 }
 
 // raceOfPrograms lets a program with the race detector end when it ends, and not a second later, as hundreds are
 // started; this process has its own options already.
 const raceOfPrograms = "atexit_sleep_ms=0"
 
+var scripts = filepath.Join("..", "..", "testdata", "script")
+
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails where a
 // run tells a code that explain does not know. Beside the commands of testscript a script has
 //
+//	oap ARG…              oap-gate ARG… in a worker, as gate and those like it; `exec oap-gate ARG…` begins a process
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
@@ -62,12 +68,13 @@ const raceOfPrograms = "atexit_sleep_ms=0"
 // that
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Dir:                 scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		ContinueOnError:     testing.Verbose(), // -v tells all that fails in a script
 		Setup: func(e *testscript.Env) error {
-			e.Values["script"] = &script{}
+			s := &script{}
+			e.Values["script"] = s
 			testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 			if err != nil {
 				return err
@@ -85,9 +92,14 @@ func TestScript(t *testing.T) {
 			e.Setenv("GORACE", raceOfPrograms)
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			for _, v := range e.Vars {
+				name, _, _ := strings.Cut(v, "=")
+				s.variables = append(s.variables, name)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"oap":      oap,
 			"world":    world,
 			"gate":     runGate,
 			"audit":    runAudit,
@@ -124,6 +136,9 @@ type script struct {
 	secrets [][]byte // private keys that the script has written, and their files
 	keys    []string
 	files   map[string]string // see snapshot
+
+	variables []string // names of the environment
+	read      bool     // with those that the script's file sets
 }
 
 func state(ts *testscript.TestScript) *script { return ts.Value("script").(*script) }
@@ -144,7 +159,7 @@ func world(ts *testscript.TestScript, neg bool, args []string) {
 	s.world, s.flags = w, slices.Concat(w.Args(), w.RangeArgs())
 	for _, v := range w.Env() {
 		name, value, _ := strings.Cut(v, "=")
-		ts.Setenv(name, value)
+		setenv(ts, name, value)
 	}
 }
 
@@ -155,7 +170,7 @@ func producer(ts *testscript.TestScript, neg bool, args []string) {
 	p, err := aaeptest.Start(aaeptest.Options{Reference: args[0] == "reference", Fault: strings.Join(args[1:], "")})
 	ts.Check(err)
 	ts.Defer(func() { p.Close() })
-	ts.Setenv("PEER", p.URL)
+	setenv(ts, "PEER", p.URL)
 }
 
 func runGate(ts *testscript.TestScript, neg bool, args []string) {
@@ -217,36 +232,20 @@ func run(ts *testscript.TestScript, want string, command []string) {
 	os.Remove(report)
 	args := slices.Concat(command[:1], []string{"--retry-wait", "1ms"}, command[1:],
 		[]string{"--report", "json=" + report})
-	got := "0"
-	if here(args) {
-		sys := IO{Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv}
-		got = strconv.Itoa(explained(args, sys))
-	} else if err := ts.Exec("oap-gate", args...); err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if got != want {
+	endsWith(ts, want, args)
+}
+
+// endsWith runs the program, which must end with this exit status.
+func endsWith(ts *testscript.TestScript, want string, args []string) {
+	if got := strconv.Itoa(inWorker(ts, args...)); got != want {
 		ts.Fatalf("exit status %s, want %s", got, want)
 	}
 }
 
-// placeless are the flags that mean the same in every folder and with every environment of the process. Not among them
-// is --worktree, for which the user's own Git configuration counts.
-var placeless = strings.Fields(`--at --base --budget --color --connect-to --format --governance --head --jobs --max-age
-	--level --require-registry --trusted-suites --canonical --offline --only --origin --rdap-url --retry-wait --rev --shard --skip --strict --timeout --whois-server`)
-
-// here reports whether the program can run in this process, whose folder is not the script's: each flag is placeless or
-// followed by an absolute path.
-func here(args []string) bool {
-	for i, a := range args[1:] {
-		name, _, _ := strings.Cut(a, "=")
-		if !strings.HasPrefix(a, "-") || slices.Contains(placeless, name) {
-			continue
-		}
-		if next := slices.Concat(args[i+2:], []string{""})[0]; !filepath.IsAbs(strings.TrimPrefix(next, "json=")) {
-			return false
-		}
+func oap(ts *testscript.TestScript, neg bool, args []string) {
+	if status := inWorker(ts, args...); neg == (status == 0) {
+		ts.Fatalf("exit status %d", status)
 	}
-	return true
 }
 
 // resultsOf reads the results of the run before, as check and subject -> verdict and findings.

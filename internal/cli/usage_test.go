@@ -19,6 +19,37 @@ import (
 // whole is what stands on stderr where the program could not run: pairs of an error and its fix.
 var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
 
+// TestHelp holds that each command that does something has an example, and that explain says six things at least of
+// each check that its list names.
+func TestHelp(t *testing.T) {
+	told := func(args ...string) string {
+		var out bytes.Buffer
+		if code := Main(args, IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != 0 {
+			t.Fatalf("%q: exit status %d and\n%s", args, code, out.String())
+		}
+		return out.String()
+	}
+	_, list, _ := strings.Cut(told("--help"), "\nAvailable Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	commands := regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(list, -1)
+	for _, c := range commands {
+		if c[1] != "help" && c[1] != "completion" &&
+			!regexp.MustCompile(`(?m)^(Examples|Available Commands):`).MatchString(told(c[1], "--help")) {
+			t.Errorf("%s has no example", c[1])
+		}
+	}
+	checks := regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*) `).FindAllStringSubmatch(told("explain"), -1)
+	if len(commands) < 20 || len(checks) < 20 {
+		t.Errorf("%d commands and %d checks are listed, want all", len(commands), len(checks))
+	}
+	said := regexp.MustCompile(`(?m)^(requires|cites|judges|network|why|fix):`)
+	for _, c := range checks {
+		if n := len(said.FindAllString(told("explain", c[1]), -1)); n < 6 || n > 19 {
+			t.Errorf("explain %s says %d things, want six at least", c[1], n)
+		}
+	}
+}
+
 // TestUsageErrorsHaveAFix walks all commands and their flags, uses each wrongly, and holds that whatever is told as an
 // error is followed by what would do.
 func TestUsageErrorsHaveAFix(t *testing.T) {

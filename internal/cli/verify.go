@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -214,7 +213,7 @@ func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
 		var list []byte
 		var err error
 		if o.list == "-" {
-			list, err = capped.ReadAll(cmp.Or(sys.Stdin, io.Reader(strings.NewReader(""))), maxVerifiedList)
+			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
 		} else {
 			list, err = readCapped(o.list, maxVerifiedList)
 		}

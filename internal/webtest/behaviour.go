@@ -2,15 +2,19 @@ package webtest
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -46,7 +50,7 @@ type Behaviour struct {
 	Endless  bool     `json:"endless"`  // the body over and over until the client leaves; an empty one is spaces
 
 	Gzip        bool  `json:"gzip"`         // compressed, whatever the client accepts
-	Bomb        int64 `json:"bomb"`         // this many zero bytes, compressed
+	Bomb        int64 `json:"bomb"`         // zero bytes, compressed: so many and up to a MiB more
 	HugeHeaders int   `json:"huge_headers"` // bytes of header lines
 	Raw         Text  `json:"raw"`          // written in place of an HTTP response
 	Reset       bool  `json:"reset"`        // the connection is reset in place of a response
@@ -175,14 +179,14 @@ func (w *Web) respond(rw http.ResponseWriter, r *http.Request, b Behaviour) {
 }
 
 func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
-	if b.Gzip || b.Bomb > 0 {
+	if b.Bomb > 0 {
+		w.bomb(ctx, out, b.Bomb>>20+1)
+		return
+	}
+	if b.Gzip {
 		z := gzip.NewWriter(out)
 		defer z.Close()
 		out = z
-	}
-	if b.Bomb > 0 {
-		w.copies(ctx, out, make([]byte, 64<<10), b.Bomb>>16+1)
-		return
 	}
 	if b.Endless {
 		piece := []byte(b.Body)
@@ -207,12 +211,33 @@ func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
 	}
 }
 
-func (w *Web) copies(ctx context.Context, out io.Writer, piece []byte, n int64) {
+// zeros are a MiB of zero bytes, and the same as blocks of a deflate stream that refer to nothing before them.
+var zeros = sync.OnceValues(func() (plain, deflated []byte) {
+	var blocks bytes.Buffer
+	z, err := flate.NewWriter(&blocks, flate.BestCompression)
+	if err != nil {
+		panic(err)
+	}
+	plain = make([]byte, 1<<20)
+	z.Write(plain)
+	z.Flush()
+	return plain, blocks.Bytes()
+})
+
+// bomb writes n MiB of zero bytes as one gzip stream (RFC 1952), whose blocks are compressed once for all.
+func (w *Web) bomb(ctx context.Context, out io.Writer, n int64) {
+	plain, deflated := zeros()
+	io.WriteString(out, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
+	sum := uint32(0)
 	for range n {
-		if _, err := out.Write(piece); err != nil || w.over(ctx) {
+		if _, err := out.Write(deflated); err != nil || w.over(ctx) {
 			return
 		}
+		sum = crc32.Update(sum, crc32.IEEETable, plain)
 	}
+	end := []byte{1, 0, 0, 0xff, 0xff} // the last block, which is empty
+	end = binary.LittleEndian.AppendUint32(end, sum)
+	out.Write(binary.LittleEndian.AppendUint32(end, uint32(n<<20)))
 }
 
 // piecewise is false where the client or the web has gone.
