@@ -199,6 +199,10 @@ func whole(tree []byte) builtTree {
 	return builtTree{pieces: rope{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
 }
 
+// leastChained is from how many bytes on a tree is made in pieces of one that is several deltas away. The bases of a
+// smaller one are in the cache, and it is sooner made of them than each time of all its deltas. Tests make it smaller.
+var leastChained int64 = 8 << 20
+
 // inPieces makes a large tree by deltas of one that is in one piece, or was made before; without pieces where it is
 // none. It is in one piece where the many, or the deltas that they are of, would take more than they spare.
 func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
@@ -237,6 +241,9 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 		}
 		chain, next = append(chain, delta), e.base
 		tree = l.get(place{p, next})
+		if _, size, _, err := deltaSizes(delta); tree.pieces == nil && (err != nil || size < leastChained) {
+			return builtTree{}, err
+		}
 	}
 	for _, delta := range slices.Backward(chain) {
 		var err error

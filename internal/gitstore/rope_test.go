@@ -179,6 +179,8 @@ func TestPiecesThatAddUp(t *testing.T) {
 
 // A tree deep in a chain of deltas is made of the one at its bottom, and of no tree in between.
 func TestPiecesDeepInAChain(t *testing.T) {
+	defer func(was int64) { leastChained = was }(leastChained)
+	leastChained = leastPieces
 	sum := sha1.Sum(nil)
 	tree := []byte{}
 	w := newPackWriter(t)
