@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -157,6 +158,10 @@ var ErrSignedSince = errors.New("not on the first-parent chain of the head")
 func (a *audit) signedSince() (int, error) {
 	if a.cfg.SignedSince == "" {
 		return 0, nil
+	}
+	if _, err := a.repo.Commit(a.git, a.cfg.SignedSince); err != nil { // no fault of the clone: it was named by hand
+		return 0, remedy.Errorf("give the full id of a first-parent commit of the head",
+			"--signed-since %s: %w: %w", a.cfg.SignedSince, ErrSignedSince, err)
 	}
 	after, err := a.repo.FirstParents(a.git, a.cfg.SignedSince, a.head)
 	if err != nil {
