@@ -19,7 +19,7 @@ import (
 //
 // The arrays that grow with the registry are written one element after another, at the places where the rest, encoded
 // as a whole, has one element of each.
-func writeJSON(b *bufio.Writer, r *run, o Options) error {
+func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 	rest := *r.Report
 	rest.EvaluatedAt = r.EvaluatedAt.UTC()
 	rest.Assumed = append([]string{}, r.Assumed...)
@@ -82,14 +82,16 @@ type like struct {
 const maxTexts = 1 << 12
 
 func (a *arrays) next(parts ...[]byte) {
+	element := a.b.AvailableBuffer()
 	if a.begun {
-		a.b.WriteByte(',')
+		element = append(element, ',')
 	}
 	a.begun = true
-	a.b.WriteString("\n    ")
+	element = append(element, "\n    "...)
 	for _, part := range parts {
-		a.b.Write(part)
+		element = append(element, part...)
 	}
+	a.b.Write(element)
 }
 
 // text is v as an element; it lasts until the next is asked for.
