@@ -244,7 +244,9 @@ func (s *spool) write(results []Result) {
 		s.file = file
 		s.out = bufio.NewWriterSize(s.file, 1<<16)
 	}
-	slices.SortStableFunc(results, s.order.compare)
+	if !slices.IsSortedFunc(results, s.order.compare) {
+		slices.SortStableFunc(results, s.order.compare)
+	}
 	if n := len(s.runs); n == 0 || s.order.compare(s.runs[n-1].last, results[0]) > 0 {
 		s.runs = append(s.runs, run{from: s.end, to: s.end})
 	}
