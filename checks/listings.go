@@ -173,9 +173,8 @@ func (ls *listings) number(path string) (int, bool) {
 	return 0, false
 }
 
-// numbers are the listings that an index has of a text, in the order in which they were added.
-func (ls *listings) numbers(x *index, text string) []uint32 {
-	key := x.fold(text)
+// numbers are the listings that an index has of a folded text, in the order in which they were added.
+func (ls *listings) numbers(x *index, key string) []uint32 {
 	return slices.DeleteFunc(x.maybe(key), func(n uint32) bool {
 		other := x.of(ls.texts[n])
 		return other != key && x.fold(other) != key
@@ -200,15 +199,16 @@ func (ls *listings) byPath(path string) *Listed {
 }
 
 func (ls *listings) bySlug(slug string) []*Listed {
-	all := ls.numbers(&ls.slugs, slug)
 	lower := strings.ToLower(slug)
+	all := ls.numbers(&ls.slugs, lower)
 	if n, found := ls.number(listingPath(lower)); found && strings.ToLower(ls.texts[n].slug()) == lower {
 		all = append(all, uint32(n))
 	}
 	return ls.unpack(all)
 }
 
-func (ls *listings) byDID(text string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, text)) }
+// byDID are the listings of what did.Fold makes of a DID, in path order.
+func (ls *listings) byDID(folded string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, folded)) }
 
 // all are the listings, in path order once they were sorted.
 func (ls *listings) all() iter.Seq[*Listed] {

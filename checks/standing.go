@@ -65,7 +65,7 @@ func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(list
 func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
 
 // ByDID are the listings of a DID in any spelling and letter case, in path order.
-func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(text) }
+func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
 
 // others are how many listings there are of a key beside that of a path, which is one of them, and the path of the
 // first. Of the many that share one they are looked through once.

@@ -160,14 +160,22 @@ func (m *members) name(name string) {
 }
 
 func (m *members) text(name, value string) {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
-			m.value(name, value)
-			return
-		}
+	if !spelledAsIs(value) {
+		m.value(name, value)
+		return
 	}
 	m.name(name)
 	m.element = append(append(append(m.element, '"'), value...), '"')
+}
+
+// spelledAsIs reports whether a text is a JSON string of the report when it stands between quotes.
+func spelledAsIs(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
+			return false
+		}
+	}
+	return true
 }
 
 // time leaves nil out.
@@ -208,11 +216,15 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			return err
 		}
 		if result.Subject != subject {
-			text, err := a.text(result.Subject)
-			if err != nil {
-				return err
+			subject = result.Subject
+			name = append(append(append(name[:0], '"'), subject...), '"')
+			if !spelledAsIs(subject) {
+				text, err := a.text(subject)
+				if err != nil {
+					return err
+				}
+				name = append(name[:0], text...)
 			}
-			subject, name = result.Subject, bytes.Clone(text)
 		}
 		a.next(around[0], name, around[1])
 	}
