@@ -27,7 +27,7 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 // TestScan holds that all files are given, in order, whatever part of them is decoded at once; that no more are read
 // once nobody wants them; and that what ends a scan early is told.
 func TestScan(t *testing.T) {
-	for _, listings := range []int{1, neighbours - 1, neighbours, (ahead + 3) * neighbours, (ahead+3)*neighbours + 1} {
+	for _, listings := range []int{1, neighbours, (ahead+3)*neighbours + 1} {
 		t.Run(fmt.Sprint(listings), func(t *testing.T) {
 			generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: listings})
 			if err != nil {
