@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -120,6 +121,8 @@ var toldCode = regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): 
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
 
+var knownIDs = sync.OnceValue(codeIDs)
+
 // explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
 // not know. merge and comment are left out: they pass on what a stranger's report says.
 func explained(args []string, sys IO) int {
@@ -139,10 +142,9 @@ func explained(args []string, sys IO) int {
 			out.Write(text)
 		}
 	}
-	known := codeIDs()
 	var odd []string
 	for _, m := range toldCode.FindAllStringSubmatch(out.String(), -1) {
-		if told := m[1] + m[2]; !slices.Contains(known, told) && !slices.Contains(odd, told) {
+		if told := m[1] + m[2]; !slices.Contains(knownIDs(), told) && !slices.Contains(odd, told) {
 			odd = append(odd, told)
 		}
 	}
