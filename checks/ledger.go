@@ -324,28 +324,37 @@ type result struct {
 const defaultPart = 4096
 
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
-// are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
-// is to another.
+// are judged in parts.
 func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error) {
 	if len(step.Changes) > l.part && !slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return isRecord(c) && (c.Base != nil || registry.KindOf(c.Path) != registry.KindListing)
 	}) {
-		if j, err := l.judgeApart(ctx, step); j != nil || err != nil {
-			return j, err
-		}
+		return l.judgeApart(ctx, step)
 	}
 	j := &judged{commit: step.Commit.ID}
-	return j, l.judgePart(ctx, step, records(step.Changes), j)
+	return j, l.judgePart(ctx, step, records(step.Changes), nil, j)
 }
 
-// judgeApart judges a commit of new listings in parts; nil where two of them may claim the same slug or DID.
+// judgeApart judges a commit of new listings in parts: once more where two of them claim the same slug or DID, which is
+// all that one new listing is to another, and which they are told of then.
 func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
+	j, err := l.judgeParts(ctx, step, nil)
+	if err != nil {
+		return nil, err
+	}
+	shared := l.claimedTwice(j.listings)
+	if len(shared) == 0 {
+		return j, nil
+	}
+	return l.judgeParts(ctx, step, shared)
+}
+
+func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
+	shared map[[2]string]sharing) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
-	seed := maphash.MakeSeed()
-	var claims []uint64 // two that are equal are hardly ever of different texts
 	for part := range slices.Chunk(step.Changes, l.part) {
 		one := &judged{commit: j.commit}
-		if err := l.judgePart(ctx, step, records(part), one); err != nil {
+		if err := l.judgePart(ctx, step, records(part), shared, one); err != nil {
 			return nil, err
 		}
 		j.faults = append(j.faults, one.faults...)
@@ -355,20 +364,66 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 				continue
 			}
 			j.listings = append(j.listings, r.now.listed)
-			listing := r.now.listed.unpack()
-			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(listing.Slug)),
-				maphash.String(seed, "did "+did.Fold(listing.ToolDID)))
 		}
-	}
-	slices.Sort(claims)
-	if n := len(claims); len(slices.Compact(claims)) < n {
-		return nil, nil
 	}
 	return j, nil
 }
 
-func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change, j *judged) error {
+// claimedTwice are the slugs and DIDs that more than one of these new listings claim, with what stands of them.
+func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
+	seed := maphash.MakeSeed()
+	claims := func(p packed) (path string, keys [2][2]string, hashes [2]uint64) {
+		listing := p.unpack()
+		keys = [2][2]string{{slugPointer, strings.ToLower(listing.Slug)}, {didPointer, did.Fold(listing.ToolDID)}}
+		for i, k := range keys {
+			hashes[i] = maphash.Comparable(seed, k)
+		}
+		return listing.Path, keys, hashes
+	}
+	all := make([]uint64, 0, 2*len(listings)) // two that are equal are hardly ever of different texts
+	for _, p := range listings {
+		_, _, hashes := claims(p)
+		all = append(all, hashes[:]...)
+	}
+	slices.Sort(all)
+	twice := map[uint64]bool{}
+	for i, h := range all[min(1, len(all)):] {
+		if all[i] == h {
+			twice[h] = true
+		}
+	}
+	if len(twice) == 0 {
+		return nil
+	}
+	shared := map[[2]string]sharing{}
+	for _, p := range listings {
+		path, keys, hashes := claims(p)
+		for i, k := range keys {
+			if twice[hashes[i]] {
+				found := shared[k]
+				found.note(path)
+				shared[k] = found
+			}
+		}
+	}
+	for k, found := range shared {
+		standing := l.state.ByDID
+		if k[0] == slugPointer {
+			standing = l.state.BySlugText
+		}
+		for _, t := range standing(k[1]) {
+			found.note(t.Path)
+		}
+		shared[k] = found
+	}
+	return shared
+}
+
+// judgePart judges changes of a commit. What is shared is known of those that the whole commit brings.
+func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change,
+	shared map[[2]string]sharing, j *judged) error {
 	run := l.run(ctx, step)
+	run.shared = shared
 	var err error
 	if run.Subjects, err = NewSubjects(run, changes); err != nil {
 		return err
