@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -93,7 +95,7 @@ func (l *Ledger) read(ctx context.Context) error {
 		return err
 	}
 	for _, k := range registry.DataKinds {
-		scan := func(rec *registry.Record) scanned { return l.state.scan(rec, true) }
+		scan := func(rec *registry.Record) scanned { return l.state.scan(subjectOf(rec), true) }
 		for f, err := range registry.Scan(ctx, t, k, scan) {
 			if err != nil {
 				return err
@@ -292,6 +294,13 @@ func records(changes []registry.Change) []registry.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 
+// subjects is a run of some of a commit's changes, whose records it reads.
+func (l *Ledger) subjects(ctx context.Context, step *registry.Step, changes []registry.Change) (run *Run, err error) {
+	run = l.run(ctx, step)
+	run.Subjects, err = NewSubjects(run, records(changes))
+	return run, err
+}
+
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
@@ -321,7 +330,7 @@ type result struct {
 	sameAs bool     // the listing that stood there had the same tool_did
 }
 
-const defaultPart = 4096
+const defaultPart = 2048
 
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
 // are judged in parts.
@@ -332,7 +341,11 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error
 		return l.judgeApart(ctx, step)
 	}
 	j := &judged{commit: step.Commit.ID}
-	return j, l.judgePart(ctx, step, records(step.Changes), nil, j)
+	run, err := l.subjects(ctx, step, step.Changes)
+	if err != nil {
+		return nil, err
+	}
+	return j, l.judgePart(run, j)
 }
 
 // judgeApart judges a commit of new listings in parts: once more where two of them claim the same slug or DID, which is
@@ -352,9 +365,13 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 	shared map[[2]string]sharing) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
-	for part := range slices.Chunk(step.Changes, l.part) {
+	for run, err := range ahead.Of(l.parts(ctx, step)) {
+		if err != nil {
+			return nil, err
+		}
+		run.shared = shared
 		one := &judged{commit: j.commit}
-		if err := l.judgePart(ctx, step, records(part), shared, one); err != nil {
+		if err := l.judgePart(run, one); err != nil {
 			return nil, err
 		}
 		j.faults = append(j.faults, one.faults...)
@@ -372,17 +389,16 @@ func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 // claimedTwice are the slugs and DIDs that more than one of these new listings claim, with what stands of them.
 func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	seed := maphash.MakeSeed()
-	claims := func(p packed) (path string, keys [2][2]string, hashes [2]uint64) {
-		listing := p.unpack()
-		keys = [2][2]string{{slugPointer, strings.ToLower(listing.Slug)}, {didPointer, did.Fold(listing.ToolDID)}}
+	claims := func(p packed) (keys [2][2]string, hashes [2]uint64) {
+		keys = [2][2]string{{slugPointer, strings.ToLower(p.slug())}, {didPointer, did.Fold(p.toolDID())}}
 		for i, k := range keys {
 			hashes[i] = maphash.Comparable(seed, k)
 		}
-		return listing.Path, keys, hashes
+		return keys, hashes
 	}
 	all := make([]uint64, 0, 2*len(listings)) // two that are equal are hardly ever of different texts
 	for _, p := range listings {
-		_, _, hashes := claims(p)
+		_, hashes := claims(p)
 		all = append(all, hashes[:]...)
 	}
 	slices.Sort(all)
@@ -397,17 +413,17 @@ func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	}
 	shared := map[[2]string]sharing{}
 	for _, p := range listings {
-		path, keys, hashes := claims(p)
+		keys, hashes := claims(p)
 		for i, k := range keys {
 			if twice[hashes[i]] {
 				found := shared[k]
-				found.note(path)
+				found.note(p.path())
 				shared[k] = found
 			}
 		}
 	}
 	for k, found := range shared {
-		standing := l.state.ByDID
+		standing := l.state.listings.byDID
 		if k[0] == slugPointer {
 			standing = l.state.BySlugText
 		}
@@ -419,15 +435,18 @@ func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	return shared
 }
 
-// judgePart judges changes of a commit. What is shared is known of those that the whole commit brings.
-func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change,
-	shared map[[2]string]sharing, j *judged) error {
-	run := l.run(ctx, step)
-	run.shared = shared
-	var err error
-	if run.Subjects, err = NewSubjects(run, changes); err != nil {
-		return err
+// parts are the changes of a commit, a part at a time, as runs.
+func (l *Ledger) parts(ctx context.Context, step *registry.Step) iter.Seq2[*Run, error] {
+	return func(yield func(*Run, error) bool) {
+		for part := range slices.Chunk(step.Changes, l.part) {
+			if run, err := l.subjects(ctx, step, part); !yield(run, err) || err != nil {
+				return
+			}
+		}
 	}
+}
+
+func (l *Ledger) judgePart(run *Run, j *judged) error {
 	for _, s := range run.Subjects {
 		for _, c := range All {
 			if c.InHistory && c.Judges(s.Kind) {
@@ -441,7 +460,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil &&
 			s.BaseListing.ToolDID == s.Listing.ToolDID}
 		if s.Record != nil {
-			now := l.state.scan(s.Record, true)
+			now := l.state.scan(s, true)
 			r.now = &now
 		}
 		j.results = append(j.results, r)

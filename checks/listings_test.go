@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -79,7 +80,7 @@ func TestListingsOfOneHash(t *testing.T) {
 		if got := paths(ls.bySlug("ADA")); got != slug {
 			t.Errorf("slug ada: %q, want %q", got, slug)
 		}
-		if got := paths(ls.byDID("did:web:one.example.")); got != one {
+		if got := paths(ls.byDID(did.Fold("did:web:one.example."))); got != one {
 			t.Errorf("DID one: %q, want %q", got, one)
 		}
 		if got := paths(ls.byDID("did:web:two.example")); got != two {
