@@ -225,9 +225,9 @@ func unique(o *verdict.Outcome, s *Subject) {
 		landing                      map[string][]*Subject
 		standing                     func(string) []*Listed
 	}{
-		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
+		{slugPointer, "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
 			l.slugs, s.Run.Base.BySlugText},
-		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
+		{didPointer, "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
 			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.listings.byDID},
 	} {
 		if m.value == "" {
@@ -245,10 +245,23 @@ func unique(o *verdict.Outcome, s *Subject) {
 	}
 }
 
+// Where the texts stand that no two listings may share.
+const (
+	slugPointer = "/slug"
+	didPointer  = "/tool_did"
+)
+
 // sharing are listings that share a text: how many, and the paths of the first two.
 type sharing struct {
 	count int
 	paths [2]string
+}
+
+func (s *sharing) note(path string) {
+	if s.count < 2 {
+		s.paths[s.count] = path
+	}
+	s.count++
 }
 
 // others are how many listings would stand beside that of a path and have its slug or DID, whose key is given with what
@@ -256,18 +269,12 @@ type sharing struct {
 func (r *Run) others(path, of, key string, landing []*Subject, standing func(string) []*Listed) (string, int) {
 	l := r.landed()
 	look := func(but string) (found sharing) {
-		note := func(path string) {
-			if found.count < 2 {
-				found.paths[found.count] = path
-			}
-			found.count++
-		}
 		for _, t := range landing {
-			note(t.Path)
+			found.note(t.Path)
 		}
 		for _, t := range standing(key) {
 			if t.Path != but && !l.replaced[t.Path] {
-				note(t.Path)
+				found.note(t.Path)
 			}
 		}
 		return found
