@@ -252,7 +252,7 @@ func inert(t *testing.T, what, text string) {
 func printable(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
-		if r != '\n' &&
+		if (r < ' ' || r > '~') && r != '\n' &&
 			(!unicode.IsPrint(r) || unicode.In(r, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point,
 				unicode.Variation_Selector)) {
 			t.Errorf("%s holds %U", what, r)
