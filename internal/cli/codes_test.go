@@ -115,8 +115,12 @@ func f(o *Outcome, s *Subject, k string) {
 	}
 }
 
-// toldCode is the code of a finding in a report as text or JSON.
-var toldCode = regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$|"code": *"([^"]+)"`)
+// toldCodes find the code of a finding in a report as text and as JSON. One for both would begin with no text that is
+// searched for at once.
+var toldCodes = []*regexp.Regexp{
+	regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$`),
+	regexp.MustCompile(`"code": *"([^"]+)"`),
+}
 
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
@@ -143,9 +147,11 @@ func explained(args []string, sys IO) int {
 		}
 	}
 	var odd []string
-	for _, m := range toldCode.FindAllStringSubmatch(out.String(), -1) {
-		if told := m[1] + m[2]; !slices.Contains(knownIDs(), told) && !slices.Contains(odd, told) {
-			odd = append(odd, told)
+	for _, pattern := range toldCodes {
+		for _, m := range pattern.FindAllStringSubmatch(out.String(), -1) {
+			if told := m[1]; !slices.Contains(knownIDs(), told) && !slices.Contains(odd, told) {
+				odd = append(odd, told)
+			}
 		}
 	}
 	if len(odd) > 0 {
