@@ -134,8 +134,8 @@ func TestReplayOfInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
-			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n, err,
-				want, got)
+			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n,
+				err, want, got)
 		}
 		walks[string(regexp.MustCompile(`"walked": \d+`).Find(want))] = true
 		for _, name := range []string{recorded, again, bundle} {
