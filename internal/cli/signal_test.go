@@ -122,8 +122,8 @@ func TestReplayOfInterrupted(t *testing.T) {
 			c.SetArgs(args)
 			_ = c.ExecuteContext(ctx)
 		}
-		run(e, "audit", "--repo", w.Repo.Dir, "--rev", "main", "--only", "history,layout,schema", "--at", "2026-06-01T00:00:00Z", "--record",
-			bundle, "--report", "json="+recorded)
+		run(e, "audit", "--repo", w.Repo.Dir, "--rev", "main", "--only", "history,layout,schema",
+			"--at", "2026-06-01T00:00:00Z", "--record", bundle, "--report", "json="+recorded)
 		end()
 		if _, err := os.Stat(bundle); err != nil {
 			continue // ended before there was anything to tell
