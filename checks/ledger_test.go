@@ -97,8 +97,8 @@ func TestTwinsInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := func(n int, slug, tool string) {
-		r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(fmt.Sprintf("{\"slug\": %q, \"tool_did\": %q}\n",
-			slug, "did:web:"+tool+".example")))
+		r.Write(fmt.Sprintf("implementations/agent-%d.json", n),
+			[]byte(fmt.Sprintf("{\"slug\": %q, \"tool_did\": %q}\n", slug, "did:web:"+tool+".example")))
 	}
 	list(3, "agent-3", "one")
 	list(6, "agent-2", "six")

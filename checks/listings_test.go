@@ -139,8 +139,8 @@ func TestOthers(t *testing.T) {
 						first = all[min(1, 1-min(i, 1))]
 					}
 					if got, count := ask(path); got != first || count != n-1 {
-						t.Errorf("of %d, %d landing: others of %s are %d, the first %q; want %d, %q", n, landing, path, count,
-							got, n-1, first)
+						t.Errorf("of %d, %d landing: others of %s are %d, the first %q; want %d, %q", n, landing, path,
+							count, got, n-1, first)
 					}
 				}
 			}

@@ -122,8 +122,8 @@ func TestReplayOfInterrupted(t *testing.T) {
 			c.SetArgs(args)
 			_ = c.ExecuteContext(ctx)
 		}
-		run(e, "audit", "--repo", w.Repo.Dir, "--rev", "main", "--only", "history,layout,schema", "--at", "2026-06-01T00:00:00Z", "--record",
-			bundle, "--report", "json="+recorded)
+		run(e, "audit", "--repo", w.Repo.Dir, "--rev", "main", "--only", "history,layout,schema",
+			"--at", "2026-06-01T00:00:00Z", "--record", bundle, "--report", "json="+recorded)
 		end()
 		if _, err := os.Stat(bundle); err != nil {
 			continue // ended before there was anything to tell
@@ -134,8 +134,8 @@ func TestReplayOfInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
-			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n, err,
-				want, got)
+			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n,
+				err, want, got)
 		}
 		walks[string(regexp.MustCompile(`"walked": \d+`).Find(want))] = true
 		for _, name := range []string{recorded, again, bundle} {

@@ -423,14 +423,15 @@ func TestFaults(t *testing.T) {
 			"  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
 		{"sparse", check, "          fetch-depth: 0", "          fetch-depth: 0\n          sparse-checkout: schemas",
 			"error partial-checkout check.yml <sparse-checkout: schemas>"},
-		{"partial in capitals", check, "          fetch-depth: 0", "          FETCH-DEPTH: 0\n          Filter: blob:none",
+		{"partial in capitals", check, "          fetch-depth: 0",
+			"          FETCH-DEPTH: 0\n          Filter: blob:none",
 			"error partial-checkout check.yml <Filter: blob:none>"},
 		{"computed arguments", check, action, image + "        with:\n          args: check ${{ vars.FLAGS }}\n",
 			"error incomplete check.yml <args: check ${{ vars.FLAGS }}>"},
 		{"secret in a call", check, gate, "      - env: {K: \"${{ format('{0}', secrets.K) }}\"}\n        uses: " +
 			"openagentprotocol-OAP", `error secrets check.yml <"${{ format('{0}', secrets.K) }}"}>`},
-		{"secret in words alone", check, gate, "      - env: {K: \"${{ format('secrets.K {0}', 1) }}\"}\n        uses: " +
-			"openagentprotocol-OAP", ""},
+		{"secret in words alone", check, gate, "      - env: {K: \"${{ format('secrets.K {0}', 1) }}\"}\n" +
+			"        uses: openagentprotocol-OAP", ""},
 		{"its own token, by an index", check, gate, "      - env: {K: \"${{ github['token'] }}\"}\n        uses: " +
 			"openagentprotocol-OAP", `warning token check.yml <"${{ github['token'] }}"}>`},
 		{"script in a call", check, gate, "      - run: echo ${{ format('{0}', github.event.issue.title) }}\n" + gate,
