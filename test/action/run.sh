@@ -28,6 +28,7 @@ finish() {
     kill "$(cat "$temp/docker/pid")" && while [ -f "$temp/docker/pid" ]; do sleep 0.2; done
     umount "$temp/docker/exec/netns/default" 2>/dev/null # the daemon leaves it behind
   fi
+  umount -R "$temp/buildah/overlay" 2>/dev/null # where buildah was ended
   rm -rf --one-file-system "$temp"
   exit $status
 }
@@ -63,7 +64,7 @@ go_tree() {
   GOMODCACHE="$root/go/pkg/mod" GOPROXY="file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)" GOFLAGS=-modcacherw go mod download
 }
 
-buildah_here() { buildah --storage-driver vfs --root "$temp/buildah" --runroot "$temp/buildah-run" "$@"; }
+buildah_here() { buildah --root "$temp/buildah" --runroot "$temp/buildah-run" "$@"; }
 
 # build makes the image of the tree in $2 and prints its digest; $1 names it and its archive.
 build() {
