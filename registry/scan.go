@@ -11,10 +11,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
-// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are
-// decoded by GOMAXPROCS goroutines, some thousand at a time and the next while results are used, so f must be safe for
-// concurrent use, also beside what is done with results; a Record that f does not keep is free once f returns. README.md
-// and .gitkeep are no records. An error, of the first path that could not be read, is yielded last, and with no result.
+// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are decoded by
+// GOMAXPROCS goroutines, some thousand at a time and the next while results are used, so f must be safe for concurrent
+// use, also beside what is done with results; a Record that f does not keep is free once f returns. README.md and
+// .gitkeep are no records. An error, of the first path that could not be read, is yielded last, and with no result.
 func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) iter.Seq2[T, error] {
 	return scan(ctx, t, k, atOnce, f)
 }
