@@ -228,7 +228,7 @@ func unique(o *verdict.Outcome, s *Subject) {
 		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
 			l.slugs, s.Run.Base.BySlugText},
 		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.ByDID},
+			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.listings.byDID},
 	} {
 		if m.value == "" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -93,7 +95,7 @@ func (l *Ledger) read(ctx context.Context) error {
 		return err
 	}
 	for _, k := range registry.DataKinds {
-		scan := func(rec *registry.Record) scanned { return l.state.scan(rec, true) }
+		scan := func(rec *registry.Record) scanned { return l.state.scan(subjectOf(rec), true) }
 		for f, err := range registry.Scan(ctx, t, k, scan) {
 			if err != nil {
 				return err
@@ -292,6 +294,13 @@ func records(changes []registry.Change) []registry.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 
+// subjects is a run of some of a commit's changes, whose records it reads.
+func (l *Ledger) subjects(ctx context.Context, step *registry.Step, changes []registry.Change) (run *Run, err error) {
+	run = l.run(ctx, step)
+	run.Subjects, err = NewSubjects(run, records(changes))
+	return run, err
+}
+
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
@@ -321,7 +330,7 @@ type result struct {
 	sameAs bool     // the listing that stood there had the same tool_did
 }
 
-const defaultPart = 4096
+const defaultPart = 2048
 
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
 // are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
@@ -335,17 +344,25 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error
 		}
 	}
 	j := &judged{commit: step.Commit.ID}
-	return j, l.judgePart(ctx, step, records(step.Changes), j)
+	run, err := l.subjects(ctx, step, step.Changes)
+	if err != nil {
+		return nil, err
+	}
+	return j, l.judgePart(run, j)
 }
 
-// judgeApart judges a commit of new listings in parts; nil where two of them may claim the same slug or DID.
+// judgeApart judges a commit of new listings in parts, of which the next is read meanwhile; nil where two of them may
+// claim the same slug or DID.
 func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
 	seed := maphash.MakeSeed()
 	var claims []uint64 // two that are equal are hardly ever of different texts
-	for part := range slices.Chunk(step.Changes, l.part) {
+	for run, err := range ahead.Of(l.parts(ctx, step)) {
+		if err != nil {
+			return nil, err
+		}
 		one := &judged{commit: j.commit}
-		if err := l.judgePart(ctx, step, records(part), one); err != nil {
+		if err := l.judgePart(run, one); err != nil {
 			return nil, err
 		}
 		j.faults = append(j.faults, one.faults...)
@@ -355,9 +372,8 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 				continue
 			}
 			j.listings = append(j.listings, r.now.listed)
-			listing := r.now.listed.unpack()
-			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(listing.Slug)),
-				maphash.String(seed, "did "+did.Fold(listing.ToolDID)))
+			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(r.now.listed.slug())),
+				maphash.String(seed, "did "+did.Fold(r.now.listed.toolDID())))
 		}
 	}
 	slices.Sort(claims)
@@ -367,12 +383,18 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 	return j, nil
 }
 
-func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []registry.Change, j *judged) error {
-	run := l.run(ctx, step)
-	var err error
-	if run.Subjects, err = NewSubjects(run, changes); err != nil {
-		return err
+// parts are the changes of a commit, a part at a time, as runs.
+func (l *Ledger) parts(ctx context.Context, step *registry.Step) iter.Seq2[*Run, error] {
+	return func(yield func(*Run, error) bool) {
+		for part := range slices.Chunk(step.Changes, l.part) {
+			if run, err := l.subjects(ctx, step, part); !yield(run, err) || err != nil {
+				return
+			}
+		}
 	}
+}
+
+func (l *Ledger) judgePart(run *Run, j *judged) error {
 	for _, s := range run.Subjects {
 		for _, c := range All {
 			if c.InHistory && c.Judges(s.Kind) {
@@ -386,7 +408,7 @@ func (l *Ledger) judgePart(ctx context.Context, step *registry.Step, changes []r
 		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil &&
 			s.BaseListing.ToolDID == s.Listing.ToolDID}
 		if s.Record != nil {
-			now := l.state.scan(s.Record, true)
+			now := l.state.scan(s, true)
 			r.now = &now
 		}
 		j.results = append(j.results, r)

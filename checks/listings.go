@@ -65,9 +65,18 @@ func (p packed) path() string { return string(p[:strings.IndexByte(string(p), 0)
 
 // unpack gives the Listed, whose strings are parts of p but for the hash.
 func (p packed) unpack() *Listed {
-	l := &Listed{Path: p.path()}
+	l, flags := p.read()
+	if flags&packedHex != 0 {
+		l.ReceiptSHA256 = hex.EncodeToString([]byte(l.ReceiptSHA256))
+	}
+	return &l
+}
+
+// read is unpack without memory of its own: a hash that is packedHex is in its bytes.
+func (p packed) read() (l Listed, flags byte) {
+	l.Path = p.path()
 	rest := string(p[len(l.Path)+1:])
-	flags := rest[0]
+	flags = rest[0]
 	rest = rest[1:]
 	uint := func() uint64 {
 		var n uint64
@@ -92,10 +101,17 @@ func (p packed) unpack() *Listed {
 	if flags&packedSlug != 0 {
 		l.Slug = slugOf(l.Path)
 	}
-	if flags&packedHex != 0 {
-		l.ReceiptSHA256 = hex.EncodeToString([]byte(l.ReceiptSHA256))
-	}
-	return l
+	return l, flags
+}
+
+func (p packed) slug() string {
+	l, _ := p.read()
+	return l.Slug
+}
+
+func (p packed) toolDID() string {
+	l, _ := p.read()
+	return l.ToolDID
 }
 
 // listings are those of a tree, by numbers in the order in which they were added. Each takes 30 bytes in the indexes,
@@ -112,24 +128,24 @@ type listings struct {
 func newListings() listings {
 	same := func(s string) string { return s }
 	return listings{
-		paths: newIndex(same, func(l *Listed) string { return l.Path }),
-		slugs: newIndex(strings.ToLower, func(l *Listed) string { return l.Slug }),
-		dids:  newIndex(did.Fold, func(l *Listed) string { return l.ToolDID })}
+		paths: newIndex(same, packed.path),
+		slugs: newIndex(strings.ToLower, packed.slug),
+		dids:  newIndex(did.Fold, packed.toolDID)}
 }
 
 // add adds a listing, and gives its number.
 func (ls *listings) add(p packed) int {
-	l, n := p.unpack(), uint32(len(ls.texts))
+	n := uint32(len(ls.texts))
 	ls.texts, ls.order, ls.count = append(ls.texts, p), nil, ls.count+1
-	for _, x := range ls.indexes(l) {
-		x.add(l, n)
+	for _, x := range ls.indexes(p) {
+		x.add(p, n)
 	}
 	return int(n)
 }
 
 // indexes are those that have a listing.
-func (ls *listings) indexes(l *Listed) []*index {
-	if strings.ToLower(l.Slug) == slugOf(l.Path) {
+func (ls *listings) indexes(p packed) []*index {
+	if strings.ToLower(p.slug()) == slugOf(p.path()) {
 		return []*index{&ls.paths, &ls.dids}
 	}
 	return []*index{&ls.paths, &ls.slugs, &ls.dids}
@@ -141,12 +157,12 @@ func (ls *listings) remove(path string) *Listed {
 	if !found {
 		return nil
 	}
-	l := ls.texts[n].unpack()
-	for _, x := range ls.indexes(l) {
-		x.remove(l, uint32(n))
+	p := ls.texts[n]
+	for _, x := range ls.indexes(p) {
+		x.remove(p, uint32(n))
 	}
 	ls.texts[n], ls.count = "", ls.count-1
-	return l
+	return p.unpack()
 }
 
 // number is that of the listing of a path.
@@ -157,10 +173,12 @@ func (ls *listings) number(path string) (int, bool) {
 	return 0, false
 }
 
-// numbers are the listings that an index has of a text, in the order in which they were added.
-func (ls *listings) numbers(x *index, text string) []uint32 {
-	key := x.fold(text)
-	return slices.DeleteFunc(x.maybe(key), func(n uint32) bool { return x.fold(x.of(ls.texts[n].unpack())) != key })
+// numbers are the listings that an index has of a folded text, in the order in which they were added.
+func (ls *listings) numbers(x *index, key string) []uint32 {
+	return slices.DeleteFunc(x.maybe(key), func(n uint32) bool {
+		other := x.of(ls.texts[n])
+		return other != key && x.fold(other) != key
+	})
 }
 
 // unpack gives the listings of these numbers, in path order.
@@ -181,15 +199,16 @@ func (ls *listings) byPath(path string) *Listed {
 }
 
 func (ls *listings) bySlug(slug string) []*Listed {
-	all := ls.numbers(&ls.slugs, slug)
 	lower := strings.ToLower(slug)
-	if n, found := ls.number(listingPath(lower)); found && strings.ToLower(ls.texts[n].unpack().Slug) == lower {
+	all := ls.numbers(&ls.slugs, lower)
+	if n, found := ls.number(listingPath(lower)); found && strings.ToLower(ls.texts[n].slug()) == lower {
 		all = append(all, uint32(n))
 	}
 	return ls.unpack(all)
 }
 
-func (ls *listings) byDID(text string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, text)) }
+// byDID are the listings of what did.Fold makes of a DID, in path order.
+func (ls *listings) byDID(folded string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, folded)) }
 
 // all are the listings, in path order once they were sorted.
 func (ls *listings) all() iter.Seq[*Listed] {
@@ -219,13 +238,13 @@ func (ls *listings) sort() {
 // this process. Whoever asks compares the texts. Hardly two share a hash, so that only the second gets a list.
 type index struct {
 	fold  func(string) string // what it gives it gives for itself too
-	of    func(*Listed) string
+	of    func(packed) string
 	seed  maphash.Seed
 	first map[uint32]uint32
 	more  map[uint32][]uint32
 }
 
-func newIndex(fold func(string) string, of func(*Listed) string) index {
+func newIndex(fold func(string) string, of func(packed) string) index {
 	return index{fold, of, maphash.MakeSeed(), map[uint32]uint32{}, map[uint32][]uint32{}}
 }
 
@@ -242,8 +261,8 @@ func (x *index) maybe(key string) []uint32 {
 }
 
 // add adds a listing, whose number is the highest.
-func (x *index) add(l *Listed, n uint32) {
-	h := x.hash(x.fold(x.of(l)))
+func (x *index) add(p packed, n uint32) {
+	h := x.hash(x.fold(x.of(p)))
 	if _, found := x.first[h]; found {
 		x.more[h] = append(x.more[h], n)
 	} else {
@@ -251,8 +270,8 @@ func (x *index) add(l *Listed, n uint32) {
 	}
 }
 
-func (x *index) remove(l *Listed, n uint32) {
-	key := x.fold(x.of(l))
+func (x *index) remove(p packed, n uint32) {
+	key := x.fold(x.of(p))
 	h := x.hash(key)
 	left := slices.DeleteFunc(x.maybe(key), func(o uint32) bool { return o == n })
 	delete(x.first, h)

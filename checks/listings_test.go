@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 )
 
 func TestPacked(t *testing.T) {
@@ -77,7 +79,7 @@ func TestListingsOfOneHash(t *testing.T) {
 		if got := paths(ls.bySlug("ADA")); got != slug {
 			t.Errorf("slug ada: %q, want %q", got, slug)
 		}
-		if got := paths(ls.byDID("did:web:one.example.")); got != one {
+		if got := paths(ls.byDID(did.Fold("did:web:one.example."))); got != one {
 			t.Errorf("DID one: %q, want %q", got, one)
 		}
 		if got := paths(ls.byDID("did:web:two.example")); got != two {

@@ -65,7 +65,7 @@ func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(list
 func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
 
 // ByDID are the listings of a DID in any spelling and letter case, in path order.
-func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(text) }
+func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
 
 // others are how many listings there are of a key beside that of a path, which is one of them, and the path of the
 // first. Of the many that share one they are looked through once.
@@ -128,7 +128,7 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 		return nil, err
 	}
 	for _, k := range registry.DataKinds {
-		scan := func(rec *registry.Record) scanned { return st.scan(rec, touched(rec.Path)) }
+		scan := func(rec *registry.Record) scanned { return st.scan(subjectOf(rec), touched(rec.Path)) }
 		for f, err := range registry.Scan(ctx, t, k, scan) {
 			if err != nil {
 				return nil, err
@@ -155,35 +155,36 @@ func emptyStanding(t *registry.Tree) *Standing {
 		twins: map[string]string{}}
 }
 
+// subjectOf is a record that stands, by itself.
+func subjectOf(rec *registry.Record) *Subject {
+	return newSubject(nil, registry.Change{Path: rec.Path}, registry.Sides{Head: rec})
+}
+
 // scan judges and condenses one file; it runs on several goroutines at once.
-func (st *Standing) scan(rec *registry.Record, touched bool) scanned {
-	out := scanned{path: rec.Path}
+func (st *Standing) scan(s *Subject, touched bool) scanned {
+	out := scanned{path: s.Path}
 	if !touched {
-		s := &Subject{Path: rec.Path, Kind: rec.Kind, Record: rec}
 		for _, f := range place(s, "") {
-			out.faults = append(out.faults, Fault{layout.ID, rec.Path, f})
+			out.faults = append(out.faults, Fault{layout.ID, s.Path, f})
 		}
-		if rec.Document != nil && st.Schemas.Of(rec.Kind) != nil {
+		if s.Record.Document != nil && st.Schemas.Of(s.Kind) != nil {
 			for _, f := range st.Schemas.violations(s) {
-				out.faults = append(out.faults, Fault{schema.ID, rec.Path, f})
+				out.faults = append(out.faults, Fault{schema.ID, s.Path, f})
 			}
 		}
 	}
 	// A revocation is in force by its name alone, whatever became of its text.
-	if rec.Kind == registry.KindRevocation {
-		if named := revocationName(rec.Path); named != (pin{}) {
+	if s.Kind == registry.KindRevocation {
+		if named := revocationName(s.Path); named != (pin{}) {
 			out.revoked = &named
 		}
 	}
-	if rec.Document == nil {
-		return out
-	}
-	switch rec.Kind {
-	case registry.KindListing:
-		out.listed = pack(condense(rec.Path, registry.ParseListing(rec)))
+	if s.Listing != nil {
+		out.listed = pack(condense(s.Path, s.Listing))
 		out.path = out.listed.path()
-	case registry.KindWorkflowAnchor:
-		out.anchor = strings.Clone(registry.ParseAnchor(rec).WorkflowID)
+	}
+	if s.Anchor != nil {
+		out.anchor = strings.Clone(s.Anchor.WorkflowID)
 	}
 	return out
 }

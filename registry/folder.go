@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 
@@ -46,8 +47,8 @@ func parseFolder(raw []byte, idSize int) (*folder, error) {
 // a folder and the next. Only what differs is decoded, with the entry before and the entry after it; an
 // audit would else spend most of its time on names that it has seen. Where that does not settle it, nil. The
 // middle is where the two differ. Prefix and suffix are how many bytes are known to be alike at the start and at the
-// end.
-func parseLike(raw []byte, like *folder, prefix, suffix int) (*folder, middle) {
+// end. The room is where the starts are put if it is large enough; like must not have it.
+func parseLike(raw []byte, like *folder, prefix, suffix int, room []uint32) (*folder, middle) {
 	if like == nil || !like.flat || len(like.raw) == 0 {
 		return nil, middle{}
 	}
@@ -67,7 +68,7 @@ func parseLike(raw []byte, like *folder, prefix, suffix int) (*folder, middle) {
 		return nil, middle{}
 	}
 	f := &folder{raw: raw, idSize: like.idSize, flat: true}
-	f.starts = make([]uint32, 0, max(first-1, 0)+len(part.starts)+like.len()-last)
+	f.starts = slices.Grow(room[:0], max(first-1, 0)+len(part.starts)+like.len()-last)
 	f.starts = append(f.starts, old[:max(first-1, 0)]...)
 	for _, at := range part.starts[:part.len()] {
 		f.starts = append(f.starts, at+uint32(begin))
@@ -200,7 +201,7 @@ func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*fol
 	if err != nil {
 		return nil, fmt.Errorf("reading folder %q: %w", path, err)
 	}
-	f, _ := parseLike(raw, like, 0, 0)
+	f, _ := parseLike(raw, like, 0, 0, nil)
 	if f == nil {
 		if f, err = parseFolder(raw, r.store.IDSize()); err != nil {
 			return nil, malformed(id, path, err)

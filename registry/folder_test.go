@@ -28,7 +28,7 @@ func TestParseLike(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := mutate(rnd, slices.Clone(raw), like)
-		got, m := parseLike(next, like, 0, 0)
+		got, m := parseLike(next, like, 0, 0, nil)
 		want, err := parseFolder(next, 20)
 		if got == nil {
 			continue
@@ -115,7 +115,7 @@ func FuzzFolder(f *testing.F) {
 			t.Errorf("a folder differs from itself: %v, %v", changes, err)
 		}
 		like, _ := parseFolder(base, 20)
-		if got, _ := parseLike(head, like, 0, 0); got != nil {
+		if got, _ := parseLike(head, like, 0, 0, nil); got != nil {
 			if want, err := parseFolder(head, 20); err != nil || !slices.Equal(got.starts, want.starts) {
 				t.Errorf("entries at %v, want %v (%v)", got.starts, want.starts, err)
 			}

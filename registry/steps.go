@@ -240,7 +240,11 @@ func (w *batchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
 	prefix, suffix := o.Alike(n.last)
 	raw := n.buffers[n.turn].Put(o)
 	n.last, n.turn = o, 1-n.turn
-	f, m := parseLike(raw, n.folders[1], prefix, suffix)
+	var room []uint32
+	if n.folders[0] != nil { // was compared with the one after it
+		room = n.folders[0].starts
+	}
+	f, m := parseLike(raw, n.folders[1], prefix, suffix, room)
 	n.known = f != nil
 	if f == nil {
 		var err error

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -134,7 +135,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 			line = plain.Line(message)
 		} else {
 			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
-			err = errors.Join(o.write(sys, rep), rep.Results.Close())
+			err = errors.Join(o.write(sys, report.Count(rep)), rep.Results.Close())
 		}
 		fault := ""
 		if rep == nil {
@@ -241,7 +242,7 @@ func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) err
 	opts.Color = false
 	files := []reportFile{{"json", dir.File("report.json")}, {"html", dir.File("report.html")},
 		{"prometheus", dir.File("metrics.prom")}}
-	for i, err := range writeFiles(files, rep, opts) {
+	for i, err := range writeFiles(files, report.Count(rep), opts) {
 		if err != nil {
 			return withFix(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err), writable)
 		}

@@ -137,13 +137,14 @@ func (o *outputFlags) failed(sys IO, cause error) error {
 	message, fix := describe(cause)
 	rep := o.unmade()
 	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
-	if err := o.write(sys, rep); err != nil {
+	counted := report.Count(rep)
+	if err := o.write(sys, counted); err != nil {
 		complain(sys, err)
 	}
 	if format := o.stdoutFormat(sys); format == "text" || !slices.Contains(report.Formats, format) {
 		return cause
 	}
-	if err := report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)); err != nil {
+	if err := counted.Write(sys.Stdout, o.stdoutFormat(sys), o.reportOptions(sys)); err != nil {
 		return err
 	}
 	if o.stdoutFormat(sys) == "github" { // both streams are one log
@@ -155,12 +156,13 @@ func (o *outputFlags) failed(sys IO, cause error) error {
 // tell writes the report to every file that was named, and to stdout last: whoever reads that may have gone, which
 // ends the program.
 func (o *outputFlags) tell(sys IO, rep *verdict.Report) error {
-	written := o.write(sys, rep)
-	return errors.Join(report.Write(sys.Stdout, o.stdoutFormat(sys), rep, o.reportOptions(sys)), written)
+	counted := report.Count(rep)
+	written := o.write(sys, counted)
+	return errors.Join(counted.Write(sys.Stdout, o.stdoutFormat(sys), o.reportOptions(sys)), written)
 }
 
 // write writes each report, the summary and the outputs, whichever of them fails.
-func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
+func (o *outputFlags) write(sys IO, rep *report.Counted) error {
 	opts := o.reportOptions(sys)
 	opts.Color = false
 	first := ""
@@ -185,10 +187,10 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 		note("writing report "+files[i].path, err)
 	}
 	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
-		note("writing the job summary", report.AppendFile(path, "markdown", rep, opts))
+		note("writing the job summary", rep.AppendFile(path, "markdown", opts))
 	}
 	if path := sys.Getenv("GITHUB_OUTPUT"); o.outputs && path != "" {
-		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep, first)))
+		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep.Report, first)))
 	}
 	return errors.Join(errs...)
 }
@@ -197,14 +199,14 @@ func (o *outputFlags) write(sys IO, rep *verdict.Report) error {
 type reportFile struct{ format, path string }
 
 // writeFiles writes reports side by side, and gives the error of each.
-func writeFiles(files []reportFile, rep *verdict.Report, opts report.Options) []error {
+func writeFiles(files []reportFile, rep *report.Counted, opts report.Options) []error {
 	errs := make([]error, len(files))
 	var writing sync.WaitGroup
 	var crashed crash.Carrier
 	for i, f := range files {
 		writing.Go(func() {
 			defer crashed.Catch(nil)
-			errs[i] = report.WriteFile(f.path, f.format, rep, opts)
+			errs[i] = rep.WriteFile(f.path, f.format, opts)
 		})
 	}
 	writing.Wait()

@@ -12,8 +12,8 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -309,7 +309,7 @@ func (a *audit) records() error {
 	a.rep.Listings = make([]verdict.Listing, 0, run.Base.Len()/max(a.cfg.Of, 1))
 	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
 	var early [][]gate.Judgement
-	for subjects, err := range ahead(a.subjects(run)) {
+	for subjects, err := range ahead.Of(a.subjects(run)) {
 		if err != nil {
 			return err
 		}
@@ -434,40 +434,6 @@ func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
 				}
 			}
 			if len(some) > 0 && !read() {
-				return
-			}
-		}
-	}
-}
-
-// ahead has the next value of a sequence made while one is in use.
-func ahead[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		type made struct {
-			value T
-			err   error
-		}
-		values, ended := make(chan made), make(chan struct{})
-		var crashed crash.Carrier
-		go func() {
-			defer close(values)
-			defer crashed.Catch(nil)
-			for v, err := range seq {
-				select {
-				case values <- made{v, err}:
-				case <-ended:
-					return
-				}
-			}
-		}()
-		defer func() {
-			close(ended)
-			for range values { // until it is closed
-			}
-			crashed.Rethrow()
-		}()
-		for m := range values {
-			if !yield(m.value, m.err) {
 				return
 			}
 		}

@@ -49,7 +49,7 @@ type (
 const suiteSpec = "1.0.0"
 
 // writeAAEP writes the report that tools of the AAEP ecosystem read. Times are the one by which the run was judged.
-func writeAAEP(w *bufio.Writer, r *run, o Options) error {
+func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	all := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt:   at,

@@ -12,7 +12,7 @@ import (
 // writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement
 // that people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON
 // report, so that the signature is on one run.
-func writeChecklist(b *bufio.Writer, r *run, o Options) error {
+func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r.Report)))
 	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The run could not be made: %s\n", markdown(r.Error, headField))
@@ -78,7 +78,7 @@ func isOpen(r verdict.Result, rules map[string]verdict.Rule) bool {
 	return r.Verdict == verdict.Manual || r.Verdict == verdict.Skipped && rules[r.Check].Method == verdict.Live
 }
 
-func writeDecided(b *bufio.Writer, r *run, rules map[string]verdict.Rule) {
+func writeDecided(b *bufio.Writer, r *Counted, rules map[string]verdict.Rule) {
 	head := "\n## Decided\n\n| verdict | subject | requirement | |\n|---|---|---|---|\n"
 	for result := range r.Results.All() {
 		if isOpen(result, rules) {

@@ -12,11 +12,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// WriteFile writes r to the file at path, which is then whole: the old text or the new. See package
+// WriteFile is Count(r).WriteFile.
+func WriteFile(path, format string, r *verdict.Report, o Options) error {
+	return Count(r).WriteFile(path, format, o)
+}
+
+// WriteFile writes the report to the file at path, which is then whole: the old text or the new. See package
 // atomicfile. What is there and is no regular file, such as /dev/stdout or a pipe, is
 // written to as it is; a symbolic link is followed.
-func WriteFile(path, format string, r *verdict.Report, o Options) error {
-	return writeTo(path, func(w io.Writer) error { return Write(w, format, r, o) })
+func (r *Counted) WriteFile(path, format string, o Options) error {
+	return writeTo(path, func(w io.Writer) error { return r.Write(w, format, o) })
 }
 
 // WriteText writes a text as WriteFile does a report.
@@ -49,10 +54,10 @@ func Writable(path string) error {
 	return atomicfile.Probe(path)
 }
 
-// AppendFile appends r to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
-func AppendFile(path, format string, r *verdict.Report, o Options) error {
+// AppendFile appends the report to the file at path, as a step does with the one that GITHUB_STEP_SUMMARY names.
+func (r *Counted) AppendFile(path, format string, o Options) error {
 	var b bytes.Buffer
-	if err := Write(&b, format, r, o); err != nil {
+	if err := r.Write(&b, format, o); err != nil {
 		return err
 	}
 	return appendFile(path, b.Bytes())

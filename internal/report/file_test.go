@@ -123,7 +123,7 @@ func TestAppendFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("before\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := AppendFile(path, "markdown", honest(), Options{}); err != nil {
+	if err := Count(honest()).AppendFile(path, "markdown", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)

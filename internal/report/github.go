@@ -18,7 +18,7 @@ const AnnotationLimit = 9
 
 // writeGitHub writes the log of a step: annotations by workflow commands, then the same findings, the table
 // in a group, and the verdict as plain lines.
-func writeGitHub(b *bufio.Writer, r *run, o Options) error {
+func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
 		return fmt.Errorf("%d annotations of each severity: 0 to %d is allowed", o.MaxAnnotations, AnnotationLimit)
 	}
@@ -49,7 +49,7 @@ var levels = []level{
 	{"notice", (*githubactions.Action).Noticef},
 }
 
-func writeAnnotations(step *githubactions.Action, r *run, limit int) {
+func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 	if limit == 0 {
 		return
 	}

@@ -117,7 +117,7 @@ type view struct {
 }
 
 // writeHTML writes one page that needs nothing beside it: no script, no request.
-func writeHTML(b *bufio.Writer, r *run, o Options) error {
+func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	head := headRoom
 	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
 		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),

@@ -27,11 +27,11 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func severityGroups(r *run) []severityGroup {
+func severityGroups(r *Counted) []severityGroup {
 	return groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 }
 
-func groupFindings(r *run, left budget, wanted func(placed) bool) []severityGroup {
+func groupFindings(r *Counted, left budget, wanted func(placed) bool) []severityGroup {
 	// Of each severity are kept as many as there is room for, were there no other.
 	var found [len(groupTitles)]struct {
 		rows  []findingRow
@@ -89,7 +89,7 @@ type historyView struct {
 	Findings []severityGroup
 }
 
-func newHistory(r *run) *historyView {
+func newHistory(r *Counted) *historyView {
 	if r.History == nil {
 		return nil
 	}
@@ -103,9 +103,8 @@ func newHistory(r *run) *historyView {
 		v.Peers = append(v.Peers, peer)
 	}
 	v.PeersCut = len(r.History.Peers) - len(v.Peers)
-	for result := range r.Results.All() {
-		if slices.Contains(ofHistory, result.Check) && result.Subject == wholeRegistry &&
-			left.take(160, result.Check, result.Reason) {
+	for _, result := range r.whole {
+		if left.take(160, result.Check, result.Reason) {
 			v.Results = append(v.Results, result)
 		}
 	}

@@ -21,7 +21,7 @@ type checkCount struct {
 	Count   int
 }
 
-func checkRows(left *budget, r *run, rules []verdict.Rule) []checkRow {
+func checkRows(left *budget, r *Counted, rules []verdict.Rule) []checkRow {
 	title := titles(rules)
 	var rows []checkRow
 	for _, id := range r.decidedColumns(rules) {
@@ -66,7 +66,7 @@ type titled struct {
 
 // results are shown with their reasons where the subjects are few, else as a matrix. Where they are many, the
 // matrix leaves out those that passed all that was asked of them.
-func results(r *run, rules []verdict.Rule) ([][]titled, *matrix) {
+func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	left := resultsRoom
 	if r.subjects.count <= maxLists {
 		return lists(&left, r.Results.BySubject(), titles(rules)), nil

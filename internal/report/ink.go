@@ -39,6 +39,9 @@ func (k ink) severity(s verdict.Severity) string {
 
 // verdict colours s, a neutral text, as v.
 func (k ink) verdict(v verdict.Verdict, s string) string {
+	if !k.on {
+		return s
+	}
 	return k.paint(s, shades[v]...)
 }
 

@@ -19,7 +19,7 @@ import (
 //
 // The arrays that grow with the registry are written one element after another, at the places where the rest, encoded
 // as a whole, has one element of each.
-func writeJSON(b *bufio.Writer, r *run, o Options) error {
+func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 	rest := *r.Report
 	rest.EvaluatedAt = r.EvaluatedAt.UTC()
 	rest.Assumed = append([]string{}, r.Assumed...)
@@ -82,14 +82,16 @@ type like struct {
 const maxTexts = 1 << 12
 
 func (a *arrays) next(parts ...[]byte) {
+	element := a.b.AvailableBuffer()
 	if a.begun {
-		a.b.WriteByte(',')
+		element = append(element, ',')
 	}
 	a.begun = true
-	a.b.WriteString("\n    ")
+	element = append(element, "\n    "...)
 	for _, part := range parts {
-		a.b.Write(part)
+		element = append(element, part...)
 	}
+	a.b.Write(element)
 }
 
 // text is v as an element; it lasts until the next is asked for.
@@ -158,14 +160,22 @@ func (m *members) name(name string) {
 }
 
 func (m *members) text(name, value string) {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
-			m.value(name, value)
-			return
-		}
+	if !spelledAsIs(value) {
+		m.value(name, value)
+		return
 	}
 	m.name(name)
 	m.element = append(append(append(m.element, '"'), value...), '"')
+}
+
+// spelledAsIs reports whether a text is a JSON string of the report when it stands between quotes.
+func spelledAsIs(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
+			return false
+		}
+	}
+	return true
 }
 
 // time leaves nil out.
@@ -206,11 +216,15 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			return err
 		}
 		if result.Subject != subject {
-			text, err := a.text(result.Subject)
-			if err != nil {
-				return err
+			subject = result.Subject
+			name = append(append(append(name[:0], '"'), subject...), '"')
+			if !spelledAsIs(subject) {
+				text, err := a.text(subject)
+				if err != nil {
+					return err
+				}
+				name = append(name[:0], text...)
 			}
-			subject, name = result.Subject, bytes.Clone(text)
 		}
 		a.next(around[0], name, around[1])
 	}

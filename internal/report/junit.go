@@ -44,7 +44,7 @@ type (
 
 // writeJUnit tells what fails as a failure and what is inconclusive, or kept the gate from running, as an
 // error.
-func writeJUnit(b *bufio.Writer, r *run, _ Options) error {
+func writeJUnit(b *bufio.Writer, r *Counted, _ Options) error {
 	n := junitCounts{Tests: r.Results.Len(), Errors: r.count(verdict.Inconclusive),
 		Skipped: r.count(verdict.Skipped) + r.count(verdict.Manual)}
 	n.Failures = n.Tests - n.Errors - n.Skipped - r.count(verdict.Passed) - r.count(verdict.Warned)
@@ -126,6 +126,6 @@ func junitText(result verdict.Result) string {
 		return line(result.Reason)
 	}
 	var b bytes.Buffer
-	writeFindings(&b, newRun(&verdict.Report{Results: verdict.NewResults(result)}), newInk(false))
+	writeFindings(&b, Count(&verdict.Report{Results: verdict.NewResults(result)}), newInk(false))
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -124,7 +124,7 @@ func written(t *testing.T, format string, r *verdict.Report, o Options) string {
 func checkAnnotations(t *testing.T, log string, r *verdict.Report, limit int) {
 	t.Helper()
 	want := map[string]int{}
-	for f := range newRun(r).findings() {
+	for f := range Count(r).findings() {
 		want[annotationLevel(f.Severity)]++
 	}
 	for name, n := range want {

@@ -65,7 +65,7 @@ func rows[T any](all iter.Seq[T], row func(T) string) iter.Seq[string] {
 
 // writeMarkdown writes a summary for a job or a comment: the verdict, the findings, what each check said, the
 // evidence.
-func writeMarkdown(w *bufio.Writer, r *run, o Options) error {
+func writeMarkdown(w *bufio.Writer, r *Counted, o Options) error {
 	b := new(bytes.Buffer)
 	p := &page{b: b, max: o.MaxBytes}
 	if p.max <= 0 || p.max > MaxSummary {
@@ -85,7 +85,7 @@ func writeMarkdown(w *bufio.Writer, r *run, o Options) error {
 	return err
 }
 
-func (p *page) head(r *run) {
+func (p *page) head(r *Counted) {
 	b := p.b
 	fmt.Fprintf(b, "## %s oap-gate: %s\n\n", sign(r.Verdict), word(string(r.Verdict)))
 	if r.Verdict == verdict.Errored {
@@ -139,7 +139,7 @@ func sentence(phrase string) string {
 	return strings.ToUpper(phrase[:1]) + phrase[1:]
 }
 
-func (p *page) facts(r *run) {
+func (p *page) facts(r *Counted) {
 	p.b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range [][2]string{
 		{"protocol", r.Protocol},
@@ -167,7 +167,7 @@ func (p *page) installation(r *verdict.Report) {
 	}), "")
 }
 
-func (p *page) findings(r *run) {
+func (p *page) findings(r *Counted) {
 	head := "\n### Findings\n\n| | where | check | finding |\n|---|---|---|---|\n"
 	p.table(head, sum(r.severities[:]), rows(r.findings(), func(f placed) string {
 		told := Markdown(f.Message)
@@ -184,7 +184,7 @@ func (p *page) findings(r *run) {
 	}), "")
 }
 
-func (p *page) results(r *run) {
+func (p *page) results(r *Counted) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
 		"|\n|---|---|---|---|\n",
 		plain.Count(r.Results.Len(), "result")+leftOut(r.Report))

@@ -17,7 +17,7 @@ const maxExpiries = 500
 
 // writePrometheus writes the Prometheus text format, for a collector of text files. Its labels are few
 // whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries.
-func writePrometheus(b *bufio.Writer, r *run, o Options) error {
+func writePrometheus(b *bufio.Writer, r *Counted, o Options) error {
 	m := metrics{b}
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
@@ -70,7 +70,7 @@ func (m metrics) sample(name string, value int, labels ...string) {
 
 var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-func (m metrics) results(r *run, rules []verdict.Rule) {
+func (m metrics) results(r *Counted, rules []verdict.Rule) {
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
 	for _, check := range r.decidedColumns(rules) {
 		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned,

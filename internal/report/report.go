@@ -12,6 +12,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -36,7 +37,7 @@ type Options struct {
 
 var writers = []struct {
 	format string
-	write  func(*bufio.Writer, *run, Options) error
+	write  func(*bufio.Writer, *Counted, Options) error
 }{
 	{"text", writeText},
 	{"json", writeJSON},
@@ -61,12 +62,18 @@ func formats() []string {
 	return names
 }
 
-// Write writes r to w in one of Formats, as it goes. What it writes ends with a line break, unless there is an error.
+// Write is Count(r).Write.
 func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
+	return Count(r).Write(w, format, o)
+}
+
+// Write writes the report to w in one of Formats, as it goes. What it writes ends with a line break, unless there is an
+// error. Several may write at once.
+func (r *Counted) Write(w io.Writer, format string, o Options) error {
 	for _, known := range writers {
 		if known.format == format {
 			b := bufio.NewWriterSize(w, 1<<16)
-			if err := cmp.Or(known.write(b, newRun(r), o), r.Results.Err()); err != nil {
+			if err := cmp.Or(known.write(b, r, o), r.Results.Err()); err != nil {
 				return err
 			}
 			return b.Flush()
@@ -75,15 +82,20 @@ func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
 }
 
-// run is a report, and what there is to say of all its results before the first of them is written.
-type run struct {
+// Counted is a report, and what there is to say of all its results before the first of them is written.
+type Counted struct {
 	*verdict.Report
 	checks     []string // that have a result, in the order of their first
 	verdicts   map[string]map[verdict.Verdict]int
-	severities [4]int // how many findings there are of each
+	severities [4]int          // how many findings there are of each
+	few        func() []placed // the findings, where they are no more than maxFew
 	subjects   subjects
-	decided    subjects // those with a result that isDecided
+	decided    subjects         // those with a result that isDecided
+	whole      []verdict.Result // of ofHistory on the registry as a whole
 }
+
+// maxFew is up to how many findings are kept once they were read.
+const maxFew = 1 << 10
 
 // subjects are how many there are, the first of them, and how many are of each of the kinds.
 type subjects struct {
@@ -111,21 +123,40 @@ func (s *subjects) add(subject string) {
 	}
 }
 
-func newRun(r *verdict.Report) *run {
-	all := &run{Report: r, verdicts: map[string]map[verdict.Verdict]int{}}
-	for results := range r.Results.BySubject() {
-		all.subjects.add(results[0].Subject)
-		if slices.ContainsFunc(results, isDecided) {
-			all.decided.add(results[0].Subject)
-		}
-		for _, result := range results {
+// Count reads through the results of a report.
+func Count(r *verdict.Report) *Counted {
+	all := &Counted{Report: r, verdicts: map[string]map[verdict.Verdict]int{}}
+	all.few = sync.OnceValue(func() []placed { return slices.Collect(all.read) })
+	// Of most subjects the same checks give the same verdicts as of the one before.
+	var like []verdict.Result
+	times := 0
+	count := func() {
+		for _, result := range like {
 			n := all.verdicts[result.Check]
 			if n == nil {
 				n = map[verdict.Verdict]int{}
 				all.verdicts[result.Check] = n
 				all.checks = append(all.checks, result.Check)
 			}
-			n[result.Verdict]++
+			n[result.Verdict] += times
+		}
+	}
+	for results := range r.Results.BySubject() {
+		all.subjects.add(results[0].Subject)
+		if slices.ContainsFunc(results, isDecided) {
+			all.decided.add(results[0].Subject)
+		}
+		if !slices.EqualFunc(results, like, func(a, b verdict.Result) bool {
+			return a.Check == b.Check && a.Verdict == b.Verdict
+		}) {
+			count()
+			like, times = append(like[:0], results...), 0
+		}
+		times++
+		for _, result := range results {
+			if result.Subject == wholeRegistry && slices.Contains(ofHistory, result.Check) {
+				all.whole = append(all.whole, result)
+			}
 			if isSilent(result) {
 				continue
 			}
@@ -134,11 +165,12 @@ func newRun(r *verdict.Report) *run {
 			}
 		}
 	}
+	count()
 	return all
 }
 
 // columns are the checks that have a result: those of the catalogue first, in its order.
-func (r *run) columns(rules []verdict.Rule) []string {
+func (r *Counted) columns(rules []verdict.Rule) []string {
 	var known []string
 	for _, rule := range rules {
 		if r.verdicts[rule.ID] != nil {
@@ -154,7 +186,7 @@ func (r *run) columns(rules []verdict.Rule) []string {
 }
 
 // decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
-func (r *run) decidedColumns(rules []verdict.Rule) []string {
+func (r *Counted) decidedColumns(rules []verdict.Rule) []string {
 	return slices.DeleteFunc(r.columns(rules), func(check string) bool {
 		n := r.verdicts[check]
 		return len(n) == 1 && n[verdict.Manual] > 0
@@ -162,7 +194,7 @@ func (r *run) decidedColumns(rules []verdict.Rule) []string {
 }
 
 // count is how many results have a verdict.
-func (r *run) count(v verdict.Verdict) int {
+func (r *Counted) count(v verdict.Verdict) int {
 	sum := 0
 	for _, n := range r.verdicts {
 		sum += n[v]
@@ -186,21 +218,27 @@ const codeNoFinding = "no-finding"
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
 	"see the check that the message names; once it passes, this one is judged"}}
 
-// findings are those of the report in its order. Behind the last of them no more results are read.
-func (r *run) findings() iter.Seq[placed] {
-	return func(yield func(placed) bool) {
-		left := sum(r.severities[:])
-		if left == 0 {
-			return
+// findings are those of the report in its order.
+func (r *Counted) findings() iter.Seq[placed] {
+	if sum(r.severities[:]) <= maxFew {
+		return slices.Values(r.few())
+	}
+	return r.read
+}
+
+// read yields the findings of the report. Behind the last of them no more results are read.
+func (r *Counted) read(yield func(placed) bool) {
+	left := sum(r.severities[:])
+	if left == 0 {
+		return
+	}
+	for result := range r.Results.All() {
+		if isSilent(result) {
+			continue
 		}
-		for result := range r.Results.All() {
-			if isSilent(result) {
-				continue
-			}
-			for f := range findingsOf(result) {
-				if left--; !yield(f) || left == 0 {
-					return
-				}
+		for f := range findingsOf(result) {
+			if left--; !yield(f) || left == 0 {
+				return
 			}
 		}
 	}

@@ -87,7 +87,7 @@ type (
 // maxSARIF is how many results of a run the forge takes: it refuses a file with more.
 const maxSARIF = 25_000
 
-func writeSARIF(w *bufio.Writer, r *run, o Options) error {
+func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 	rules, index := sarifRules(r, o.Rules)
 	all := sarifRun{
 		Tool: sarifTool{sarifDriver{
@@ -150,7 +150,7 @@ func anchor(id string) string {
 }
 
 // sarifRules describes the whole catalogue, and each check of the report that it does not know.
-func sarifRules(r *run, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
+func sarifRules(r *Counted, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
 	rules, index := []sarifRule{}, map[string]int{}
 	add := func(rule verdict.Rule) {
 		if _, ok := index[rule.ID]; ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
-func verdictLine(r *run) string {
+func verdictLine(r *Counted) string {
 	if r.Verdict == verdict.Errored {
 		return "error: could not run: " + line(r.Error)
 	}
@@ -68,7 +68,7 @@ func attested(n int) string {
 }
 
 // examined says what was examined; tell makes foreign text safe where that stands.
-func examined(r *run, tell func(string) string) string {
+func examined(r *Counted, tell func(string) string) string {
 	ran := 0
 	for _, n := range r.verdicts {
 		for v := range n {
@@ -111,7 +111,7 @@ func examined(r *run, tell func(string) string) string {
 var noRegistry = []string{"governance", "conformance", "verify"}
 
 // onSubjects names the subject of what was decided, or says how many there are.
-func onSubjects(r *run, tell func(string) string) string {
+func onSubjects(r *Counted, tell func(string) string) string {
 	of := r.subjects
 	if of.count > 1 {
 		of = r.decided
@@ -164,7 +164,7 @@ func unanswered(r *verdict.Report) string {
 }
 
 // judgedNothing reports whether the run had no change to judge: what it says of the base tree is no verdict.
-func judgedNothing(r *run) bool {
+func judgedNothing(r *Counted) bool {
 	if r.Results.Len() == 0 && len(r.Omitted) == 0 {
 		return true
 	}
@@ -173,7 +173,7 @@ func judgedNothing(r *run) bool {
 }
 
 // records names the kinds of the records where the results tell them all.
-func records(r *run) string {
+func records(r *Counted) string {
 	total := 0
 	for _, n := range r.subjects.kinds {
 		total += n

@@ -13,7 +13,7 @@ import (
 // are a matrix with one line for each.
 const maxLists = 3
 
-func writeTable(b *bufio.Writer, r *run, rules []verdict.Rule, ink ink) {
+func writeTable(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
 	checks := r.decidedColumns(rules)
 	if r.subjects.count > maxLists {
 		writeMatrix(b, r, checks, ink)
@@ -54,15 +54,15 @@ func writeList(b *bufio.Writer, results []verdict.Result, width int, ink ink) {
 }
 
 // writeMatrix writes a stair of the check ids and under it a row of marks for each subject.
-func writeMatrix(b *bufio.Writer, r *run, checks []string, ink ink) {
+func writeMatrix(b *bufio.Writer, r *Counted, checks []string, ink ink) {
 	at := map[string]int{}
 	for i, check := range checks {
 		at[check] = i
 		fmt.Fprintf(b, "  %s┌─%s %s\n", strings.Repeat("│ ", i), strings.Repeat("──", len(checks)-1-i), line(check))
 	}
 	manual := 0
+	row := make([]string, len(checks))
 	for results := range r.Results.BySubject() {
-		row := make([]string, len(checks))
 		for i := range row {
 			row[i] = " "
 		}
@@ -76,7 +76,12 @@ func writeMatrix(b *bufio.Writer, r *run, checks []string, ink ink) {
 			row[at[result.Check]] = ink.verdict(result.Verdict, mark(result.Verdict))
 		}
 		if decided {
-			fmt.Fprintf(b, "  %s  %s\n", strings.Join(row, " "), line(results[0].Subject))
+			b.WriteByte(' ')
+			for _, mark := range row {
+				b.WriteByte(' ')
+				b.WriteString(mark)
+			}
+			fmt.Fprintf(b, "  %s\n", line(results[0].Subject))
 		}
 	}
 	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))

@@ -12,7 +12,7 @@ import (
 
 // writeText writes for people: which commits and why, the findings as lines that an editor can jump to, a
 // table of the verdicts, the verdict.
-func writeText(b *bufio.Writer, r *run, o Options) error {
+func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
 	writeFindings(b, r, ink)
@@ -27,7 +27,7 @@ func writeText(b *bufio.Writer, r *run, o Options) error {
 	return nil
 }
 
-func writeChosen(b *bufio.Writer, r *run) {
+func writeChosen(b *bufio.Writer, r *Counted) {
 	if ask := unanswered(r.Report); ask != "" {
 		fmt.Fprintf(b, "%s\n\n", ask)
 	}
@@ -59,7 +59,7 @@ func installation(r *verdict.Report) (rows [][2]string) {
 // writeFindings writes a line for each finding that an editor can jump to, "path:line:col: error: check-id: message
 // [code]", and one for its fix: the most severe first. Findings that say the same are written once, where the first
 // of them is, with their number and the next places.
-func writeFindings(b io.Writer, r *run, ink ink) {
+func writeFindings(b io.Writer, r *Counted, ink ink) {
 	same := map[[16]byte]*repeated{}
 	for f := range r.findings() {
 		key := sayingOf(f)
@@ -160,7 +160,7 @@ func place(f placed) string {
 	return fmt.Sprintf("%s:%d:%d", path, f.Line, max(f.Column, 1))
 }
 
-func writeVerdict(b *bufio.Writer, r *run, ink ink) {
+func writeVerdict(b *bufio.Writer, r *Counted, ink ink) {
 	fmt.Fprintln(b, ink.verdict(r.Verdict, verdictLine(r)))
 	if r.Verdict == verdict.Errored && r.Remedy != "" {
 		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))

@@ -244,7 +244,9 @@ func (s *spool) write(results []Result) {
 		s.file = file
 		s.out = bufio.NewWriterSize(s.file, 1<<16)
 	}
-	slices.SortStableFunc(results, s.order.compare)
+	if !slices.IsSortedFunc(results, s.order.compare) {
+		slices.SortStableFunc(results, s.order.compare)
+	}
 	if n := len(s.runs); n == 0 || s.order.compare(s.runs[n-1].last, results[0]) > 0 {
 		s.runs = append(s.runs, run{from: s.end, to: s.end})
 	}
@@ -322,8 +324,7 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 		}
 		heads = append(heads, &head{rest: rest})
 		heads = slices.DeleteFunc(heads, func(h *head) bool { return !h.advance() })
-		ended := s.failed(nil) != nil
-		for len(heads) > 0 && !ended {
+		for len(heads) > 0 && s.failed(nil) == nil {
 			least := 0
 			for i, h := range heads[1:] {
 				first := heads[least]
@@ -332,13 +333,20 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 				}
 			}
 			h := heads[least]
-			r := *h.result
-			r.Subject = h.subject
-			if !yield(r) {
-				return
-			}
-			if !h.advance() {
-				heads, ended = slices.Delete(heads, least, least+1), s.failed(nil) != nil
+			subject := h.subject
+			shared := slices.ContainsFunc(heads, func(o *head) bool { return o != h && o.subject == subject })
+			for left := true; left && h.subject == subject; {
+				r := *h.result
+				r.Subject = subject
+				if !yield(r) {
+					return
+				}
+				if left = h.advance(); !left {
+					heads = slices.Delete(heads, least, least+1)
+				}
+				if shared {
+					break
+				}
 			}
 		}
 	}
@@ -440,7 +448,10 @@ func (h *head) read() *Result {
 }
 
 func (h *head) uint() (n uint64) {
-	if h.err == nil {
+	if c := h.byte(); c < 0x80 || h.err != nil {
+		return uint64(c) // as most are
+	}
+	if h.err = h.in.UnreadByte(); h.err == nil {
 		n, h.err = binary.ReadUvarint(h.in)
 	}
 	return n
