@@ -225,34 +225,15 @@ func unique(o *verdict.Outcome, s *Subject) {
 		landing                      map[string][]*Subject
 		standing                     func(string) []*Listed
 	}{
-		{"/slug", "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
+		{slugPointer, "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
 			l.slugs, s.Run.Base.BySlugText},
-		{"/tool_did", "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
+		{didPointer, "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
 			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.listings.byDID},
 	} {
 		if m.value == "" {
 			continue
 		}
-		first, count := "", 0
-		note := func(path string) {
-			if count++; first == "" {
-				first = path
-			}
-		}
-		for _, t := range m.landing[m.key] {
-			if t != s {
-				note(t.Path)
-			}
-		}
-		if s.Run.Audit { // all stand, this one too, and are not looked through for each of them
-			first, count = s.Run.Base.others(m.pointer, m.key, s.Path, m.standing)
-		} else {
-			for _, t := range m.standing(m.key) {
-				if t.Path != s.Path && !l.replaced[t.Path] {
-					note(t.Path)
-				}
-			}
-		}
+		first, count := s.Run.others(s.Path, m.pointer, m.key, m.landing[m.key], m.standing)
 		if count == 0 {
 			continue
 		}
@@ -262,6 +243,62 @@ func unique(o *verdict.Outcome, s *Subject) {
 		}
 		f.WithFix("choose another one, or update %s: one implementation has one listing", first)
 	}
+}
+
+// Where the texts stand that no two listings may share.
+const (
+	slugPointer = "/slug"
+	didPointer  = "/tool_did"
+)
+
+// sharing are listings that share a text: how many, and the paths of the first two.
+type sharing struct {
+	count int
+	paths [2]string
+}
+
+func (s *sharing) note(path string) {
+	if s.count < 2 {
+		s.paths[s.count] = path
+	}
+	s.count++
+}
+
+// others are how many listings would stand beside that of a path and have its slug or DID, whose key is given with what
+// lands and what stands of it, and the path of the first. Of the many that share one they are looked through once.
+func (r *Run) others(path, of, key string, landing []*Subject, standing func(string) []*Listed) (string, int) {
+	l := r.landed()
+	look := func(but string) (found sharing) {
+		for _, t := range landing {
+			found.note(t.Path)
+		}
+		for _, t := range standing(key) {
+			if t.Path != but && !l.replaced[t.Path] {
+				found.note(t.Path)
+			}
+		}
+		return found
+	}
+	if !r.Audit && !l.replaced[path] { // neither lands nor has to stand
+		found := look(path)
+		return found.paths[0], found.count
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, known := r.shared[[2]string{of, key}]
+	if !known {
+		if found = look(""); found.count < 2 {
+			return "", 0
+		}
+		if r.shared == nil {
+			r.shared = map[[2]string]sharing{}
+		}
+		r.shared[[2]string{of, key}] = found
+	}
+	if found.paths[0] == path {
+		return found.paths[1], found.count - 1
+	}
+	return found.paths[0], found.count - 1
 }
 
 // landings are the listings that the range brings or changes, by slug in lower case and by did.Fold, the paths of those

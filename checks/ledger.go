@@ -333,15 +333,12 @@ type result struct {
 const defaultPart = 2048
 
 // judge judges the changes of one commit. A commit that brings a whole registry would take gigabytes: new listings
-// are judged in parts, as long as no two of them claim the same slug or DID, which is all that one new listing
-// is to another.
+// are judged in parts.
 func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error) {
 	if len(step.Changes) > l.part && !slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return isRecord(c) && (c.Base != nil || registry.KindOf(c.Path) != registry.KindListing)
 	}) {
-		if j, err := l.judgeApart(ctx, step); j != nil || err != nil {
-			return j, err
-		}
+		return l.judgeApart(ctx, step)
 	}
 	j := &judged{commit: step.Commit.ID}
 	run, err := l.subjects(ctx, step, step.Changes)
@@ -351,16 +348,28 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error
 	return j, l.judgePart(run, j)
 }
 
-// judgeApart judges a commit of new listings in parts, of which the next is read meanwhile; nil where two of them may
-// claim the same slug or DID.
+// judgeApart judges a commit of new listings in parts: once more where two of them claim the same slug or DID, which is
+// all that one new listing is to another, and which they are told of then.
 func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
+	j, err := l.judgeParts(ctx, step, nil)
+	if err != nil {
+		return nil, err
+	}
+	shared := l.claimedTwice(j.listings)
+	if len(shared) == 0 {
+		return j, nil
+	}
+	return l.judgeParts(ctx, step, shared)
+}
+
+func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
+	shared map[[2]string]sharing) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
-	seed := maphash.MakeSeed()
-	var claims []uint64 // two that are equal are hardly ever of different texts
 	for run, err := range ahead.Of(l.parts(ctx, step)) {
 		if err != nil {
 			return nil, err
 		}
+		run.shared = shared
 		one := &judged{commit: j.commit}
 		if err := l.judgePart(run, one); err != nil {
 			return nil, err
@@ -372,15 +381,58 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 				continue
 			}
 			j.listings = append(j.listings, r.now.listed)
-			claims = append(claims, maphash.String(seed, "slug "+strings.ToLower(r.now.listed.slug())),
-				maphash.String(seed, "did "+did.Fold(r.now.listed.toolDID())))
 		}
 	}
-	slices.Sort(claims)
-	if n := len(claims); len(slices.Compact(claims)) < n {
-		return nil, nil
-	}
 	return j, nil
+}
+
+// claimedTwice are the slugs and DIDs that more than one of these new listings claim, with what stands of them.
+func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
+	seed := maphash.MakeSeed()
+	claims := func(p packed) (keys [2][2]string, hashes [2]uint64) {
+		keys = [2][2]string{{slugPointer, strings.ToLower(p.slug())}, {didPointer, did.Fold(p.toolDID())}}
+		for i, k := range keys {
+			hashes[i] = maphash.Comparable(seed, k)
+		}
+		return keys, hashes
+	}
+	all := make([]uint64, 0, 2*len(listings)) // two that are equal are hardly ever of different texts
+	for _, p := range listings {
+		_, hashes := claims(p)
+		all = append(all, hashes[:]...)
+	}
+	slices.Sort(all)
+	twice := map[uint64]bool{}
+	for i, h := range all[min(1, len(all)):] {
+		if all[i] == h {
+			twice[h] = true
+		}
+	}
+	if len(twice) == 0 {
+		return nil
+	}
+	shared := map[[2]string]sharing{}
+	for _, p := range listings {
+		keys, hashes := claims(p)
+		for i, k := range keys {
+			if twice[hashes[i]] {
+				found := shared[k]
+				found.note(p.path())
+				shared[k] = found
+			}
+		}
+	}
+	for k, found := range shared {
+		standing := l.state.listings.byDID
+		if k[0] == slugPointer {
+			standing = l.state.BySlugText
+		}
+		for _, t := range standing(k[1]) {
+			found.note(t.Path)
+		}
+		shared[k] = found
+	}
+	return shared
 }
 
 // parts are the changes of a commit, a part at a time, as runs.

@@ -47,7 +47,11 @@ func TestLedgerInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, part := range []int{3, defaultPart} {
-				if got := faultsInParts(t, r.Dir, part); !slices.Equal(got, test.want) {
+				var got []string
+				for _, f := range faultsInParts(t, r.Dir, part) {
+					got = append(got, strings.Join(strings.Fields(f)[:3], " "))
+				}
+				if !slices.Equal(got, test.want) {
 					t.Errorf("in parts of %d: %q, want %q", part, got, test.want)
 				}
 			}
@@ -71,7 +75,7 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 	err = repo.Steps(t.Context(), "", head, func(s *registry.Step) error {
 		faults, err := l.Step(t.Context(), s)
 		for _, f := range faults {
-			out = append(out, f.Check+" "+f.Code+" "+f.Path)
+			out = append(out, f.Check+" "+f.Code+" "+f.Path+" "+f.Message)
 		}
 		return err
 	})
@@ -83,6 +87,47 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 			len(l.origins))
 	}
 	return out
+}
+
+// TestTwinsInParts holds that what many listings claim together is told in the same words where their commit is judged
+// in parts, with what stands before it.
+func TestTwinsInParts(t *testing.T) {
+	r, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(n int, slug, tool string) {
+		r.Write(fmt.Sprintf("implementations/agent-%d.json", n),
+			[]byte(fmt.Sprintf("{\"slug\": %q, \"tool_did\": %q}\n", slug, "did:web:"+tool+".example")))
+	}
+	list(3, "agent-3", "one")
+	list(6, "agent-2", "six")
+	r.Commit("Two stand", fixture.Clock.Add(-48*time.Hour))
+	for n, tool := range map[int]string{0: "one", 1: "one", 4: "six", 5: "five", 7: "ONE", 8: "eight", 9: "nine"} {
+		list(n, fmt.Sprintf("agent-%d", n), tool)
+	}
+	list(2, "agent-2", "two")
+	list(5, "agent-8", "five")
+	r.Commit("Eight more", fixture.Clock.Add(-24*time.Hour))
+	r.Branch("main")
+	if err := r.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	want := faultsInParts(t, r.Dir, defaultPart)
+	for _, part := range []int{1, 2, 3, 7} {
+		if got := faultsInParts(t, r.Dir, part); !slices.Equal(got, want) {
+			t.Errorf("in parts of %d: %q, want %q", part, got, want)
+		}
+	}
+	twins := 0
+	for _, f := range want {
+		if strings.Contains(f, "duplicate-") {
+			twins++
+		}
+	}
+	if twins != 7 { // of the DIDs of 0, 1, 4, 7, and the slugs of 2, 5, 8
+		t.Errorf("%d claims of what another has, want 7: %q", twins, want)
+	}
 }
 
 // TestPinnedBefore holds that what a revocation at the head revokes is known of the one walk through the history, from

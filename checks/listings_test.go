@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func TestPacked(t *testing.T) {
@@ -106,27 +107,51 @@ func TestListingsOfOneHash(t *testing.T) {
 	}
 }
 
-// others tells what looking through all does, each time that it is asked.
+// others tells what looking through all does, each time that it is asked, whether they stand or land.
 func TestOthers(t *testing.T) {
+	const tool = "did:web:vega.example"
 	for n := range 5 {
-		st := emptyStanding(nil)
-		for i := range n {
-			st.listings.add(pack(&Listed{Path: listingPath(string(rune('e' - i))), ToolDID: "did:web:vega.example"}))
-		}
-		all := st.ByDID("did:web:vega.example")
-		for range 2 {
-			for i, l := range all {
-				first := ""
-				if n > 1 {
-					first = all[min(1, 1-min(i, 1))].Path
+		for landing := range n + 1 {
+			st := emptyStanding(nil)
+			run := &Run{Base: st, Audit: landing == 0}
+			var all []string
+			for i := range n {
+				path := listingPath(string(rune('a' + i)))
+				listing := &registry.Listing{ToolDID: tool}
+				if i < landing {
+					run.Subjects = append(run.Subjects, &Subject{Run: run, Path: path, Kind: registry.KindListing,
+						Change: registry.Change{Path: path, Head: &registry.Entry{}}, Listing: listing})
+				} else {
+					st.listings.add(pack(&Listed{Path: path, ToolDID: tool}))
 				}
-				if got, count := st.others("", "did:web:vega.example", l.Path, st.ByDID); got != first || count != n-1 {
-					t.Errorf("of %d: others of %s are %d, the first %q; want %d, %q", n, l.Path, count, got, n-1, first)
+				all = append(all, path)
+			}
+			ask := func(path string) (string, int) {
+				return run.others(path, "/tool_did", tool, run.landed().dids[tool], st.ByDID)
+			}
+			for range 2 {
+				for i, path := range all {
+					if i >= landing && landing > 0 {
+						break // what stands is not judged
+					}
+					first := ""
+					if n > 1 {
+						first = all[min(1, 1-min(i, 1))]
+					}
+					if got, count := ask(path); got != first || count != n-1 {
+						t.Errorf("of %d, %d landing: others of %s are %d, the first %q; want %d, %q", n, landing, path,
+							count, got, n-1, first)
+					}
 				}
 			}
-		}
-		if got, count := st.others("", "did:web:lyra.example", "", st.ByDID); got != "" || count != 0 {
-			t.Errorf("others of a DID without listings are %d, the first %q", count, got)
+			run.Audit = false
+			first := ""
+			if n > 0 {
+				first = all[0]
+			}
+			if got, count := ask("draft"); got != first || count != n {
+				t.Errorf("of %d, %d landing: others of a draft are %d, the first %q", n, landing, count, got)
+			}
 		}
 	}
 }

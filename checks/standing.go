@@ -6,7 +6,6 @@ import (
 	"iter"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -28,15 +27,6 @@ type Standing struct {
 	twins    map[string]string // workflow id of several anchors -> path of the first
 	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
-
-	mu     sync.Mutex
-	shared map[[2]string]sharing // by what of them and its key; see others
-}
-
-// sharing are listings that share a text: how many, and the paths of the first two.
-type sharing struct {
-	count int
-	paths [2]string
 }
 
 // Fault is a finding on a file that stands in the base tree.
@@ -66,29 +56,6 @@ func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlu
 
 // ByDID are the listings of a DID in any spelling and letter case, in path order.
 func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
-
-// others are how many listings there are of a key beside that of a path, which is one of them, and the path of the
-// first. Of the many that share one they are looked through once.
-func (st *Standing) others(of, key, path string, find func(string) []*Listed) (first string, count int) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	found, known := st.shared[[2]string{of, key}]
-	if !known {
-		all := find(key)
-		if len(all) < 2 {
-			return "", 0
-		}
-		found = sharing{len(all), [2]string{all[0].Path, all[1].Path}}
-		if st.shared == nil {
-			st.shared = map[[2]string]sharing{}
-		}
-		st.shared[[2]string{of, key}] = found
-	}
-	if found.paths[0] == path {
-		return found.paths[1], found.count - 1
-	}
-	return found.paths[0], found.count - 1
-}
 
 // Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
 func (st *Standing) Witness(text string) *Listed {

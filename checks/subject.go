@@ -59,6 +59,7 @@ type Run struct {
 	mu        sync.Mutex
 	histories map[string][]registry.Version           // by path
 	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
+	shared    map[[2]string]sharing                   // by what listings share, and its key; see others
 }
 
 // Reaches reports whether the run's budget lasts for judging a subject by a check.

@@ -240,6 +240,9 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	rep.History.CheckpointFile = file
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
+		if slices.Contains(rep.Assumed, verdict.Interrupted) {
+			cfg.Unwalked = rep.History.Commits - cfg.VerifiedSize - rep.History.Walked
+		}
 		if err := o.auditBundle(cfg, head, src, file).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
 		}

@@ -18,7 +18,7 @@ func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evid
 	b := o.bundle("audit", chosen{head: head, how: cfg.Chosen}, cfg.Config, src)
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
-	b.Flags.Accepted, b.Flags.SignedSince = o.past, o.signedSince
+	b.Flags.Accepted, b.Flags.SignedSince, b.Flags.Unwalked = o.past, o.signedSince, cfg.Unwalked
 	b.Compared = &evidence.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize,
 		Checkpoint: cfg.Checkpoint,
 		Findings:   cfg.Consistency, Peers: cfg.Peers}
@@ -55,7 +55,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		RequireSigned: b.Flags.RequireSigned, Keys: keys,
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
 		Consistency: b.Compared.Findings, Peers: b.Compared.Peers,
-		Accepted: taken, SignedSince: b.Flags.SignedSince, Spool: spool("")})
+		Accepted: taken, SignedSince: b.Flags.SignedSince, Unwalked: b.Flags.Unwalked, Spool: spool("")})
 	if err == nil {
 		rep.History.CheckpointFile = b.Compared.File
 	}

@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // TestInterrupted holds that an audit or a check which is asked to end still tells what it knows, and says that it
@@ -79,5 +84,69 @@ web:
 	}
 	if again, err := os.ReadFile(report); err != nil || string(again) != string(text) {
 		t.Errorf("replay gives another report, error %v:\n%s", err, again)
+	}
+}
+
+// signalled is a context that is canceled when it was asked so many times.
+type signalled struct {
+	context.Context
+	end  context.CancelFunc
+	left *atomic.Int64
+}
+
+func (s signalled) Err() error {
+	if s.left.Add(-1) == 0 {
+		s.end()
+	}
+	return s.Context.Err()
+}
+
+// TestReplayOfInterrupted holds that the bundle of an audit gives its report wherever a signal ended it, on the walk
+// through the history too.
+func TestReplayOfInterrupted(t *testing.T) {
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(
+		"base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	recorded, again, bundle := filepath.Join(dir, "recorded"), filepath.Join(dir, "again"), filepath.Join(dir, "bundle")
+	walks := map[string]bool{}
+	for n := range int64(12) {
+		ctx, end := context.WithCancel(t.Context())
+		e := signalled{ctx, end, &atomic.Int64{}}
+		e.left.Store(n)
+		quiet := IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+		run := func(ctx context.Context, args ...string) {
+			c := Command(quiet)
+			c.SetArgs(args)
+			_ = c.ExecuteContext(ctx)
+		}
+		run(e, "audit", "--repo", w.Repo.Dir, "--rev", "main", "--only", "history,layout,schema",
+			"--at", "2026-06-01T00:00:00Z", "--record", bundle, "--report", "json="+recorded)
+		end()
+		if _, err := os.Stat(bundle); err != nil {
+			continue // ended before there was anything to tell
+		}
+		run(t.Context(), "replay", bundle, "--repo", w.Repo.Dir, "--report", "json="+again)
+		want, err := os.ReadFile(recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
+			t.Errorf("ended when it was asked for the %d. time: replay gives another report, error %v:\n%s\n%s", n,
+				err, want, got)
+		}
+		walks[string(regexp.MustCompile(`"walked": \d+`).Find(want))] = true
+		for _, name := range []string{recorded, again, bundle} {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range []string{`"walked": 0`, `"walked": 1`, `"walked": 2`} {
+		if !walks[want] {
+			t.Errorf("no run ended with %s: %v", want, walks)
+		}
 	}
 }

@@ -205,11 +205,19 @@ func branchPattern(p string) string {
 	}) + "$"
 }
 
+// within is an expression as far as a name in it: a text there may hold braces, and hides what looks like a name.
+const within = `\$\{\{(?:[^}']|'[^']*')*`
+
+var index = plain.Pattern(`\[\s*'([\w-]+)'\s*\]`)
+
+// dotted spells the members that an expression names by an index as those that it names by a dot.
+func dotted(text string) string { return index().ReplaceAllString(text, ".$1") }
+
 var (
 	expression = plain.Pattern(`\$\{\{`)
 	harmless   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
 	whatever   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
-	secret     = plain.Pattern(`(?i)\$\{\{[^}]*\b(?:secrets|github\.token)\b`)
+	secret     = plain.Pattern(`(?i)` + within + `\b(?:secrets|github\.token)\b`)
 	jobToken   = plain.Pattern(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
 )
 
@@ -289,7 +297,7 @@ func unit(j *job, i int) string {
 func (v *inspection) judgeSecrets(j *job) {
 	for _, f := range []field{j.field, j.w.member("env")} {
 		f.each(func(leaf field) {
-			text := leaf.text()
+			text := dotted(leaf.text())
 			if !secret().MatchString(text) {
 				return
 			}
@@ -335,6 +343,10 @@ func (v *inspection) judgeSelection(s *step) {
 	if in := s.input("checks"); in.holds(expression()) {
 		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
 			"the checks are computed (%q): nobody can see which ones run", in.text())
+	}
+	if in := s.input("args"); in.holds(expression()) && s.role == checkRole {
+		v.add(verdict.Error, "incomplete", in.pos(), "write the arguments out",
+			"the arguments are computed (%q): nobody can see which checks run", in.text())
 	}
 	known := v.known()
 	for id := range s.only() {
@@ -406,22 +418,24 @@ func (v *inspection) judgeCheckout(j *job, r role) {
 		v.add(verdict.Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
 		return
 	}
-	with := checkout.member("with")
 	pos := func(f field) field {
 		if f.there() {
 			return f
 		}
 		return checkout.field
 	}
-	if depth := with.member("fetch-depth"); depth.text() != "0" {
+	if depth := checkout.input("fetch-depth"); depth.text() != "0" {
 		v.add(verdict.Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0",
 			"the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
 	}
-	if filter := with.member("filter"); filter.text() != "" {
+	if filter := checkout.input("filter"); filter.text() != "" {
 		v.add(verdict.Error, "partial-checkout", filter.pos(), "drop filter",
 			"the clone is partial (filter %q): the gate reads every object itself", filter.text())
+	} else if sparse := checkout.input("sparse-checkout"); sparse.text() != "" {
+		v.add(verdict.Error, "partial-checkout", sparse.pos(), "drop sparse-checkout",
+			"the clone is partial (sparse-checkout %q): the gate reads every object itself", sparse.text())
 	}
-	if keep := with.member("persist-credentials"); keep.text() != "false" {
+	if keep := checkout.input("persist-credentials"); keep.text() != "false" {
 		v.add(verdict.Warning, "credentials", pos(keep).pos(), "set persist-credentials: false",
 			"the checkout leaves the workflow's token in .git/config")
 	}
@@ -457,11 +471,11 @@ func (v *inspection) judgeCommentJob(j *job) {
 			"comments are written without workflow_run: on a pull request from a fork the token can only read")
 	}
 	for _, s := range j.steps {
-		if isCheckout(s) && (s.member("with").member("ref").there() || s.member("with").member("repository").there()) {
+		if isCheckout(s) && (s.input("ref").there() || s.input("repository").there()) {
 			v.add(verdict.Error, "privileged-checkout", s.pos(),
 				"drop the checkout: the report is data, and nothing else is needed",
 				"job %q can write comments and checks out %q",
-				j.id, s.member("with").member("ref").text())
+				j.id, s.input("ref").text())
 		}
 	}
 	if v.unreadable {
@@ -505,8 +519,17 @@ var (
 	placeholder = plain.Pattern(`@(?:sha256:)?0{40}(?:0{24})?$`)
 )
 
-// judgePins looks at whether each action of the job is the one that somebody once read.
+// judgePins looks at whether each action of the job, and the container of its scripts, is the one that somebody once
+// read.
 func (v *inspection) judgePins(j *job) {
+	container := j.member("container")
+	if image := container.member("image"); image.there() {
+		container = image
+	}
+	if image := container.text(); image != "" && !digest().MatchString(image) {
+		v.add(verdict.Error, "unpinned", container.pos(), "pin the image by digest: IMAGE@sha256:…",
+			"%q is not pinned: a tag can be moved", image)
+	}
 	for _, s := range j.steps {
 		uses := s.member("uses")
 		text := uses.text()
@@ -535,14 +558,14 @@ func (v *inspection) judgePins(j *job) {
 
 // hostile are the parts of an event that a stranger words.
 var hostile = plain.Pattern(
-	`(?i)\$\{\{[^}]*(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
+	`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
 
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			if hostile().MatchString(run.text()) {
+			if found := hostile().FindString(dotted(run.text())); found != "" {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
-					"a script of job %q holds %q, which a stranger words", j.id, hostile().FindString(run.text())+" }}")
+					"a script of job %q holds %q, which a stranger words", j.id, found+" }}")
 			}
 		}
 	}

@@ -72,6 +72,8 @@ type Flags struct {
 	// What the file of accepted findings holds, likewise, and from which commit on signatures were demanded.
 	Accepted    []byte `json:"accepted,omitzero"`
 	SignedSince string `json:"signed_since,omitempty"`
+	// How many commits of the history the run was asked to end before; an earlier build says nothing of them.
+	Unwalked int `json:"unwalked,omitempty"`
 }
 
 // VerifyFlags are what a run of verify was told.

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -36,6 +37,7 @@ type AuditConfig struct {
 	Checkpoint    string // last verified tip, for the report
 	Accepted      *verdict.Accepted
 	SignedSince   string // from this first-parent commit on RequireSigned holds; empty: from the root
+	Unwalked      int    // commits to which the run that is replayed did not come before it was asked to end
 }
 
 // Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
@@ -140,6 +142,7 @@ type audit struct {
 	ledger *checks.Ledger
 	whole  bool         // the ledger followed the history to its end
 	cut    bool         // the run's budget ended the walk through the history
+	ended  bool         // a signal did
 	since  int          // steps that there are to walk
 	unsure int          // those before RequireSigned holds
 	used   map[int]bool // lines of what is accepted, by their number
@@ -155,6 +158,10 @@ var ErrSignedSince = errors.New("not on the first-parent chain of the head")
 func (a *audit) signedSince() (int, error) {
 	if a.cfg.SignedSince == "" {
 		return 0, nil
+	}
+	if _, err := a.repo.Commit(a.git, a.cfg.SignedSince); err != nil { // no fault of the clone: it was named by hand
+		return 0, remedy.Errorf("give the full id of a first-parent commit of the head",
+			"--signed-since %s: %w: %w", a.cfg.SignedSince, ErrSignedSince, err)
 	}
 	after, err := a.repo.FirstParents(a.git, a.cfg.SignedSince, a.head)
 	if err != nil {
@@ -181,7 +188,7 @@ func (a *audit) accept(check string, f *verdict.Finding) bool {
 // unused are the warnings of lines of a check that are of no finding, in this run or before the commit from which on it
 // walks.
 func (a *audit) unused(check string) ([]verdict.Finding, error) {
-	if a.cfg.Accepted == nil || a.cut || a.ctx.Err() != nil {
+	if a.cfg.Accepted == nil || !a.whole {
 		return nil, nil
 	}
 	var out []verdict.Finding
@@ -231,7 +238,7 @@ func (a *audit) walk() error {
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
 	a.whole = err == nil
 	switch {
-	case a.ctx.Err() != nil:
+	case a.ended:
 		o := verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)}
 		if err := a.join.Add(history.Rule, checks.RegistrySubject, o); err != nil {
 			return err
@@ -256,11 +263,12 @@ func (a *audit) walk() error {
 }
 
 func (a *audit) step(s *registry.Step) error {
-	if a.ctx.Err() != nil {
-		return a.ctx.Err()
-	}
 	if !a.src.Reaches(historyID, s.Commit.ID) {
 		a.cut = true
+		return errCut
+	}
+	if a.ctx.Err() != nil || a.cfg.Unwalked > 0 && a.rep.History.Walked == a.since-a.cfg.Unwalked {
+		a.ended = true
 		return errCut
 	}
 	a.rep.History.Walked++
@@ -279,7 +287,7 @@ func (a *audit) step(s *registry.Step) error {
 }
 
 // errCut ends the walk through the history.
-var errCut = errors.New("the run's budget is spent")
+var errCut = errors.New("the run has to end")
 
 // ofRecords reports whether any check was asked for that looks at what stands at the head.
 func (a *audit) ofRecords() bool {

@@ -85,6 +85,9 @@ func TestMergeRefuses(t *testing.T) {
 		"shard 2/2 leaves out results, as --summary-only has it": func(r *verdict.Report) {
 			r.Omitted = []string{"pass"}
 		},
+		`one is of the registry "", another of "forge.example/other"`: func(r *verdict.Report) {
+			r.Origin = "forge.example/other"
+		},
 		"shard 2/2 was judged with another file of --accepted": func(r *verdict.Report) { r.Accepted.SHA256 = "bb" },
 		"which is of shard 1": func(r *verdict.Report) { r.Results.Add(result("layout", 1)) },
 		"shard 2/2 are not in order, each once": func(r *verdict.Report) {
