@@ -2,7 +2,9 @@ package registry
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -75,18 +77,31 @@ func scramble(rnd *rand.Rand, files map[string]string, blobs []string) {
 	}
 }
 
-// tree writes a tree of files, "mode type id" by path.
+// tree writes a tree of files, "mode type id" by path, as git write-tree does.
 func (c *clone) tree(files map[string]string) string {
 	c.T.Helper()
-	var index strings.Builder
+	folders, entries := map[string]map[string]string{}, map[string]string{}
 	for path, what := range files {
-		mode, rest, _ := strings.Cut(what, " ")
-		_, id, _ := strings.Cut(rest, " ")
-		fmt.Fprintf(&index, "%s %s\t%s\x00", mode, id, path)
+		folder, rest, nested := strings.Cut(path, "/")
+		if !nested {
+			mode, object, _ := strings.Cut(what, " ")
+			_, id, _ := strings.Cut(object, " ")
+			entries[path] = entryText(mode, path, id)
+			continue
+		}
+		if folders[folder] == nil {
+			folders[folder] = map[string]string{}
+		}
+		folders[folder][rest] = what
 	}
-	c.Git("read-tree", "--empty")
-	c.GitInput(index.String(), "update-index", "-z", "--index-info")
-	return c.Git("write-tree")
+	for name, files := range folders {
+		entries[name+"/"] = entryText("40000", name, c.tree(files)) // which is where it is sorted
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		text.WriteString(entries[name])
+	}
+	return c.object("tree", text.String())
 }
 
 // rawDiff writes changes as git diff-tree --raw does.

@@ -8,8 +8,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
@@ -34,15 +36,24 @@ func (c *clone) object(kind, data string) string {
 	c.T.Helper()
 	text := fmt.Appendf(nil, "%s %d\x00%s", kind, len(data), data)
 	id := fmt.Sprintf("%x", sha1.Sum(text))
+	file := filepath.Join(".git", "objects", id[:2], id[2:])
+	if _, err := os.Stat(filepath.Join(c.Dir, file)); err == nil {
+		return id
+	}
 	var packed bytes.Buffer
-	w := zlib.NewWriter(&packed)
+	w := compressors.Get().(*zlib.Writer)
+	defer compressors.Put(w)
+	w.Reset(&packed)
 	_, err := w.Write(text)
 	if err = errors.Join(err, w.Close()); err != nil {
 		c.T.Fatal(err)
 	}
-	c.Write(filepath.Join(".git", "objects", id[:2], id[2:]), packed.String())
+	c.Write(file, packed.String())
 	return id
 }
+
+// compressors take half a MiB each.
+var compressors = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
 
 // entry spells one entry of a tree object.
 func entryText(mode, name, id string) string {

@@ -36,12 +36,11 @@ func TestStretches(t *testing.T) {
 		if rnd.IntN(3) == 0 {
 			delete(files, fmt.Sprintf("implementations/impl-%04d.json", rnd.IntN(listings+400)))
 		}
-		tree := c.tree(files)
-		args := []string{"commit-tree", "-m", "x", tree}
-		if parent != "" {
-			args = append(args, "-p", parent)
+		if tree := c.tree(files); parent == "" {
+			parent = c.commitTree(tree)
+		} else {
+			parent = c.commitTree(tree, parent)
 		}
-		parent = c.Git(args...)
 	}
 	c.Git("update-ref", "refs/heads/main", parent)
 	sameStretches(t, "loose", c.open())

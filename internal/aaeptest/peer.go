@@ -193,11 +193,12 @@ func (p *Peer) endless(w http.ResponseWriter, r *http.Request) {
 	wait := time.Duration(0)
 	switch p.o.Fault {
 	case "endless":
+		text = strings.Repeat("x", 10_000)
 		for n := 0; r.Context().Err() == nil; n++ {
 			fmt.Fprintf(w,
 				`data: {"@context":"https://aaep-protocol.org/context/v1","type":"medai:seen","event_id":"evt_%d",`+
-					`"session_id":"sess_0","timestamp":"2026-05-04T12:00:00Z","producer":{"agent_id":"aaeptest"},"x":%q}`+"\n\n",
-				n, strings.Repeat("x", 10_000))
+					`"session_id":"sess_0","timestamp":"2026-05-04T12:00:00Z","producer":{"agent_id":"aaeptest"},"x":"%s"}`+"\n\n",
+				n, text)
 		}
 		return
 	case "endless-line":

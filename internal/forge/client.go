@@ -212,6 +212,9 @@ func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (
 		if err != nil {
 			return err
 		}
+		if list == nil { // an empty answer, or null: what is there would be made a second time
+			return &Error{Op: op, Kind: ErrUnavailable, Err: errors.New("the answer is no list")}
+		}
 		if f(list) || resp.NextPage == 0 {
 			return nil
 		}

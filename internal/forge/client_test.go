@@ -187,3 +187,22 @@ func TestRetries(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestNoList holds that an answer without a list is not taken for an empty one.
+func TestNoList(t *testing.T) {
+	for body, want := range map[string]error{"": ErrUnavailable, "null": ErrUnavailable, "{}": ErrUnavailable,
+		"[]": nil} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(body))
+		}))
+		c, err := New(Options{BaseURL: s.URL, Repository: "acme/registry"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Pages(t.Context(), c, "listing", "issues", func([]struct{}) bool { return false })
+		if !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", body, err, want)
+		}
+		s.Close()
+	}
+}

@@ -20,14 +20,19 @@ import (
 // IndexPack writes the bytes that git index-pack does.
 func TestIndexPack(t *testing.T) {
 	c := newClone(t)
-	tree := ""
+	var files, tree, trees strings.Builder
 	for i := range 300 {
-		tree += fmt.Sprintf("100644 blob %s\tlisting-%04d.json\n", c.GitInput(fmt.Sprint(i), "hash-object", "-w",
-			"--stdin"), i)
+		name := fmt.Sprintf("listing-%04d.json", i)
+		c.Write(name, fmt.Sprint(i))
+		fmt.Fprintln(&files, name)
+	}
+	for i, id := range strings.Fields(c.GitInput(files.String(), "hash-object", "-w", "--stdin-paths")) {
+		fmt.Fprintf(&tree, "100644 blob %s\tlisting-%04d.json\n", id, i)
 		if i%3 == 0 {
-			c.GitInput(tree, "mktree")
+			fmt.Fprintln(&trees, tree.String())
 		}
 	}
+	c.GitInput(trees.String(), "mktree", "--batch")
 	large := bytes.Repeat([]byte("0123456789abcdef"), 300_000)
 	for i := range 3 {
 		large[i*1000] = 'x'

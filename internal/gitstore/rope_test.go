@@ -23,8 +23,7 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 	for n := range 2000 {
 		entries = append(entries, entry(n))
 	}
-	var ids []ID
-	var list strings.Builder
+	var trees, list strings.Builder
 	for i := range versions {
 		for range 1 + r.IntN(4) {
 			at := r.IntN(len(entries))
@@ -35,7 +34,7 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 			case 1:
 				entries = slices.Delete(entries, at, at+1)
 			case 2:
-				entries = append(entries, entry(2000+len(ids)*4+i))
+				entries = append(entries, entry(2000+5*i))
 			}
 		}
 		slices.SortFunc(entries, func(a, b string) int {
@@ -43,8 +42,11 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 		})
 		entries = slices.CompactFunc(entries,
 			func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
-		id := mustID(t, c.GitInput(strings.Join(entries, "\n")+"\n", "mktree", "--missing"))
-		ids = append(ids, id)
+		fmt.Fprint(&trees, strings.Join(entries, "\n"), "\n\n")
+	}
+	var ids []ID
+	for _, id := range strings.Fields(c.GitInput(trees.String(), "mktree", "--batch", "--missing")) {
+		ids = append(ids, mustID(t, id))
 		fmt.Fprintln(&list, id, "implementations")
 	}
 	c.GitInput(list.String(), "pack-objects", "-q", "--window=10", "--depth=50", ".git/objects/pack/pack")

@@ -26,7 +26,7 @@ func Line(s string) string {
 		return s
 	}
 	var b strings.Builder
-	start, marks := true, 0
+	start, marks, written := true, 0, 0
 	for i, size := 0, 0; i < len(s); i += size {
 		var r rune
 		r, size = utf8.DecodeRuneInString(s[i:])
@@ -36,22 +36,27 @@ func Line(s string) string {
 		} else if !mark {
 			marks = 0
 		}
+		spelled := ""
 		switch {
 		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
+			spelled = fmt.Sprintf(`\x%02x`, s[i])
 		case !Visible(r),
 			mark && marks == 0,
 			r == ':' && start,
 			r == '[' && strings.HasSuffix(s[:i], "##"):
-			b.WriteString(spell(r))
-		default:
-			b.WriteRune(r)
+			spelled = spell(r)
+		}
+		if spelled != "" {
+			b.WriteString(s[written:i])
+			b.WriteString(spelled)
+			written = i + size
 		}
 		if mark && marks > 0 {
 			marks--
 		}
 		start = start && r == ' '
 	}
+	b.WriteString(s[written:])
 	return b.String()
 }
 

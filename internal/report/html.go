@@ -44,6 +44,9 @@ type budget int
 // take reports whether markup of so many bytes and the texts still fit, and takes them if so.
 func (r *budget) take(markup int, texts ...string) bool {
 	for _, t := range texts {
+		if budget(markup) > *r {
+			break // of many rows most come when there is no room left
+		}
 		t = line(t)
 		markup += len(t) + 4*strings.Count(t, "&") // an entity has at most five bytes
 		for _, c := range `<>"'+` {
