@@ -256,6 +256,9 @@ func Fold(text string) string {
 
 // Spelling is the one spelling of the DID that a text is; any other text stays as it is.
 func Spelling(text string) string {
+	if host, found := strings.CutPrefix(text, "did:web:"); found && isSpelled(host) {
+		return text // as in most listings: Parse, which takes several times as long, says so or that it is no DID
+	}
 	d, err := Parse(text)
 	if err != nil {
 		return text
@@ -264,4 +267,14 @@ func Spelling(text string) string {
 		return s
 	}
 	return text // not a copy: an index of many texts keeps none of them twice
+}
+
+// isSpelled reports whether a did:web of this host and no more has no other spelling, if it is one.
+func isSpelled(host string) bool {
+	for i := range len(host) {
+		if c := host[i]; !isPlain(c) || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return !strings.HasSuffix(host, ".")
 }

@@ -143,6 +143,27 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
+// Spelling is that of the DID that Parse reads, and a text that it refuses is its own.
+func TestSpellingOfText(t *testing.T) {
+	texts := []string{""}
+	for i := 0; len(texts[i]) < 4; i++ { // all of up to four of these characters
+		for _, c := range "aA0.-_:%" {
+			texts = append(texts, texts[i]+string(c))
+		}
+	}
+	for _, text := range texts {
+		for _, text := range []string{"did:web:" + text, "did:web:" + text + "a.example", "did:Web:a.example" + text} {
+			want := text
+			if d, err := Parse(text); err == nil {
+				want = d.Spelling()
+			}
+			if got := Spelling(text); got != want {
+				t.Fatalf("%q: %q, want %q", text, got, want)
+			}
+		}
+	}
+}
+
 func TestSame(t *testing.T) {
 	for _, tt := range []struct {
 		a, b        string
@@ -184,9 +205,15 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		d, err := Parse(s)
 		if err != nil {
+			if got := Spelling(s); got != s {
+				t.Fatalf("%q: spelling %q of what is refused", s, got)
+			}
 			return
 		}
 		want := d.Spelling()
+		if got := Spelling(s); got != want {
+			t.Fatalf("%q: spelling %q, not %q", s, got, want)
+		}
 		again, err := Parse(want)
 		if err != nil || again.Spelling() != want || !Same(s, want) || !Alike(s, strings.ToLower(want)) ||
 			Fold(s) != Fold(Fold(s)) {
