@@ -31,15 +31,14 @@ func tag(w *fixture.World, slugs ...string) {
 	}
 }
 
-// program runs the real program, which testscript.Main puts on the PATH, and gives its exit status and what it said.
+// program runs the program in a worker and gives its exit status and what it said.
 func program(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	cmd := exec.Command("oap-gate", args...)
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState == nil {
+	e, err := job{t.TempDir(), os.Environ(), args}.run()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), string(out)
+	return e.Status, string(e.Stdout) + string(e.Stderr)
 }
 
 func read(t *testing.T, path string) []byte {

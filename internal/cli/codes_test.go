@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -114,11 +115,17 @@ func f(o *Outcome, s *Subject, k string) {
 	}
 }
 
-// toldCode is the code of a finding in a report as text or JSON.
-var toldCode = regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$|"code": *"([^"]+)"`)
+// toldCodes find the code of a finding in a report as text and as JSON. One for both would begin with no text that is
+// searched for at once.
+var toldCodes = []*regexp.Regexp{
+	regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$`),
+	regexp.MustCompile(`"code": *"([^"]+)"`),
+}
 
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
+
+var knownIDs = sync.OnceValue(codeIDs)
 
 // explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
 // not know. merge and comment are left out: they pass on what a stranger's report says.
@@ -139,11 +146,12 @@ func explained(args []string, sys IO) int {
 			out.Write(text)
 		}
 	}
-	known := codeIDs()
 	var odd []string
-	for _, m := range toldCode.FindAllStringSubmatch(out.String(), -1) {
-		if told := m[1] + m[2]; !slices.Contains(known, told) && !slices.Contains(odd, told) {
-			odd = append(odd, told)
+	for _, pattern := range toldCodes {
+		for _, m := range pattern.FindAllStringSubmatch(out.String(), -1) {
+			if told := m[1]; !slices.Contains(knownIDs(), told) && !slices.Contains(odd, told) {
+				odd = append(odd, told)
+			}
 		}
 	}
 	if len(odd) > 0 {

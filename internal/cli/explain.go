@@ -158,11 +158,13 @@ type code struct {
 // codes are all codes that a finding may have, each with everything that reports it in the same sense.
 func codes() []code {
 	var out []code
+	at := map[checks.Code]int{}
 	add := func(of string, more []checks.Code) {
 		for _, c := range more {
-			i := slices.IndexFunc(out, func(known code) bool { return known.Code == c })
-			if i < 0 {
+			i, known := at[c]
+			if !known {
 				i, out = len(out), append(out, code{Code: c})
+				at[c] = i
 			}
 			if !slices.Contains(out[i].of, of) { // steps of one command share codes
 				out[i].of = append(out[i].of, of)

@@ -39,7 +39,8 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails where a
 // run tells a code that explain does not know. Beside the commands of testscript a script has
 //
-//	oap ARG…              oap-gate ARG… in a worker, as gate and those like it; `exec oap-gate ARG…` begins a process
+//	oap [STATUS] ARG…     oap-gate ARG… in a worker, as gate and those like it; it must end with this exit status (0).
+//	                      `exec oap-gate ARG…` begins a process
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
@@ -243,7 +244,9 @@ func endsWith(ts *testscript.TestScript, want string, args []string) {
 }
 
 func oap(ts *testscript.TestScript, neg bool, args []string) {
-	if status := inWorker(ts, args...); neg == (status == 0) {
+	if len(args) > 0 && len(args[0]) == 1 && !neg {
+		endsWith(ts, args[0], args[1:])
+	} else if status := inWorker(ts, args...); neg == (status == 0) {
 		ts.Fatalf("exit status %d", status)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,7 @@ func work() {
 		}
 	}()
 	sys, out := System(), gob.NewEncoder(os.Stdout)
+	debug.SetGCPercent(100) // System's bounds the memory of one large run; here are hundreds of small ones
 	for j := range jobs {
 		var stdout, stderr bytes.Buffer
 		sys.Stdin, sys.Stdout, sys.Stderr = nil, &stdout, &stderr

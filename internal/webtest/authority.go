@@ -48,6 +48,9 @@ type authority struct {
 	other  *authority // the one that nobody trusts
 }
 
+// trusted is the authority of every web of this process.
+var trusted = sync.OnceValues(newAuthority)
+
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

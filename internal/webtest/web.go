@@ -56,7 +56,7 @@ func New() *Web {
 
 // Start opens the three servers of a new web on free ports of 127.0.0.1.
 func Start(o Options) (*Web, error) {
-	ca, err := newAuthority()
+	ca, err := trusted()
 	if err != nil {
 		return nil, fmt.Errorf("make test authority: %w", err)
 	}
