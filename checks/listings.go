@@ -41,7 +41,7 @@ func pack(l *Listed) packed {
 	if slug == slugOf(l.Path) {
 		slug, flags = "", flags|packedSlug
 	}
-	if raw, err := hex.DecodeString(sum); err == nil && hex.EncodeToString(raw) == sum {
+	if raw, err := hex.DecodeString(sum); err == nil && strings.ToLower(sum) == sum {
 		sum, flags = string(raw), flags|packedHex
 	}
 	b := make([]byte, 0, 256)
@@ -67,7 +67,7 @@ func (p packed) path() string { return string(p[:strings.IndexByte(string(p), 0)
 func (p packed) unpack() *Listed {
 	l, flags := p.read()
 	if flags&packedHex != 0 {
-		l.ReceiptSHA256 = hex.EncodeToString([]byte(l.ReceiptSHA256))
+		l.ReceiptSHA256 = string(hex.AppendEncode(make([]byte, 0, 64), []byte(l.ReceiptSHA256)))
 	}
 	return &l
 }

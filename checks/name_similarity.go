@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"math/bits"
 	"slices"
 	"strings"
@@ -221,22 +220,19 @@ func skeleton(seen string) string {
 			continue
 		}
 		all = utf8.AppendRune(all, unify(r))
-	}
-	unified := all[:0]
-	for len(all) > 0 {
-		switch {
-		case bytes.HasPrefix(all, []byte("rn")):
-			unified, all = append(unified, 'm'), all[2:]
-		case bytes.HasPrefix(all, []byte("vv")):
-			unified, all = append(unified, 'w'), all[2:]
-		default:
-			unified, all = append(unified, all[0]), all[1:]
+		if n := len(all); n > 1 {
+			switch string(all[n-2:]) {
+			case "rn":
+				all = append(all[:n-2], 'm')
+			case "vv":
+				all = append(all[:n-2], 'w')
+			}
 		}
 	}
-	if string(unified) == seen {
+	if string(all) == seen {
 		return seen
 	}
-	return string(unified)
+	return string(all)
 }
 
 // maxLength is how many characters a text may have to be told from another by edits; the longest host name has 253. A

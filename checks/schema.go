@@ -139,10 +139,11 @@ func (s *Schemas) violations(sub *Subject) []verdict.Finding {
 	}
 	for _, name := range times[sub.Kind] {
 		text, isText := strict.Member(root, name).(string)
-		_, readable := strict.Time(text)
+		if _, readable := strict.Time(text); !isText || readable {
+			continue
+		}
 		pointer := "/" + name
-		reported := slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer })
-		if isText && !readable && !reported {
+		if !slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer }) {
 			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it",
 				name, text).
 				WithFix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no " +

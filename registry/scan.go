@@ -7,23 +7,41 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
-// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are
-// decoded by GOMAXPROCS goroutines, some thousand at a time, so f must be safe for concurrent use; a Record that f
-// does not keep is free once f returns. README.md and .gitkeep are no records. An error, of the first path that
-// could not be read, is yielded last, and with no result.
+// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are decoded by
+// GOMAXPROCS goroutines, some thousand at a time and the next while results are used, so f must be safe for concurrent
+// use, also beside what is done with results; a Record that f does not keep is free once f returns. README.md and
+// .gitkeep are no records. An error, of the first path that could not be read, is yielded last, and with no result.
 func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) iter.Seq2[T, error] {
 	return scan(ctx, t, k, atOnce, f)
 }
 
 // atOnce is how many files are decoded before any result is given on.
-const atOnce = 1 << 14
+const atOnce = 1 << 13
 
 func scan[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
+		for results, err := range ahead.Of(scanParts(ctx, t, k, atOnce, f)) {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, r := range results {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// scanParts yields the results of so many files at a time.
+func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
 		read := func(entries []NamedEntry) bool {
 			results := make([]T, len(entries))
 			err := inParallel(ctx, len(entries), neighbours, func(from, to int) error {
@@ -36,21 +54,12 @@ func scan[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Recor
 				}
 				return nil
 			})
-			if err != nil {
-				yield(none, err)
-				return false
-			}
-			for _, r := range results {
-				if !yield(r, nil) {
-					return false
-				}
-			}
-			return true
+			return yield(results, err) && err == nil
 		}
 		var entries []NamedEntry
 		for e, err := range t.Entries(k) {
 			if err != nil {
-				yield(none, err)
+				yield(nil, err)
 				return
 			}
 			if KindOf(e.Path) != k {

@@ -140,9 +140,12 @@ func (w *walk) folder(path string, id gitstore.ID, depth int) error {
 	if f.len() == 0 && path != "" {
 		return w.leaf(path, Entry{Mode: ModeTree, ID: id})
 	}
+	if path != "" {
+		path += "/"
+	}
 	for i := range f.len() {
 		child := f.at(i)
-		p := join(path, string(child.name))
+		p := path + string(child.name)
 		if child.entry.Mode == ModeTree {
 			err = w.folder(p, child.entry.ID, depth+1)
 		} else {
