@@ -7,112 +7,72 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 )
 
 // Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are decoded by
-// GOMAXPROCS goroutines, a few hundred ahead of what is yielded, so f must be safe for concurrent use, also beside what
-// is done with results; a Record that f does not keep is free once f returns. README.md and .gitkeep are no records. An
-// error, of the first path that could not be read, or ctx's, is yielded last, and with no result.
+// GOMAXPROCS goroutines, some thousand at a time and the next while results are used, so f must be safe for concurrent
+// use, also beside what is done with results; a Record that f does not keep is free once f returns. README.md and
+// .gitkeep are no records. An error, of the first path that could not be read, is yielded last, and with no result.
 func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) iter.Seq2[T, error] {
+	return scan(ctx, t, k, atOnce, f)
+}
+
+// atOnce is how many files are decoded before any result is given on.
+const atOnce = 1 << 13
+
+func scan[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
-		ended, end := context.WithCancel(ctx)
-		read, order := make(chan *part[T]), make(chan *part[T], ahead)
-		var running sync.WaitGroup
-		var crashed crash.Carrier
-		defer crashed.Rethrow()
-		defer running.Wait()
-		defer end()
-		running.Go(func() {
-			defer crashed.Catch(end)
-			defer close(read)
-			defer close(order)
-			parts(t, k, func(p *part[T]) bool {
-				for _, to := range []chan *part[T]{order, read} {
-					select {
-					case to <- p:
-					case <-ended.Done():
-						return false
-					}
-				}
-				return true
-			})
-		})
-		for range runtime.GOMAXPROCS(0) {
-			running.Go(func() {
-				defer crashed.Catch(end)
-				for p := range read {
-					p.read(ctx, t.repo, f)
-					close(p.done)
-				}
-			})
-		}
-		for p := range order {
-			select {
-			case <-p.done:
-			case <-ended.Done():
+		for results, err := range ahead.Of(scanParts(ctx, t, k, atOnce, f)) {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
 			}
-			if ended.Err() != nil {
-				break
-			}
-			for _, r := range p.results {
+			for _, r := range results {
 				if !yield(r, nil) {
 					return
 				}
 			}
-			if p.err != nil {
-				yield(none, p.err)
-				return
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			yield(none, err)
 		}
 	}
 }
 
-// part are files that stand one after another, on their way through Scan.
-type part[T any] struct {
-	entries []NamedEntry
-	results []T
-	err     error         // of the file after the results, or of the folder after the entries
-	done    chan struct{} // closed when results and err are there
-}
-
-// ahead is how many parts are decoded before any result of them is yielded.
-const ahead = 8
-
-// parts gives the records of a kind in parts, until send returns false.
-func parts[T any](t *Tree, k Kind, send func(*part[T]) bool) {
-	p := &part[T]{done: make(chan struct{})}
-	for e, err := range t.Entries(k) {
-		switch {
-		case err != nil:
-			p.err = err
-		case KindOf(e.Path) == k:
-			p.entries = append(p.entries, e)
+// scanParts yields the results of so many files at a time.
+func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		read := func(entries []NamedEntry) bool {
+			results := make([]T, len(entries))
+			err := inParallel(ctx, len(entries), neighbours, func(from, to int) error {
+				for i := from; i < to; i++ {
+					rec, err := t.repo.Record(ctx, entries[i].Path, entries[i].Entry)
+					if err != nil {
+						return err
+					}
+					results[i] = f(rec)
+				}
+				return nil
+			})
+			return yield(results, err) && err == nil
 		}
-		if len(p.entries) == neighbours {
-			if !send(p) {
+		var entries []NamedEntry
+		for e, err := range t.Entries(k) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			p = &part[T]{done: make(chan struct{})}
+			if KindOf(e.Path) != k {
+				continue
+			}
+			if entries = append(entries, e); len(entries) == atOnce {
+				if !read(entries) {
+					return
+				}
+				entries = entries[:0]
+			}
 		}
-	}
-	send(p)
-}
-
-// read reads the files of a part.
-func (p *part[T]) read(ctx context.Context, repo *Repository, f func(*Record) T) {
-	p.results = make([]T, 0, len(p.entries))
-	for _, e := range p.entries {
-		rec, err := repo.Record(ctx, e.Path, e.Entry)
-		if err != nil {
-			p.err = err
-			return
-		}
-		p.results = append(p.results, f(rec))
+		read(entries)
 	}
 }
 

@@ -34,7 +34,7 @@ func Commands(log string) []Command {
 
 func significant(r rune) rune {
 	if ' ' <= r && r <= '~' {
-		return r
+		return r // to look each up in the tables takes long
 	}
 	if !unicode.IsSpace(r) && (unicode.Is(unicode.C, r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
