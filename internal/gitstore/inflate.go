@@ -16,7 +16,6 @@ type inflater struct {
 	*bufio.Reader // of part; the one that flate reads bytes of without a call of an interface for each
 	part          part
 	flate         io.ReadCloser
-	small         small
 }
 
 // part is what a file holds from at to end. Its first Read is a short one.
@@ -90,7 +89,7 @@ func (r *inflater) zlib() error {
 	if err != nil {
 		return streamError(err)
 	}
-	if !isZlib(cmf, flg) {
+	if cmf&0x0f != 8 || flg&0x20 != 0 || (uint(cmf)<<8|uint(flg))%31 != 0 {
 		return fmt.Errorf("%w: no zlib stream", ErrCorrupt)
 	}
 	if r.flate == nil {
@@ -102,16 +101,8 @@ func (r *inflater) zlib() error {
 	return r.flate.(flate.Resetter).Reset(r.Reader, nil)
 }
 
-// isZlib reports whether a zlib stream without a dictionary may begin with these bytes, RFC 1950.
-func isZlib(cmf, flg byte) bool {
-	return cmf&0x0f == 8 && flg&0x20 == 0 && (uint(cmf)<<8|uint(flg))%31 == 0
-}
-
-// stream fills out with a whole zlib stream. How far r has read then is not said.
+// stream fills out with a whole zlib stream.
 func (r *inflater) stream(out []byte) error {
-	if ahead, err := r.head(); err == nil && r.small.zlib(out, ahead) {
-		return nil
-	}
 	if err := r.zlib(); err != nil {
 		return err
 	}
