@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -312,8 +313,11 @@ func TestEnvironmentCountsForNothing(t *testing.T) {
 	proxy, asked := startProxy(t, w.Addr())
 	t.Setenv("HTTPS_PROXY", proxy)
 	t.Setenv("ALL_PROXY", proxy)
-	// An authority of another web is the only one beside the system's.
-	l := onWeb(t, w, func(o *LiveOptions) { o.CACert = startWeb(t).CAPEM() })
+	// An authority that is not the web's is the only one beside the system's.
+	other := httptest.NewTLSServer(nil)
+	defer other.Close()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate().Raw})
+	l := onWeb(t, w, func(o *LiveOptions) { o.CACert = authority })
 	if got := outcome(l.Observe(t.Context(), get("https://example.com/", 100))); got != "invalid tls-not-verified 0" {
 		t.Errorf("gives %s", got)
 	}
