@@ -37,7 +37,7 @@ func (b *bench) small() ([]figure, error) {
 // flat is the same in a folder of 100,000 listings, beside git printing the same blobs: as the generator packed them,
 // each whole, and as git packs them for a clone, most as deltas.
 func (b *bench) flat() ([]figure, error) {
-	return b.besideCatFile("offline check of one new listing", b.checkOffline, 3.5, "<= 3.5x, <= 2.5 s, <= 300 MiB",
+	return b.besideCatFile("offline check of one new listing", b.checkOffline, 2.5, "<= 2.5x, <= 2.5 s, <= 300 MiB",
 		func(used []usage) bool { return median(used, wall) <= 2.5 && median(used, memory) <= 300 })
 }
 
