@@ -130,10 +130,20 @@ func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		need = need[1:] // the base is gone, which is what its report says
 	}
 	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
-		if _, err := repo.Commit(ctx, commit); err != nil {
+		if err := holdsCommit(ctx, repo, commit); err != nil {
 			return nil, err
 		}
 	}
 	c := chosen{base: b.Base, head: b.Head, sequence: b.Flags.Sequence, rewritten: b.Flags.Rewritten}
 	return judgeChosen(ctx, repo, c, evidence.NewRecorded(b), cfg)
+}
+
+// holdsCommit is nil where a clone has the commit that a bundle names, by its full id: a ref's name may be of another
+// one tomorrow, and stand in the report.
+func holdsCommit(ctx context.Context, repo *registry.Repository, id string) error {
+	c, err := repo.Commit(ctx, id)
+	if err == nil && c.ID != id {
+		err = usagef(recordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
+	}
+	return err
 }

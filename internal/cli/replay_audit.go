@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
@@ -41,7 +42,13 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 			return nil, err
 		}
 	}
-	if _, err := repo.Commit(ctx, b.Head); err != nil {
+	if b.Flags.RequireSigned && keys == nil {
+		return nil, errors.New("reading bundle: signatures were demanded, and it holds no keys")
+	}
+	if err := holdsCommit(ctx, repo, b.Head); err != nil {
+		return nil, err
+	}
+	if err := holdsVerified(ctx, repo, b.Compared); err != nil {
 		return nil, err
 	}
 	var taken *verdict.Accepted
@@ -60,4 +67,25 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		rep.History.CheckpointFile = b.Compared.File
 	}
 	return rep, err
+}
+
+// holdsVerified is nil where the commit from which a bundle says that history was judged is the checkpoint that its
+// report shows, with as many commits before it as it says: else the commits that were left out would be nowhere told.
+func holdsVerified(ctx context.Context, repo *registry.Repository, c *evidence.Compared) error {
+	size := 0
+	if c.Verified != "" {
+		if err := holdsCommit(ctx, repo, c.Verified); err != nil {
+			return err
+		}
+		chain, err := repo.FirstParents(ctx, "", c.Verified)
+		if err != nil {
+			return err
+		}
+		size = len(chain)
+	}
+	if c.Verified != "" && c.Verified != c.Checkpoint || c.Size != size {
+		return fmt.Errorf("reading bundle: what was compared: %d commits up to %q were verified, by the checkpoint of "+
+			"%q; the clone has %d", c.Size, c.Verified, c.Checkpoint, size)
+	}
+	return nil
 }
