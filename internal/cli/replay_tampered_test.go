@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTamperedBundle holds that no change of what a bundle says that its audit was told, or had verified before, makes a
-// registry pass whose history is broken, or one that was not judged whole.
+// TestTamperedBundle holds that no change of what a bundle says that its audit was told, or had verified before, makes
+// a registry pass whose history is broken, or one that was not judged whole.
 func TestTamperedBundle(t *testing.T) {
 	const whole = "base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}"
 	for name, world := range map[string]string{"honest": whole + "]\n", "broken": whole +
