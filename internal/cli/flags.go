@@ -18,13 +18,17 @@ import (
 
 // assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
 func assumed(s *selectionFlags, n *networkFlags) []string {
-	all := slices.Concat(n.assumed(), s.assumed())
-	slices.SortStableFunc(all, func(a, b string) int {
+	return byName(slices.Concat(n.assumed(), s.assumed()))
+}
+
+// byName sorts flags by their names, each in front of its value.
+func byName(flags []string) []string {
+	slices.SortStableFunc(flags, func(a, b string) int {
 		a, _, _ = strings.Cut(a, " ")
 		b, _, _ = strings.Cut(b, " ")
 		return strings.Compare(a, b)
 	})
-	return all
+	return flags
 }
 
 // unmade is the report of a run that could not be made, without the reason.

@@ -92,7 +92,7 @@ func Main(args []string, sys IO) (code int) {
 		sys.Stdin = strings.NewReader("")
 	}
 	root := Command(sys)
-	if len(args) == 0 && isAction(sys) {
+	if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
 		root = newAction(sys)
 	}
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
@@ -105,13 +105,28 @@ func Main(args []string, sys IO) (code int) {
 		return int(s)
 	}
 	complain(sys, err)
-	if _, ok := errors.AsType[*inconclusiveError](err); ok {
-		return verdict.Inconclusive.ExitStatus()
-	}
-	if _, ok := errors.AsType[*refusedError](err); ok {
-		return verdict.Failed.ExitStatus()
+	if e, ok := errors.AsType[*judgement](err); ok {
+		return e.verdict.ExitStatus()
 	}
 	return verdict.Errored.ExitStatus()
+}
+
+// judgement is an error that is a verdict: the program ends with its exit status.
+type judgement struct {
+	error
+	verdict verdict.Verdict
+}
+
+func (j *judgement) Unwrap() error { return j.error }
+
+// refusef says why nothing is written, and what would be: what was asked for can never pass.
+func refusef(fix, format string, args ...any) error {
+	return &judgement{usagef(fix, format, args...), verdict.Failed}
+}
+
+// inconclusivef says why nothing was decided: another try may.
+func inconclusivef(fix, format string, args ...any) error {
+	return &judgement{usagef(fix, format, args...), verdict.Inconclusive}
 }
 
 // errInterrupted: a signal asked the program to end.
@@ -145,8 +160,6 @@ func describe(err error) (message, fix string) {
 		fix = "free space there, or name another folder for temporary files with TMPDIR"
 	case errors.Is(err, gate.ErrEmptyRange):
 		fix = "check out the pull request as actions/checkout does by default, with fetch-depth: 0"
-	case errors.Is(err, context.Canceled):
-		fix = "run it again, and let it end"
 	case ok:
 		fix = e.Fix()
 	default:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -181,9 +182,7 @@ func (o *outputFlags) write(sys IO, rep *report.Counted) error {
 		if !ok || path == toStdout {
 			continue // the arguments are refused, which says so, or stdout gets it last
 		}
-		if first == "" {
-			first = path
-		}
+		first = cmp.Or(first, path)
 		files = append(files, reportFile{format, path})
 	}
 	for i, err := range writeFiles(files, rep, opts) {

@@ -89,13 +89,8 @@ JSON files of the same folder; nothing is fetched.
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
 			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("oap-gate schema diff OLD NEW", "schema diff wants two schemas, %d arguments were given",
-					len(args))
-			}
-			return oneOf("--format", format, "text", "json")
-		},
+		Args: cobra.MatchAll(wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
+			func(*cobra.Command, []string) error { return oneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}
 			old, oldPath, err := readSchemas(c.Context(), repo, args[0])
