@@ -72,10 +72,7 @@ func appendFile(path string, data []byte) error {
 		return fmt.Errorf("opening file to append to: %w", err)
 	}
 	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return fmt.Errorf("appending to file: %w", err)
 	}
 	return nil
