@@ -303,12 +303,8 @@ func Placeholder(s string) bool {
 	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	s = strings.ToLower(
 		strings.ToUpper(s)) // upper case first: it joins letters, such as ſ and s, that lower case leaves apart
-	for _, reserved := range []string{"placeholder_not_for_production", "unsigned-reference", "placeholder:"} {
-		if strings.HasPrefix(s, reserved) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"placeholder_not_for_production", "unsigned-reference", "placeholder:"},
+		func(reserved string) bool { return strings.HasPrefix(s, reserved) })
 }
 
 // Minified are the SHA-256, in hex, of a JSON text without its white space: with strings and numbers as written, and as

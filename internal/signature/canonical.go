@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +40,7 @@ func CanonicalWithout(root any, members ...string) ([]byte, error) {
 		return nil, fmt.Errorf("canonicalizing JSON: root is %T, an object was expected", root)
 	}
 	rest := make(map[string]any, len(object))
-	for name, value := range object {
-		rest[name] = value
-	}
+	maps.Copy(rest, object)
 	for _, name := range members {
 		delete(rest, name)
 	}

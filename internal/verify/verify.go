@@ -256,9 +256,7 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
 		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
 		Counts: verdict.Counts{Records: 1}}
-	if rep.Target == "" {
-		rep.Target = w.did
-	}
+	rep.Target = cmp.Or(rep.Target, w.did)
 	if w.cfg.Standing == nil {
 		rep.Assumed = append(rep.Assumed, Unlooked)
 	} else {
