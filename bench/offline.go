@@ -28,7 +28,7 @@ func (b *bench) start() ([]figure, error) {
 	}
 	version, nothing := command{args: []string{b.gate, "version"}}, command{args: []string{empty}}
 	often := *b
-	often.rounds *= 20 // of some milliseconds each, which others on the machine change more than those of the other rows
+	often.rounds *= 20 // of some milliseconds each, which others on the machine change more than the other rows'
 	used, err := often.inTurn(version, nothing)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -36,14 +35,11 @@ type Claim struct {
 
 // statement is one sentence that claims conformance.
 type statement struct {
-	at        strict.Pos
+	verdict.At
 	text      string
 	level     int // 0: none is named
 	certified bool
 }
-
-// Pos is where the sentence begins.
-func (s *statement) Pos(string) strict.Pos { return s.at }
 
 var (
 	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
@@ -74,7 +70,7 @@ func statements(path string, text []byte) []*statement {
 			continue
 		}
 		start := from + found[0]
-		s := &statement{at: strict.Pos{Path: path, Line: 1 + bytes.Count(text[:start], []byte("\n")),
+		s := &statement{At: verdict.At{Path: path, Line: 1 + bytes.Count(text[:start], []byte("\n")),
 			Column: start - bytes.LastIndexByte(text[:start], '\n')}, text: string(sentence),
 			certified: bytes.Contains(bytes.ToLower(sentence[found[0]:found[1]]), []byte("certif"))}
 		for _, named := range []*regexp.Regexp{levelAfter(), levelBefore(), levelAny()} {
@@ -96,8 +92,7 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	level := 0
 	said := statements(c.Path, c.Text)
 	if len(said) == 0 {
-		o.Doubtf(&statement{at: strict.Pos{Path: c.Path}}, "", "no-claim",
-			"the text holds no claim of AAEP conformance")
+		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text holds no claim of AAEP conformance")
 	}
 	for _, s := range said {
 		c.judge(s, &o)
@@ -114,14 +109,7 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 		id, subject string
 		verdict.Outcome
 	}{{claimText, c.Path, o}, {claimReport, cmp.Or(c.ReportPath, c.Path), report}} {
-		rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == found.id })]
-		for i, f := range found.Findings {
-			at := slices.IndexFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code })
-			if f.Fix == "" && at >= 0 {
-				found.Findings[i].Fix = rule.Codes[at].Fix
-			}
-		}
-		r, err := found.OrPass().Result(rule, found.subject)
+		r, err := resultOf(found.id, found.subject, found.OrPass())
 		if err != nil {
 			return nil, 0, err
 		}
@@ -179,18 +167,12 @@ type reported struct {
 
 func (c *Claim) judgeReport(level int) verdict.Outcome {
 	var o verdict.Outcome
-	at := &statement{at: strict.Pos{Path: c.ReportPath}}
+	at := verdict.At{Path: c.ReportPath}
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
 		Values: 1 << 19})
-	if fault, ok := errors.AsType[*strict.Error](err); ok {
-		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code,
-			Message: fault.Message,
-			Pos:     fault.Pos,
-			Pointer: fault.Pointer})
-		return o
-	}
 	if err != nil {
-		o.Errorf(at, "", "report-form", "the report cannot be read: %v", err)
+		fault := err.(*strict.Error)
+		o.Errorf(verdict.At(fault.Pos), fault.Pointer, fault.Code, "%s", fault.Message)
 		return o
 	}
 	r, what := readReport(document.Root)
