@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -38,14 +37,11 @@ type Claim struct {
 
 // statement is one sentence that claims conformance.
 type statement struct {
-	at        strict.Pos
+	verdict.At
 	text      string
 	level     int // 0: none is named
 	certified bool
 }
-
-// Pos is where the sentence begins.
-func (s *statement) Pos(string) strict.Pos { return s.at }
 
 var (
 	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
@@ -83,7 +79,7 @@ func statements(path string, text []byte) []*statement {
 					line, newline = line+bytes.Count(text[counted:start], []byte("\n")), counted+last
 				}
 				counted = start
-				s = &statement{at: strict.Pos{Path: path, Line: line, Column: start - newline}, text: string(sentence)}
+				s = &statement{At: verdict.At{Path: path, Line: line, Column: start - newline}, text: string(sentence)}
 			}
 			words := string(sentence[found[0]:found[1]])
 			s.certified = s.certified || strings.Contains(strings.ToLower(words), "certif")
@@ -130,8 +126,7 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	level := 0
 	said := statements(c.Path, c.Text)
 	if len(said) == 0 {
-		o.Doubtf(&statement{at: strict.Pos{Path: c.Path}}, "", "no-claim",
-			"the text holds no claim of AAEP conformance")
+		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text holds no claim of AAEP conformance")
 	}
 	for _, s := range said {
 		c.judge(s, &o)
@@ -152,14 +147,7 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 		id, subject string
 		verdict.Outcome
 	}{{claimText, c.Path, o}, {claimReport, cmp.Or(c.ReportPath, c.Path), report}} {
-		rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == found.id })]
-		for i, f := range found.Findings {
-			at := slices.IndexFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code })
-			if f.Fix == "" && at >= 0 {
-				found.Findings[i].Fix = rule.Codes[at].Fix
-			}
-		}
-		r, err := found.OrPass().Result(rule, found.subject)
+		r, err := resultOf(found.id, found.subject, found.OrPass())
 		if err != nil {
 			return nil, 0, err
 		}
@@ -217,18 +205,12 @@ type reported struct {
 
 func (c *Claim) judgeReport(level int) verdict.Outcome {
 	var o verdict.Outcome
-	at := &statement{at: strict.Pos{Path: c.ReportPath}}
+	at := verdict.At{Path: c.ReportPath}
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
 		Values: 1 << 19})
-	if fault, ok := errors.AsType[*strict.Error](err); ok {
-		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code,
-			Message: fault.Message,
-			Pos:     fault.Pos,
-			Pointer: fault.Pointer})
-		return o
-	}
 	if err != nil {
-		o.Errorf(at, "", "report-form", "the report cannot be read: %v", err)
+		fault := err.(*strict.Error)
+		o.Errorf(verdict.At(fault.Pos), fault.Pointer, fault.Code, "%s", fault.Message)
 		return o
 	}
 	r, what := readReport(document.Root)

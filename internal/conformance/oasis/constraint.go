@@ -35,7 +35,7 @@ func readConstraint(text string) (constraint, error) {
 			}
 		}
 		if b.operator == "" {
-			return c, fmt.Errorf("%s: expected %s at %s", quoted(text), list(operators), quoted(rest))
+			return c, fmt.Errorf("%s: expected %s at %s", quoted(text), strings.Join(operators, ", "), quoted(rest))
 		}
 		end := strings.IndexAny(rest, ", \t")
 		if end < 0 {
