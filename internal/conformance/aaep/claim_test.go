@@ -77,8 +77,8 @@ func TestClaim(t *testing.T) {
 		{"One is AAEP Level 2 conformant and AAEP certified" + by, []string{"1 claim-certified error"}},
 		{"One is AAEP Level 2 conformant" + by + "\u00a0Another is AAEP Level 2 certified" + by,
 			[]string{"1 claim-certified error"}},
-		{"One\u00a0is AAEP\u2028Level\u202f2\u00a0conformant, verified by AAEP Conformance\u00a0Suite version\u00a00.1.0 " +
-			"on 2026-08-15.", nil},
+		{"One\u00a0is AAEP\u2028Level\u202f2\u00a0conformant, verified by AAEP Conformance\u00a0Suite " +
+			"version\u00a00.1.0 on 2026-08-15.", nil},
 		{"One is AAEP Level 2 conformant" + by + "\n\nAnother is certified\u00a0by AAEP for Level 1" + by,
 			[]string{"3 claim-certified error"}},
 		{"One is AAEP v1.0.0 certified" + by, []string{"1 claim-certified error", "1 claim-level error"}},
