@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -25,46 +26,39 @@ func (v *inspection) judge(w *workflow) {
 	v.judgeEvents(w)
 	v.judgeGovernanceEvents(w)
 	for _, j := range w.jobs {
-		switch j.role() {
-		case checkRole:
+		r := j.role()
+		switch r {
+		case checkRole, governsRole:
 			v.judgeCheckJob(j)
-			v.judgeCheckout(j, checkRole)
-			v.judgePermissions(j, nil)
-		case governsRole:
-			v.judgeCheckJob(j)
-			v.judgeCheckout(j, governsRole)
-			v.judgePermissions(j, nil)
+			v.judgeCheckout(j, r)
 		case auditRole:
-			v.judgeCheckout(j, auditRole)
-			v.judgePermissions(j, nil)
+			v.judgeCheckout(j, r)
 		case commentRole:
 			v.judgeCommentJob(j)
-			v.judgePermissions(j, []string{"pull-requests", "issues"})
 		case protectRole:
 			v.judgeProtectJob(j)
-			v.judgePermissions(j, nil)
 		case conformsRole:
-			v.judgeTarget(w, conformsRole)
-			v.judgePermissions(j, nil)
-		case remindRole:
-			v.judgePermissions(j, []string{"issues"})
-		case rerunRole:
-			v.judgePermissions(j, []string{"actions", "pull-requests"})
-		case otherRole:
-			v.judgePermissions(j, nil)
-		default:
+			v.judgeTarget(w, r)
+		case noRole:
 			v.judgeReusable(j)
 			continue
 		}
+		v.judgePermissions(j, writable[r])
 		v.judgePins(j)
 		v.judgeScripts(j)
 	}
 }
 
+// writable is what a job of a role has its token for.
+var writable = map[role][]string{
+	commentRole: {"pull-requests", "issues"},
+	remindRole:  {"issues"},
+	rerunRole:   {"actions", "pull-requests"},
+}
+
 // judgeEvents looks at the triggers of a workflow that checks.
 func (v *inspection) judgeEvents(w *workflow) {
-	checks := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole })
-	if !checks {
+	if !slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole }) {
 		return
 	}
 	v.judgeTarget(w, checkRole)
@@ -117,17 +111,8 @@ func (v *inspection) judgeTarget(w *workflow, r role) {
 
 // queued reports whether pull requests land by a merge queue.
 func (v *inspection) queued() bool {
-	if v.config != nil && v.config.Protection.MergeQueue {
-		return true
-	}
-	if v.standing != nil {
-		for _, l := range v.standing.Layers {
-			if l.Protection.MergeQueue {
-				return true
-			}
-		}
-	}
-	return false
+	return v.config != nil && v.config.Protection.MergeQueue || v.standing != nil &&
+		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
 }
 
 // judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
@@ -658,15 +643,9 @@ func (v *inspection) judgeCoverage() {
 
 // required reports whether the branch requires a check of that name; where there is no repo-config, every gate counts.
 func (v *inspection) required(context string) bool {
-	if v.config == nil {
-		return true
-	}
-	return slices.ContainsFunc(v.config.Protection.RequiredChecks,
+	return v.config == nil || slices.ContainsFunc(v.config.Protection.RequiredChecks,
 		func(c repoconfig.RequiredCheck) bool { return c.Context == context })
 }
-
-// actionsApp is the app by which workflows report at github.com.
-const actionsApp = 15368
 
 // judgeContexts looks at the names under which jobs report.
 func (v *inspection) judgeContexts(gates []*job) {
@@ -694,14 +673,13 @@ func (v *inspection) judgeContexts(gates []*job) {
 		return
 	}
 	for i, c := range v.config.Protection.RequiredChecks {
-		if c.AppID != 0 && c.AppID != actionsApp &&
+		if c.AppID != 0 && c.AppID != forge.ActionsApp &&
 			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
 			v.add(verdict.Doubt, "check-from-other-app",
 				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"set app_id: 15368 (GitHub Actions)",
 				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d",
-				c.Context,
-				c.AppID, actionsApp)
+				c.Context, c.AppID, forge.ActionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
 			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),

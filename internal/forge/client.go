@@ -67,9 +67,7 @@ func New(o Options) (*Client, error) {
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = DefaultBaseURL
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, DefaultBaseURL)
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
@@ -97,10 +95,7 @@ func New(o Options) (*Client, error) {
 		CheckRedirect: sameHost,
 	})
 	gh.BaseURL = base
-	gh.UserAgent = "oap-gate"
-	if o.UserAgent != "" {
-		gh.UserAgent = o.UserAgent
-	}
+	gh.UserAgent = cmp.Or(o.UserAgent, "oap-gate")
 	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], token: o.Token,
 		retryWait: o.RetryWait}, nil
 }

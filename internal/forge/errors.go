@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -181,11 +182,7 @@ func retryTime(r *http.Response) time.Time {
 func words(r *github.ErrorResponse) string {
 	text := fmt.Sprintf("%d %q", r.Response.StatusCode, r.Message)
 	for _, e := range r.Errors {
-		said := e.Message
-		if said == "" {
-			said = strings.TrimSpace(e.Resource + " " + e.Field + " " + e.Code)
-		}
-		text += fmt.Sprintf(", %q", said)
+		text += fmt.Sprintf(", %q", cmp.Or(e.Message, strings.TrimSpace(e.Resource+" "+e.Field+" "+e.Code)))
 	}
 	return text
 }

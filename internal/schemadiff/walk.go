@@ -433,12 +433,7 @@ func (v *visit) identified(s *schema) bool {
 			return true
 		}
 	}
-	for _, sub := range s.each() {
-		if v.identified(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.each(), v.identified)
 }
 
 // entries walks the members that both sides have under a keyword, and gives the others to one, with nil for the side
