@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -196,31 +197,50 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	return resp, nil
 }
 
-// Pages calls f with each page of a list until f says that it has enough.
-func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (enough bool)) error {
+// List yields the elements of a list, which is read page by page. An error is yielded last, with no element; it is an
+// *Error.
+func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, error] {
 	sep := "?"
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
-	for n := 1; ; {
-		var list []T
-		resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
-		if err != nil {
-			return err
+	return func(yield func(T, error) bool) {
+		var none T
+		for n := 1; n > 0; {
+			var list []T
+			resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
+			if err == nil && list == nil { // an empty answer, or null: what is there would be made a second time
+				err = &Error{Op: op, Kind: ErrUnavailable, Err: errors.New("the answer is no list")}
+			}
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, one := range list {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			// A forge that never ends is an error, not a list that was cut short.
+			if next := resp.NextPage; next != 0 && (next <= n || next > maxPages) {
+				yield(none, &Error{Op: op, Kind: ErrUnavailable,
+					Err: fmt.Errorf("page %d names page %d as the next, %w", n, next, ErrEndless)})
+				return
+			}
+			n = resp.NextPage
 		}
-		if list == nil { // an empty answer, or null: what is there would be made a second time
-			return &Error{Op: op, Kind: ErrUnavailable, Err: errors.New("the answer is no list")}
-		}
-		if f(list) || resp.NextPage == 0 {
-			return nil
-		}
-		// A forge that never ends is an error, not a list that was cut short.
-		if resp.NextPage <= n || resp.NextPage > maxPages {
-			return &Error{Op: op, Kind: ErrUnavailable,
-				Err: fmt.Errorf("page %d names page %d as the next, %w", n, resp.NextPage, ErrEndless)}
-		}
-		n = resp.NextPage
 	}
+}
+
+// All is the whole of a List.
+func All[T any](ctx context.Context, c *Client, op, path string) (all []T, err error) {
+	for one, err := range List[T](ctx, c, op, path) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 var remotes = plain.Pattern(

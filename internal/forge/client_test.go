@@ -199,7 +199,7 @@ func TestNoList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Pages(t.Context(), c, "listing", "issues", func([]struct{}) bool { return false })
+		_, err = All[struct{}](t.Context(), c, "listing", "issues")
 		if !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", body, err, want)
 		}

@@ -112,17 +112,14 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
 	var all []issue
 	for _, state := range []string{"open", "closed&since=" + since.UTC().Format(time.RFC3339)} {
-		err := forge.Pages(ctx, c, "listing the issues", "issues?sort=created&direction=asc&state="+state,
-			func(list []issue) bool {
-				for _, one := range list {
-					if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
-						all = append(all, one)
-					}
-				}
-				return false
-			})
-		if err != nil {
-			return nil, err
+		for one, err := range forge.List[issue](ctx, c, "listing the issues",
+			"issues?sort=created&direction=asc&state="+state) {
+			if err != nil {
+				return nil, err
+			}
+			if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
+				all = append(all, one)
+			}
 		}
 	}
 	return all, nil
