@@ -62,7 +62,9 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 			order = append(order, row)
 		}
 	}
-	slices.SortFunc(order, byEnd)
+	slices.SortFunc(order, func(a, b listing.Row) int {
+		return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
+	})
 	labels, err := hasLabel(ctx, c)
 	if err != nil {
 		return nil, err
@@ -143,10 +145,6 @@ func reminded(row listing.Row, at time.Time, within time.Duration) bool {
 		return false
 	}
 	return row.Until.Sub(at) <= within && at.Sub(*row.Until) < over
-}
-
-func byEnd(a, b listing.Row) int {
-	return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
 }
 
 // settled says why a listing needs no issue any more.
