@@ -116,7 +116,12 @@ func covers(base, text string) bool {
 	if err != nil || u.Scheme != b.Scheme || !strings.EqualFold(u.Hostname(), b.Hostname()) || portOf(u) != portOf(b) {
 		return false
 	}
-	above, below := path.Clean("/"+b.Path), path.Clean("/"+u.Path)
+	return lies(u.Path, b.Path) && lies(u.EscapedPath(), b.EscapedPath()) // an escaped slash parts no folders
+}
+
+// lies reports whether a path is another or below it.
+func lies(below, above string) bool {
+	above, below = path.Clean("/"+above), path.Clean("/"+below)
 	return above == "/" || below == above || strings.HasPrefix(below, above+"/")
 }
 

@@ -328,6 +328,8 @@ func TestOutside(t *testing.T) {
 		{"links in a circle", files{"a": "->b", "b": "->a"}, []string{"a gap-outside path-outside",
 			"b gap-outside path-outside"}},
 		{"links within", files{"a/b/c": "->../../README.md", "d": "->a/b", "e": "->nothing", "f": "->."}, nil},
+		{"a long way to nothing", more("skills: {path: " + strings.Repeat("a/", maxSteps/2) + "}\n"),
+			[]string{"agent.yaml:8 gap-skills without-skills notice"}},
 		{"repository", files{".git/x": "->/etc", "a/.git": "->/etc"}, nil},
 		{"in code", python(decorated + "open('../x'); open(file='/y')\nfrom pathlib import Path as P\nP('a', '..')\n"),
 			[]string{"skills/orders.py:4 gap-outside path-in-code warning",
@@ -768,7 +770,7 @@ func TestHostile(t *testing.T) {
 	t.Run("long ways of links", func(t *testing.T) {
 		edit := files{"a/x": ""}
 		for i := range 300 {
-			edit[fmt.Sprintf("l%d", i)] = "->" + strings.Repeat("a/../", 800)
+			edit[fmt.Sprintf("%sl%d", strings.Repeat("d/", maxDepth), i)] = "->" + strings.Repeat("a/../", 800)
 		}
 		if err := judge(t, agent04.edit(edit).write(t)); !errors.Is(err, ErrTooLarge) {
 			t.Error(err)
