@@ -357,12 +357,13 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 
 // requiredFix names the member that may be meant for the one that is missing, which the message quotes.
 func requiredFix(root map[string]any, judge *jsonschema.Schema, message string) string {
-	for _, missing := range judge.Members() {
+	known := judge.Members()
+	for _, missing := range known {
 		if !strings.Contains(message, fmt.Sprintf("has no %q,", missing)) {
 			continue
 		}
 		unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(root)),
-			func(n string) bool { return slices.Contains(judge.Members(), n) })
+			func(n string) bool { return slices.Contains(known, n) })
 		if like := nearest(missing, unknown); like != "" {
 			return fmt.Sprintf("rename %q to %q", like, missing)
 		}

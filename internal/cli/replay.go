@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -126,12 +127,22 @@ func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		need = need[1:] // the base is gone, which is what its report says
 	}
 	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
-		if _, err := repo.Commit(ctx, commit); err != nil {
+		if err := holdsCommit(ctx, repo, commit); err != nil {
 			return nil, err
 		}
 	}
 	c := chosen{base: b.Base, head: b.Head, sequence: b.Flags.Sequence, rewritten: b.Flags.Rewritten}
 	return judgeChosen(ctx, repo, c, evidence.NewRecorded(b), cfg)
+}
+
+// holdsCommit is nil where a clone has the commit that a bundle names, by its full id: a ref's name may be of another
+// one tomorrow, and stand in the report.
+func holdsCommit(ctx context.Context, repo *registry.Repository, id string) error {
+	c, err := repo.Commit(ctx, id)
+	if err == nil && c.ID != id {
+		err = usagef(recordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
+	}
+	return err
 }
 
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
@@ -163,7 +174,13 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 			return nil, err
 		}
 	}
-	if _, err := repo.Commit(ctx, b.Head); err != nil {
+	if b.Flags.RequireSigned && keys == nil {
+		return nil, errors.New("reading bundle: signatures were demanded, and it holds no keys")
+	}
+	if err := holdsCommit(ctx, repo, b.Head); err != nil {
+		return nil, err
+	}
+	if err := holdsVerified(ctx, repo, b.Compared); err != nil {
 		return nil, err
 	}
 	var taken *verdict.Accepted
@@ -182,4 +199,25 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 		rep.History.CheckpointFile = b.Compared.File
 	}
 	return rep, err
+}
+
+// holdsVerified is nil where the commit from which a bundle says that history was judged is the checkpoint that its
+// report shows, with as many commits before it as it says: else the commits that were left out would be nowhere told.
+func holdsVerified(ctx context.Context, repo *registry.Repository, c *evidence.Compared) error {
+	size := 0
+	if c.Verified != "" {
+		if err := holdsCommit(ctx, repo, c.Verified); err != nil {
+			return err
+		}
+		chain, err := repo.FirstParents(ctx, "", c.Verified)
+		if err != nil {
+			return err
+		}
+		size = len(chain)
+	}
+	if c.Verified != "" && c.Verified != c.Checkpoint || c.Size != size {
+		return fmt.Errorf("reading bundle: what was compared: %d commits up to %q were verified, by the checkpoint of "+
+			"%q; the clone has %d", c.Size, c.Verified, c.Checkpoint, size)
+	}
+	return nil
 }

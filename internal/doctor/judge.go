@@ -245,15 +245,49 @@ func (v *inspection) judgeCheckJob(j *job) {
 			v.judgeScript(j, s)
 		}
 	}
+	v.judgeEarlier(j)
 	for _, f := range append(steps, j.w.field) {
 		for _, one := range f.member("env").names() {
-			if one.key != nil && strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_") {
+			switch {
+			case one.key == nil:
+			case strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_"):
 				v.add(verdict.Error, "incomplete", one.pos(), "set it below with, or drop it",
 					"%q sets an input of the gate where it is not looked for", one.key.Value)
+			case replaces().MatchString(one.key.Value):
+				v.add(verdict.Error, "incomplete", one.pos(), "drop it",
+					"%q decides which program a step runs, or what it loads", one.key.Value)
 			}
 		}
 	}
 }
+
+// replaces are the variables by which another program runs than the one that is named.
+var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
+
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs: what a script, an image
+// or an action of the clone does is not read, and it may run what the pull request brings. With a token that can write,
+// those behind the gate count too.
+func (v *inspection) judgeEarlier(j *job) {
+	steps := j.steps
+	if !j.w.runsOn("pull_request_target") {
+		for len(steps) > 0 && !steps[len(steps)-1].gates() {
+			steps = steps[:len(steps)-1]
+		}
+	}
+	for _, s := range steps {
+		uses := s.member("uses")
+		for _, what := range []field{s.member("run"), s.input("script"), uses} {
+			unread := what.there() && (what.value != uses.value || foreign().MatchString(uses.text()))
+			if unread && !s.gates() && !s.plain() {
+				v.add(verdict.Doubt, "step-not-judged", what.pos(), "move it behind the gate, or into a job of its own",
+					"the step was not judged: it runs beside the gate, and may replace it, its settings or the clone")
+			}
+		}
+	}
+}
+
+// foreign is an image, or an action of the clone itself.
+var foreign = plain.Pattern(`^(?:docker://|\.)`)
 
 // judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
 // More than that is the shell's to read, and is not judged.

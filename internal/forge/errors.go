@@ -118,6 +118,13 @@ func classify(op string, err error) *Error {
 	return e
 }
 
+// hide takes a token out of the forge's words: they reach a log that others read.
+func (e *Error) hide(token string) {
+	if e.Err != nil && token != "" && strings.Contains(e.Err.Error(), token) {
+		e.Err = errors.New(strings.ReplaceAll(e.Err.Error(), token, "***"))
+	}
+}
+
 // limited takes from an answer how long the limit lasts.
 func (e *Error) limited(r *http.Response) {
 	e.Until = retryTime(r)
