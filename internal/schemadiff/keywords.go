@@ -413,6 +413,7 @@ func (v *visit) condition(keyword string) {
 	}
 	switch {
 	case o == nil && n == nil:
+		v.idle(keyword)
 	case o == nil:
 		v.turn(Tightened, false, keyword, "is new")
 	case n == nil:
@@ -459,6 +460,7 @@ func (v *visit) fields() bool {
 		if closed == nil {
 			closed = v.o.at("unevaluatedProperties", "")
 		}
+		class, why := v.beyond(n)
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
 			v.tell(Changed, false, "properties",
@@ -469,6 +471,8 @@ func (v *visit) fields() bool {
 			v.tell(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
 		case n.never():
 			v.tell(Tightened, false, "properties", "field is new and must not be there", name)
+		case class != "":
+			v.tell(class, false, "properties", "field "+why+" is new", name)
 		case closed != nil && closed.never():
 			v.tell(Additive, false, "properties", "optional field is new in a closed object", name)
 		default:
