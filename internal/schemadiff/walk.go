@@ -191,6 +191,22 @@ var asserting = func() map[string]bool {
 	return all
 }()
 
+// annotations are the keywords that refuse nothing under any draft.
+var annotations = map[string]bool{"title": true, "description": true, "default": true, "examples": true,
+	"$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true,
+	"contentMediaType": true, "contentSchema": true}
+
+// otherDraft reports whether the nearest $schema at or above s names another draft than 2020-12, which is the one whose
+// keywords are known here.
+func (s *schema) otherDraft() bool {
+	for ; s != nil; s = s.parent {
+		if uri, ok := s.object()["$schema"].(string); ok {
+			return strings.TrimSuffix(uri, "#") != "https://json-schema.org/draft/2020-12/schema"
+		}
+	}
+	return false
+}
+
 // marks tells of the keywords that refuse nothing.
 func (v *visit) marks() {
 	for _, keyword := range v.either() {
@@ -208,6 +224,9 @@ func (v *visit) marks() {
 			}
 		case keyword == "default" && isOld:
 			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
+			v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+				"names may")
 		case keyword == "contentSchema" && v.idle(keyword):
 		default:
 			v.tell(Note, !isNew, keyword, differs(was, is, isOld, isNew))
