@@ -552,6 +552,20 @@ func (v *visit) governor(name string, schemas []*schema) string {
 				return quote(s.place() + "/dependentRequired")
 			}
 		}
+		if s.at("dependentSchemas", name) != nil {
+			return quote(s.place() + "/dependentSchemas")
+		}
+		values, _ := object["enum"].([]any)
+		if !v.spend(len(values) / 8) {
+			return "something"
+		}
+		for _, value := range append(slices.Clip(values), object["const"]) {
+			if allowed, _ := value.(map[string]any); allowed != nil {
+				if _, ok := allowed[name]; ok {
+					return quote(s.place()) + ", by a value that it allows,"
+				}
+			}
+		}
 		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
 			if sub := s.at(keyword, ""); sub != nil && !sub.bare() && !sub.never() {
 				return quote(s.place() + "/" + keyword)
