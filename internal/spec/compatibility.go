@@ -259,12 +259,19 @@ func (g *compatibility) described(document *strict.Document, d schemadiff.Differ
 	if !strings.HasSuffix(d.Pointer, "/description") {
 		return
 	}
-	var old, new multiset
-	text, _ := d.Old.(string)
-	old.add(normative(text))
-	text, _ = d.New.(string)
-	new.add(normative(text))
-	if differing := slices.Concat(new.without(&old), old.without(&new)); len(differing) > 0 {
+	said := func(value any) *multiset {
+		text, _ := value.(string)
+		budget := maxText
+		sentences, ok := normative(text, &budget)
+		if !ok {
+			sentences = []string{text} // too much to be taken apart
+		}
+		m := new(multiset)
+		m.add(sentences)
+		return m
+	}
+	was, is := said(d.Old), said(d.New)
+	if differing := slices.Concat(is.without(was), was.without(is)); len(differing) > 0 {
 		g.out.Warnf(document, d.Pointer, "description-normative",
 			"a sentence with a key word differs in a description: %s",
 			quoted(differing)).WithFix("put what is normative into the specification's text")

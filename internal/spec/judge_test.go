@@ -438,6 +438,8 @@ func TestLimits(t *testing.T) {
 		check string
 	}{
 		{"a text", files{rfc: strings.Repeat("A Tool MUST.\n", maxText/12)}, "implementability"},
+		{"a paragraph above many items", files{rfc: "It MUST " + strings.Repeat("x", 1<<16) + ":\n\n" +
+			strings.Repeat("- a\n", 1<<10)}, "implementability"},
 		{"evidence", files{rfc: editsRFC, "reference/x.js": strings.Repeat("x", maxText+1)}, "implementability"},
 		{"a schema", files{schemaA: strings.Repeat(" ", 1<<20) + "{}"}, "backward-compatibility"},
 	} {

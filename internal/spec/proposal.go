@@ -236,7 +236,11 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 	if err != nil {
 		return nil, err
 	}
-	out := normative(string(data))
+	out, ok := normative(string(data), budget)
+	if !ok {
+		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list", "reading %q: %w: its list "+
+			"items, each with the paragraph that governs it, are too large together", path, ErrLimit)
+	}
 	if v.texts.sentences == nil {
 		v.texts.sentences = map[gitstore.ID][]string{}
 	}

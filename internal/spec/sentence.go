@@ -130,8 +130,9 @@ func hasKeyWord(sentence string) bool {
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // normative are the sentences of a text that hold a key word. A paragraph that ends in a colon is put before the items
-// and rows that follow it: it governs them.
-func normative(text string) []string {
+// and rows that follow it: it governs them. The bytes that this takes are taken from the budget; false is that it does
+// not last.
+func normative(text string, budget *int) ([]string, bool) {
 	var out []string
 	lead := ""
 	for _, b := range blocksOf(text) {
@@ -143,6 +144,9 @@ func normative(text string) []string {
 				lead = text + " "
 			}
 		case item, row:
+			if *budget -= len(lead); *budget < 0 {
+				return nil, false
+			}
 			text = lead + text
 		}
 		for _, sentence := range cut(text) {
@@ -151,7 +155,7 @@ func normative(text string) []string {
 			}
 		}
 	}
-	return out
+	return out, true
 }
 
 // multiset counts sentences, and remembers their order.

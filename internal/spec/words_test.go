@@ -211,6 +211,7 @@ func FuzzClean(f *testing.F) {
 		w.declaration()
 		w.exception()
 		w.closes("a/b")
-		normative(text)
+		budget := maxText
+		normative(text, &budget)
 	})
 }
