@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // minJustification is how many words the paragraph behind a claimed exception has at least.
@@ -67,6 +68,9 @@ func countWords(line string) int {
 
 var negations = []string{"not", "never", "no", "neither", "nor", "without", "non"}
 
+// maxTold is how many times one sentence is heard to say the same.
+const maxTold = 16
+
 // declaration is the sentence that declares the change additive only, empty where none does.
 func (w *Words) declaration() string {
 	for _, b := range blocksOf(w.text) {
@@ -77,9 +81,9 @@ func (w *Words) declaration() string {
 			if strings.HasSuffix(strings.TrimRight(sentence, ` *_~"')]`), "?") {
 				continue
 			}
-			for _, at := range additivePhrase().FindAllStringIndex(sentence, -1) {
-				after := []rune(sentence[at[1]:])
-				if len(after) > 0 && isWord(after[0]) || negated(sentence[:at[0]]) {
+			for _, at := range additivePhrase().FindAllStringIndex(sentence, maxTold) {
+				after, _ := utf8.DecodeRuneInString(sentence[at[1]:])
+				if isWord(after) || negated(sentence[:at[0]]) {
 					continue
 				}
 				return sentence

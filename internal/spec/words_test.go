@@ -132,6 +132,7 @@ func TestDeclaration(t *testing.T) {
 		{"quote in an item", "- > additive only", false},
 		{"under a quote", "> Does it break?\n\nNo. It is additive only.", true},
 		{"everything at once", strings.Repeat("> ~~`![[<a b='", 20) + "\n\nadditive only", true},
+		{"too often in one sentence", strings.Repeat("not additive only ", 20_000) + ", additive only", false},
 		{"empty", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
