@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -335,11 +334,8 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 			shorten(id),
 			document.Path).WithFix("%s", fix)
 	}
-	for _, other := range slices.Sorted(maps.Keys(s.head.texts)) {
-		if other == document.Path || !strings.HasPrefix(other, "schemas/") {
-			continue
-		}
-		if d, _ := v.texts.document(s.head, other); d != nil && sameID(strict.String(d.Root, "$id"), id) {
+	for _, other := range v.texts.identified(s.head)[strings.TrimSuffix(id, "#")] {
+		if other != document.Path {
 			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).
 				WithFix("%s", fix)
 			return
@@ -347,13 +343,11 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 	}
 }
 
-func sameID(a, b string) bool { return strings.TrimSuffix(a, "#") == strings.TrimSuffix(b, "#") }
-
 // earlier is the newest schema of that base name under an earlier version, empty where there is none.
 func earlier(s *schemaSet, of string) string {
 	found := ""
 	for p := range s.texts {
-		if p == of || !isSchema(p) || path.Base(p) != path.Base(of) || !older(p, of) {
+		if p == of || path.Base(p) != path.Base(of) || !isSchema(p) || !older(p, of) {
 			continue
 		}
 		if found == "" || older(found, p) || !older(p, found) && p < found {

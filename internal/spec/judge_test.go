@@ -345,6 +345,8 @@ func TestCompatibility(t *testing.T) {
 				"error schema-id schemas/v1.0/x/schemas/v1.0/n.json /$id"}},
 		{"new and unreadable", nil, files{"schemas/v1.0/n.json": `{`}, "",
 			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
+		{"new and unreadable alike", nil, files{"schemas/v1.0/m.json": `{`, "schemas/v1.0/n.json": `{`}, "",
+			[]string{"error schema-unreadable schemas/v1.0/m.json", "error schema-unreadable schemas/v1.0/n.json"}},
 		{"new and a link", nil, files{"schemas/v1.0/n.json": "mode 120000 a.schema.json"}, "",
 			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
 		{"of a draft that nobody knows", nil,

@@ -85,7 +85,7 @@ type View struct {
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
 	sentences map[gitstore.ID][]string
-	parsed    map[gitstore.ID]*schemaText
+	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
 }
 
