@@ -162,8 +162,8 @@ type pair struct {
 	in       setting
 }
 
-func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{}}
+func newComparison(old, new *Tree, oldOf map[string]string, left int) *comparison {
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: left, patterns: map[string]func(string) bool{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
 		if f := old.files[oldOf[p]]; f != nil && f.root != nil {

@@ -309,8 +309,11 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	}
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {
+		if s.versions == nil {
+			s.versions = schemadiff.Pairs(s.head.tree(), s.head.tree())
+		}
 		var classes []string
-		for _, d := range schemadiff.Compare(s.head.tree(), older, s.head.tree(), c.Path) {
+		for _, d := range s.versions(older, c.Path) {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)

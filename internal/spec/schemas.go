@@ -49,6 +49,7 @@ type schemaView struct {
 	base, head *schemaSet
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
+	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
 }
 
 // comparison is made where it is asked for: many a view touches JSON that is no schema.
