@@ -74,16 +74,16 @@ const maxTold = 16
 // declaration is the sentence that declares the change additive only, empty where none does.
 func (w *Words) declaration() string {
 	for _, b := range blocksOf(w.text) {
-		if b.kind == item && strings.HasPrefix(b.text, "[ ]") {
-			continue
-		}
+		said := 0 // bytes of the block before the sentence
 		for _, sentence := range cut(b.text) {
+			before := said
+			said += len(sentence) + len(" ")
 			if strings.HasSuffix(strings.TrimRight(sentence, ` *_~"')]`), "?") {
 				continue
 			}
 			for _, at := range additivePhrase().FindAllStringIndex(sentence, maxTold) {
 				after, _ := utf8.DecodeRuneInString(sentence[at[1]:])
-				if isWord(after) || negated(sentence[:at[0]]) {
+				if isWord(after) || negated(sentence[:at[0]]) || unticked(b.text[:before+at[0]]) {
 					continue
 				}
 				return sentence
@@ -91,6 +91,11 @@ func (w *Words) declaration() string {
 		}
 	}
 	return ""
+}
+
+// unticked reports whether the last box before a phrase is empty, in a list or not.
+func unticked(before string) bool {
+	return strings.LastIndex(before, "[ ]") > max(strings.LastIndex(before, "[x]"), strings.LastIndex(before, "[X]"))
 }
 
 // negated reports whether a negation stands in the clause that ends what comes before a phrase, or the phrase begins
