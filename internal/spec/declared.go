@@ -38,7 +38,7 @@ func (w *Words) exception() (c claim, paragraph string) {
 	for _, at := range exceptionPhrase.FindAllStringIndex(w.text, -1) {
 		c = unjustified
 		rest := strings.TrimLeftFunc(w.text[at[1]:], func(r rune) bool {
-			return unicode.IsSpace(r) || strings.ContainsRune(":.*_#", r)
+			return unicode.IsSpace(r) || strings.ContainsRune(":.*_#]", r) // the last ends a link
 		})
 		words := 0
 		var said []string

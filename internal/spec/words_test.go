@@ -159,6 +159,7 @@ func TestException(t *testing.T) {
 		{"over two lines", "Implementability\nGate exception: " + why, justified},
 		{"a heading", "### Implementability Gate exception\n\n" + why, justified},
 		{"bold", "**Implementability Gate exception**\n\n" + why, justified},
+		{"a link", "[Implementability Gate exception](https://example.org/minutes)\n\n" + why, justified},
 		{"underscores and stops", "__Implementability Gate exception.__ : " + why, justified},
 		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis " +
 			"mended, and the " +
