@@ -104,6 +104,7 @@ type surroundings struct {
 func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 	all := surroundings{map[*schema]setting{}, map[*schema][]*schema{}}
 	var queue []*schema
+	known := map[*schema]bool{} // as users: one is queued again where its setting grows
 	add := func(s *schema, x setting) {
 		old, seen := all.settings[s]
 		if all.settings[s] = old | x; !seen || old|x != old {
@@ -128,12 +129,13 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 		}
 		for _, target := range t.references(s) {
 			if target != nil {
-				if !slices.Contains(all.users[target], s) {
+				if !known[s] {
 					all.users[target] = append(all.users[target], s)
 				}
 				add(target, x)
 			}
 		}
+		known[s] = true
 	}
 	return all
 }
