@@ -197,6 +197,10 @@ func TestImplementability(t *testing.T) {
 			""},
 		{"editorial move", files{rfc: gone, "rfcs/RFC-0002-a.md": specified[rfc]}, "",
 			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
+		{"a sentence that goes into a comment", files{rfc: "# RFC 0001\n\n**Status:** Accepted\n\n<!--\n\n" +
+			"A Tool MUST answer.\n\n-->\n"}, "", []string{"error no-evidence " + rfc}, ""},
+		{"editorial, a comment", files{rfc: specified[rfc] + "<!--\n\nnote\n\n-->\n"}, "",
+			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
 		{"a sentence that goes", files{rfc: gone}, "", []string{"error no-evidence " + rfc}, ""},
 		{"an annotation",
 			files{schemaA: `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {}, "title": "a"}`},
