@@ -80,6 +80,11 @@ func blocksOf(text string) []block {
 			continue
 		case item:
 			folded = strings.TrimSpace(folded[marker(folded):])
+		case quote:
+			if open && out[len(out)-1].kind == quote {
+				lines = append(lines, strings.TrimLeft(folded, "> "))
+				continue
+			}
 		case paragraph:
 			if open {
 				lines = append(lines, folded)
