@@ -69,6 +69,7 @@ type row struct {
 const hourLong = "scale"
 
 var rows = []row{
+	{"start", (*bench).start},
 	{"small", (*bench).small},
 	{"flat", (*bench).flat},
 	{"list", (*bench).list},
@@ -145,9 +146,10 @@ func (b *bench) method() string {
 	return fmt.Sprintf("medians of %d rounds, the peer run in turn with the gate", b.rounds)
 }
 
-// build builds a package of this module, with the same flags as a release.
+// build builds a package of this module, or a file, with the same flags as a release.
 func (b *bench) build(to, pkg string) error {
-	cmd := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", to, pkg)
+	cmd := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }

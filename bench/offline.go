@@ -17,6 +17,29 @@ func (b *bench) checkOffline(dir string) command {
 		"--at", fixture.Clock.Format(time.RFC3339), "--offline"}}
 }
 
+// start is what a process costs that has nothing to do, beside a Go program that does nothing.
+func (b *bench) start() ([]figure, error) {
+	source, empty := filepath.Join(b.temporary, "empty.go"), filepath.Join(b.temporary, "empty")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o644); err != nil {
+		return nil, err
+	}
+	if err := b.build(empty, source); err != nil {
+		return nil, err
+	}
+	version, nothing := command{args: []string{b.gate, "version"}}, command{args: []string{empty}}
+	often := *b
+	often.rounds *= 20 // of some milliseconds each, which others on the machine change more than the other rows'
+	used, err := often.inTurn(version, nothing)
+	if err != nil {
+		return nil, err
+	}
+	ratio := median(pairs(used[0], used[1]), wallRatio)
+	return []figure{{name: "version; peer: an empty Go program", gate: spread(used[0]), peer: spread(used[1]),
+		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
+		must: "<= 9x", holds: ratio <= 9, unjudged: b.quick,
+		commands: []string{version.String(), nothing.String()}}}, nil
+}
+
 // small is the offline check of one new listing in a small registry, which is mostly what a process costs to start.
 func (b *bench) small() ([]figure, error) {
 	dir, err := b.registry(fixture.Bulk{Listings: 1000, New: 1})

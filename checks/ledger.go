@@ -448,6 +448,9 @@ func (l *Ledger) parts(ctx context.Context, step *registry.Step) iter.Seq2[*Run,
 
 func (l *Ledger) judgePart(run *Run, j *judged) error {
 	for _, s := range run.Subjects {
+		if err := s.Read(); err != nil {
+			return err
+		}
 		for _, c := range All {
 			if c.InHistory && c.Judges(s.Kind) {
 				out, err := c.Judge(s)
@@ -464,6 +467,7 @@ func (l *Ledger) judgePart(run *Run, j *judged) error {
 			r.now = &now
 		}
 		j.results = append(j.results, r)
+		s.PutAside()
 	}
 	return nil
 }

@@ -90,15 +90,40 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 }
 
 // TestTwinsInParts holds that what many listings claim together is told in the same words where their commit is judged
-// in parts, with what stands before it.
+// in parts, with what stands before it, and where their documents are too large to be held together.
 func TestTwinsInParts(t *testing.T) {
+	var want []string
+	for _, padding := range []string{"", strings.Repeat("x", maxHeld)} {
+		dir := twins(t, padding)
+		if want == nil {
+			want = faultsInParts(t, dir, defaultPart)
+		}
+		for _, part := range []int{1, 2, 3, 7, defaultPart} {
+			if got := faultsInParts(t, dir, part); !slices.Equal(got, want) {
+				t.Errorf("in parts of %d, padded with %d bytes: %q, want %q", part, len(padding), got, want)
+			}
+		}
+	}
+	found := 0
+	for _, f := range want {
+		if strings.Contains(f, "duplicate-") {
+			found++
+		}
+	}
+	if found != 7 { // of the DIDs of 0, 1, 4, 7, and the slugs of 2, 5, 8
+		t.Errorf("%d claims of what another has, want 7: %q", found, want)
+	}
+}
+
+// twins is a clone whose listings claim slugs and DIDs of others, and say besides what padding says.
+func twins(t *testing.T, padding string) (dir string) {
 	r, err := fixture.NewRepo(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := func(n int, slug, tool string) {
-		r.Write(fmt.Sprintf("implementations/agent-%d.json", n),
-			[]byte(fmt.Sprintf("{\"slug\": %q, \"tool_did\": %q}\n", slug, "did:web:"+tool+".example")))
+		r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(fmt.Sprintf(
+			"{\"slug\": %q, \"tool_did\": %q, \"contact\": %q}\n", slug, "did:web:"+tool+".example", padding)))
 	}
 	list(3, "agent-3", "one")
 	list(6, "agent-2", "six")
@@ -113,20 +138,54 @@ func TestTwinsInParts(t *testing.T) {
 	if err := r.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	want := faultsInParts(t, r.Dir, defaultPart)
-	for _, part := range []int{1, 2, 3, 7} {
-		if got := faultsInParts(t, r.Dir, part); !slices.Equal(got, want) {
-			t.Errorf("in parts of %d: %q, want %q", part, got, want)
+	return r.Dir
+}
+
+// TestLargeRecordIsPutAside holds that an audit does not hold the documents of large records beside one another, nor
+// those of very many, and reads them again.
+func TestLargeRecordIsPutAside(t *testing.T) {
+	for _, padding := range []string{"", strings.Repeat("x", maxHeld)} {
+		repo, err := registry.Open(twins(t, padding))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	twins := 0
-	for _, f := range want {
-		if strings.Contains(f, "duplicate-") {
-			twins++
+		defer repo.Close()
+		head, err := repo.Resolve("HEAD")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if twins != 7 { // of the DIDs of 0, 1, 4, 7, and the slugs of 2, 5, 8
-		t.Errorf("%d claims of what another has, want 7: %q", twins, want)
+		err = repo.Steps(t.Context(), "", head, func(step *registry.Step) error {
+			many := slices.Repeat(step.Changes, defaultPart/len(step.Changes)+1)
+			for _, c := range []struct {
+				run     *Run
+				changes []registry.Change
+				held    bool
+			}{
+				{&Run{}, step.Changes, true},
+				{&Run{Audit: true}, step.Changes, padding == ""},
+				{&Run{Merged: true}, step.Changes, padding == ""},
+				{&Run{Merged: true}, many, false},
+			} {
+				c.run.Context, c.run.Repo = t.Context(), repo
+				subjects, err := NewSubjects(c.run, c.changes)
+				if err != nil {
+					return err
+				}
+				for _, s := range subjects {
+					if held := s.Record != nil; held != c.held || s.Listing == nil {
+						t.Errorf("%s of %d, padded with %d bytes, audit %t, merged %t: held %t, its listing %v",
+							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.Merged, held, s.Listing)
+					}
+				}
+				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil {
+					t.Errorf("%s is not read again: %v", subjects[0].Path, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

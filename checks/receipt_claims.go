@@ -88,7 +88,7 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 	const fix = "attest again with a runner that follows the receipt schema"
 	for i, v := range violations {
 		if i == maxViolations {
-			out.Errorf(verdict.Unplaced{}, "", "receipt-schema", "the Receipt violates its schema in %s",
+			out.Errorf(verdict.At{}, "", "receipt-schema", "the Receipt violates its schema in %s",
 				plain.Count(len(violations)-i, "more place"))
 			break
 		}
@@ -96,12 +96,12 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 		if v.Pointer != "" {
 			where = fmt.Sprintf("at %q", v.Pointer)
 		}
-		out.Errorf(verdict.Unplaced{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where,
+		out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where,
 			v.Message).
 			WithFix(fix)
 	}
 	if r.Rounded != "" {
-		out.Warnf(verdict.Unplaced{}, r.Rounded, "rounded-number",
+		out.Warnf(verdict.At{}, r.Rounded, "rounded-number",
 			"the Receipt's number at %q has more digits than a double holds; it is read as JavaScript reads it",
 			plain.Cut(r.Rounded, 200)).
 			WithFix("write numbers that a double holds exactly")
@@ -115,11 +115,11 @@ func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 	var out verdict.Outcome
 	// The schema refuses what is missing, negative or no integer.
 	if r.Failed > 0 {
-		out.Errorf(verdict.Unplaced{}, "/results_summary/failed", "tests-failed",
+		out.Errorf(verdict.At{}, "/results_summary/failed", "tests-failed",
 			"results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
 	}
 	if r.HasPassed && r.Passed == 0 {
-		out.Errorf(verdict.Unplaced{}, "/results_summary/passed", "no-tests-passed",
+		out.Errorf(verdict.At{}, "/results_summary/passed", "no-tests-passed",
 			"results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
 	}
 	return out
@@ -133,11 +133,11 @@ func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 		return out
 	}
 	if r.Profile != "non-commercial" {
-		out.Errorf(verdict.Unplaced{}, "/profile", "profile", "level %s needs the profile %q, the Receipt's is %q", l,
+		out.Errorf(verdict.At{}, "/profile", "profile", "level %s needs the profile %q, the Receipt's is %q", l,
 			"non-commercial", r.Profile).WithFix("attest with profile non-commercial")
 	}
 	if r.RevenueSource == "" {
-		out.Errorf(verdict.Unplaced{}, "/revenue/source", "revenue-source",
+		out.Errorf(verdict.At{}, "/revenue/source", "revenue-source",
 			"level %s needs revenue.source in the Receipt, there is none", l).WithFix("attest with revenue.source")
 	}
 	return out
@@ -212,7 +212,7 @@ func Placeholders(r *receipt.Receipt) verdict.Outcome {
 			return
 		}
 		if found++; found <= maxViolations {
-			out.Errorf(verdict.Unplaced{}, pointer, "placeholder",
+			out.Errorf(verdict.At{}, pointer, "placeholder",
 				"the Receipt's %s is the placeholder %q (RFC 0019 section 7.3)",
 				where, plain.Cut(strings.TrimSpace(value), 60)).WithFix("sign with a real key")
 		}
@@ -224,7 +224,7 @@ func Placeholders(r *receipt.Receipt) verdict.Outcome {
 		report("/peer_witnesses", "peer_witnesses[].signature", w.Signature)
 	}
 	if more := found - maxViolations; more > 0 {
-		out.Errorf(verdict.Unplaced{}, "", "placeholder", "%s of the Receipt hold placeholders",
+		out.Errorf(verdict.At{}, "", "placeholder", "%s of the Receipt hold placeholders",
 			plain.Count(more, "more signature")).WithFix("sign with a real key")
 	}
 	return out

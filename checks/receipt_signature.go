@@ -62,7 +62,7 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 	const at = "/signatures"
 	v := receipt.VerifyImplementation(r, doc, tool)
 	for i, bad := range v.Unverified {
-		f := out.Errorf(verdict.Unplaced{}, at, "signature-not-verified",
+		f := out.Errorf(verdict.At{}, at, "signature-not-verified",
 			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s",
 			plain.Cut(bad.By, 200), bad.Why)
 		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove " +
@@ -77,23 +77,23 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 		}
 	}
 	if !v.Verified() && len(v.Unverified) == 0 {
-		out.Errorf(verdict.Unplaced{}, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", tool).
+		out.Errorf(verdict.At{}, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", tool).
 			WithFix("sign the Receipt with a key of %s and name it in by", tool)
 	}
 	if !v.Verified() {
 		return out
 	}
 	if v.Mismatch {
-		out.Warnf(verdict.Unplaced{}, at, "key-id-mismatch", "by names %q, the signature verifies under %q",
+		out.Warnf(verdict.At{}, at, "key-id-mismatch", "by names %q, the signature verifies under %q",
 			plain.Cut(v.By, 200), plain.Cut(v.Key, 200)).WithFix("name the key that signed in by")
 	}
 	if !v.Assertion {
-		out.Warnf(verdict.Unplaced{}, at, "key-not-for-assertion",
+		out.Warnf(verdict.At{}, at, "key-not-for-assertion",
 			"key %q is not in the DID Document's assertionMethod", plain.Cut(v.Key, 200)).
 			WithFix("add the key to assertionMethod")
 	}
 	if v.WithoutAnchor {
-		out.Noticef(verdict.Unplaced{}, at, "signed-without-anchor",
+		out.Noticef(verdict.At{}, at, "signed-without-anchor",
 			"the signature covers the Receipt without registry_anchor, which was added later")
 	}
 	if !out.Has(verdict.Error) {

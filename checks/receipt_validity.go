@@ -132,7 +132,7 @@ func ReceiptDates(r *receipt.Receipt) verdict.Outcome {
 		receipt.Time
 	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
 		if t.IsZero() {
-			out.Errorf(verdict.Unplaced{}, "/validity/"+t.name, "validity-missing",
+			out.Errorf(verdict.At{}, "/validity/"+t.name, "validity-missing",
 				"the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, plain.Cut(t.Text, 60)).
 				WithFix("attest again with validity.not_before and validity.not_after")
 		}

@@ -109,17 +109,38 @@ type Then struct {
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
 var unsought = &evidence.Facts{}
 
-// NewSubjects are the paths that changes touch, their records read from the base tree and from what would land.
+// maxHeld is how many bytes of a record are held beside those of others: what a byte says may take eighty of memory.
+const maxHeld = 4 << 10
+
+// NewSubjects are the paths that changes touch, their records read from the base tree and from what would land. In an
+// audit the documents of large records, and of records that are very many, are left to Read.
 func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
-	records, err := r.Repo.Records(r.Context, changes)
-	if err != nil {
-		return nil, err
+	held := maxHeld
+	if len(changes) > defaultPart {
+		held = 0
 	}
 	out := make([]*Subject, len(changes))
-	for i, c := range changes {
-		out[i] = newSubject(r, c, records[i])
+	err := r.Repo.Records(r.Context, changes, func(i int, records registry.Sides) {
+		out[i] = newSubject(r, changes[i], records)
+		out[i].putAside(held)
+	})
+	return out, err
+}
+
+// PutAside lets go the documents of a large record of an audit, until Read. What they say of a listing, a revocation or
+// an anchor is kept.
+func (s *Subject) PutAside() { s.putAside(maxHeld) }
+
+func (s *Subject) putAside(held int) {
+	if !s.Run.Audit && !s.Run.Merged {
+		return // a range has no more than its budget allows
 	}
-	return out, nil
+	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
+		if r != nil && r.Document != nil && len(r.Document.Data) > held {
+			s.Record, s.BaseRecord, s.forgotten = nil, nil, true
+			return
+		}
+	}
 }
 
 // NewSubject is one such path.
@@ -160,16 +181,16 @@ func (s *Subject) Forget() {
 		Stood: s.Stood, first: s.first, forgotten: true}
 }
 
-// Read reads again the record that Forget let go.
+// Read reads again the record that Forget or PutAside let go.
 func (s *Subject) Read() error {
 	if !s.forgotten {
 		return nil
 	}
-	records, err := s.Run.Repo.Records(s.Run.Context, []registry.Change{s.Change})
+	err := s.Run.Repo.Records(s.Run.Context, []registry.Change{s.Change},
+		func(_ int, records registry.Sides) { s.take(records) })
 	if err != nil {
 		return err
 	}
-	s.take(records[0])
 	s.forgotten = false
 	return nil
 }
@@ -277,3 +298,6 @@ func (r *Run) landing(k registry.Kind) []*Subject {
 	}
 	return out
 }
+
+// stamp writes a time as the registry's files do: RFC 3339, UTC, milliseconds where there are any.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }

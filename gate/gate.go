@@ -220,8 +220,11 @@ type Judgement struct {
 	verdict.Outcome
 }
 
-// Early judges a subject by the checks that need no evidence.
+// Early judges a subject by the checks that need no evidence. A large record of an audit is put aside.
 func Early(s *checks.Subject) ([]Judgement, error) {
+	if err := s.Read(); err != nil {
+		return nil, err
+	}
 	var out []Judgement
 	for _, c := range checks.All {
 		if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
@@ -232,6 +235,7 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 			out = append(out, Judgement{c, o})
 		}
 	}
+	s.PutAside()
 	return out, nil
 }
 

@@ -288,26 +288,26 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 // Sides are the records before and after a change; nil where none stands.
 type Sides struct{ Base, Head *Record }
 
-// Records reads both sides of each change, several changes at a time. Errors are those of Record, or ctx's.
-func (r *Repository) Records(ctx context.Context, changes []Change) ([]Sides, error) {
-	out := make([]Sides, len(changes))
+// Records reads both sides of each change and gives them to take with the number of the change, several at a time.
+// Errors are those of Record, or ctx's.
+func (r *Repository) Records(ctx context.Context, changes []Change, take func(i int, s Sides)) error {
 	side := func(path string, e *Entry) (*Record, error) {
 		if e == nil {
 			return nil, nil
 		}
 		return r.Record(ctx, path, *e)
 	}
-	err := inParallel(ctx, len(changes), neighbours, func(from, to int) (err error) {
+	return inParallel(ctx, len(changes), neighbours, func(from, to int) (err error) {
 		for i, c := range changes[from:to] {
-			s := &out[from+i]
+			var s Sides
 			if s.Head, err = side(c.Path, c.Head); err != nil {
 				return err
 			}
 			if s.Base, err = side(c.Path, c.Base); err != nil {
 				return err
 			}
+			take(from+i, s)
 		}
 		return nil
 	})
-	return out, err
 }

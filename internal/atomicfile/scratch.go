@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -18,9 +19,7 @@ type Scratch struct {
 
 // NewScratch makes one in a folder; empty: that of the system. It removes the stale ones there.
 func NewScratch(dir string) (*Scratch, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
+	dir = cmp.Or(dir, os.TempDir())
 	f, err := os.OpenFile(filepath.Join(dir, temporary(scratch)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, named(err, dir)

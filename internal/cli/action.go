@@ -14,14 +14,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
-// isAction reports whether the program was started as a step's action: it then reads INPUT_* and nothing else.
-func isAction(sys IO) bool {
-	return sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != ""
-}
-
 // audits are the workflow events that ask for an audit: they name no range.
 var audits = []string{"schedule", "workflow_dispatch"}
 
+// newAction is the program started as a step's action: it reads INPUT_* and nothing else.
 func newAction(sys IO) *cobra.Command {
 	c := Command(sys)
 	c.Args = noArgs

@@ -58,19 +58,15 @@ func complete(c *cobra.Command) {
 		_ = c.RegisterFlagCompletionFunc("report", completeReport)
 	}
 	switch c.Name() {
-	case "renew", "revoke":
+	case "renew", "revoke", "witness":
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0:
 				return nil, cobra.ShellCompDirectiveNoFileComp
+			case c.Name() == "witness": // its subject may be a file too
+				return slugs(c), cobra.ShellCompDirectiveDefault
 			}
 			return slugs(c), cobra.ShellCompDirectiveNoFileComp
-		}
-	case "witness": // its subject may be a file too
-		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return slugs(c), cobra.ShellCompDirectiveDefault
 		}
 	case "fmt", "merge", "comment", "diff":
 		c.ValidArgsFunction = cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt)

@@ -228,18 +228,11 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 
 // serverTransport makes the connections to the server that the operator named.
 func (n *networkFlags) serverTransport(u *url.URL) (http.RoundTripper, error) {
-	options := evidence.LiveOptions{Timeout: n.timeout, Proxy: n.proxy, ServerURL: u.String()}
-	for _, c := range n.connectTo {
-		to, err := evidence.ParseConnectTo(c)
-		if err != nil {
-			return nil, err
-		}
-		options.ConnectTo = append(options.ConnectTo, to)
-	}
-	var err error
-	if options.CACert, err = n.authorities(); err != nil {
+	options, err := n.liveOptions(nil)
+	if err != nil {
 		return nil, err
 	}
+	options.ServerURL, options.Jobs = u.String(), 0
 	transport, err := evidence.ServerTransport(options)
 	return transport, withFix(err, "name a server that can be reached, and a PEM file with --ca-cert")
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,10 +57,7 @@ func (o *spanFlags) choose(ctx context.Context, repo *registry.Repository, geten
 		c.how = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
 		return c, nil
 	}
-	rev := o.head
-	if rev == "" {
-		rev = "HEAD"
-	}
+	rev := cmp.Or(o.head, "HEAD")
 	c.workTree = rev == "HEAD"
 	if c.head, err = repo.Resolve(rev); err != nil {
 		return c, err

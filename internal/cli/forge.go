@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -80,21 +79,16 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 	if opts.Proxy, err = o.proxyURL(); err != nil {
 		return nil, err
 	}
-	if opts.Roots, err = o.roots(); err != nil {
-		return nil, err
-	}
-	client, err := forge.New(opts)
-	return client,
-		withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
-}
-
-func (o *forgeOptions) roots() (*x509.CertPool, error) {
 	pem, err := o.authorities()
 	if err != nil {
 		return nil, err
 	}
-	pool, err := evidence.Roots(pem)
-	return pool, withFix(err, "name a PEM file with --ca-cert")
+	if opts.Roots, err = evidence.Roots(pem); err != nil {
+		return nil, withFix(err, "name a PEM file with --ca-cert")
+	}
+	client, err := forge.New(opts)
+	return client,
+		withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
 }
 
 func newComment(sys IO) *cobra.Command {
@@ -149,15 +143,10 @@ func commentBody(r *verdict.Report) string {
 // forgeFailure keeps what another try may change apart from what it will not.
 func forgeFailure(err error) error {
 	if forge.Temporary(err) {
-		return &inconclusiveError{err}
+		return &judgement{err, verdict.Inconclusive}
 	}
 	return err
 }
-
-// inconclusiveError ends the program with exit status 3.
-type inconclusiveError struct{ error }
-
-func (e *inconclusiveError) Unwrap() error { return e.error }
 
 // installation is what doctor and protect are told: which forge, and what becomes of the report.
 type installation struct {

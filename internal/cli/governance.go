@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,10 +177,7 @@ func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.R
 	getenv func(string) string) (chosen, error) {
 	event := o.base == "" && o.head == "" && getenv("GITHUB_ACTIONS") == "true"
 	if o.each && o.base == "" && !event {
-		rev := o.head
-		if rev == "" {
-			rev = "HEAD"
-		}
+		rev := cmp.Or(o.head, "HEAD")
 		head, err := repo.Resolve(rev)
 		return chosen{head: head, sequence: true,
 			how: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself", short(head),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 )
 
@@ -161,10 +161,7 @@ func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
 	default:
 		fmt.Fprintln(sys.Stderr, "note: offline, so that the DID Document was not looked at")
 	}
-	paste := method
-	if paste == "" {
-		paste = id + "#" + k.Multikey()
-	}
+	paste := cmp.Or(method, id+"#"+k.Multikey())
 	var b strings.Builder
 	fmt.Fprintf(&b, "did:key   %s\n", k.DID())
 	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
@@ -218,8 +215,7 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case evidence.Obtained:
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
-		return nil, &inconclusiveError{remedy.Errorf("try again", "the DID Document of %s could not be had: %s", id,
-			doc.Message)}
+		return nil, inconclusivef("try again", "the DID Document of %s could not be had: %s", id, doc.Message)
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
 		"%s has no DID Document to rely on: %s", id, doc.Message)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/net/publicsuffix"
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
@@ -91,7 +92,7 @@ func Main(args []string, sys IO) (code int) {
 		sys.Stdin = strings.NewReader("")
 	}
 	root := Command(sys)
-	if len(args) == 0 && isAction(sys) {
+	if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
 		root = newAction(sys)
 	}
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
@@ -104,13 +105,28 @@ func Main(args []string, sys IO) (code int) {
 		return int(s)
 	}
 	complain(sys, err)
-	if _, ok := errors.AsType[*inconclusiveError](err); ok {
-		return verdict.Inconclusive.ExitStatus()
-	}
-	if _, ok := errors.AsType[*refusedError](err); ok {
-		return verdict.Failed.ExitStatus()
+	if e, ok := errors.AsType[*judgement](err); ok {
+		return e.verdict.ExitStatus()
 	}
 	return verdict.Errored.ExitStatus()
+}
+
+// judgement is an error that is a verdict: the program ends with its exit status.
+type judgement struct {
+	error
+	verdict verdict.Verdict
+}
+
+func (j *judgement) Unwrap() error { return j.error }
+
+// refusef says why nothing is written, and what would be: what was asked for can never pass.
+func refusef(fix, format string, args ...any) error {
+	return &judgement{usagef(fix, format, args...), verdict.Failed}
+}
+
+// inconclusivef says why nothing was decided: another try may.
+func inconclusivef(fix, format string, args ...any) error {
+	return &judgement{usagef(fix, format, args...), verdict.Inconclusive}
 }
 
 // errInterrupted: a signal asked the program to end.
@@ -144,8 +160,6 @@ func describe(err error) (message, fix string) {
 		fix = "free space there, or name another folder for temporary files with TMPDIR"
 	case errors.Is(err, gate.ErrEmptyRange):
 		fix = "check out the pull request as actions/checkout does by default, with fetch-depth: 0"
-	case errors.Is(err, context.Canceled):
-		fix = "run it again, and let it end"
 	case ok:
 		fix = e.Fix()
 	default:
@@ -235,4 +249,47 @@ func noArgs(c *cobra.Command, args []string) error {
 		return usagef("see: "+c.CommandPath()+" --help", "%s takes no argument, %q was given", c.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// release is the version of a released binary, set by -ldflags "-X …/internal/cli.release=v1.2.3".
+var release string
+
+// revision is the commit of a released binary, set likewise where the build has no VCS stamp.
+var revision string
+
+// version tells which build this is.
+func version() verdict.Tool {
+	t := verdict.Tool{Version: "devel", Commit: "unknown"}
+	if release != "" {
+		t.Version = release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if release == "" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			t.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				t.Commit = s.Value
+			}
+		}
+	}
+	if revision != "" {
+		t.Commit = revision
+	}
+	return t
+}
+
+func newVersion(sys IO) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "version, commit, Go version, date of the public suffix list",
+		Example: "  oap-gate version",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := version()
+			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n%s\n",
+				t.Version, t.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, publicsuffix.List)
+			return nil
+		},
+	}
 }

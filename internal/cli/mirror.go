@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,14 +52,7 @@ whoever clones the mirror. No git program is needed.
 exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
 		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap --every 1h`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("see: oap-gate mirror --help",
-					"oap-gate mirror takes a URL and a folder, %d arguments were given",
-					len(args))
-			}
-			return nil
-		},
+		Args: wants(2, "see: oap-gate mirror --help", "oap-gate mirror takes a URL and a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
 			return o.mirror(cmd.Context(), sys)
@@ -104,9 +98,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
 	o.archive, o.cache = dir.File("archive"), dir.File("cache")
-	if o.origin == "" {
-		o.origin = checkpoint.Origin(o.url)
-	}
+	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
 	if err := o.check(); err != nil {
 		return o.failed(sys, err)
 	}

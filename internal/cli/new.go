@@ -224,8 +224,8 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 		}
 		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s", s.Step, s.Error)
 		if s.Verdict == verdict.Inconclusive {
-			unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(fix,
-				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error)})
+			unsure = cmp.Or(unsure, inconclusivef(fix,
+				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error))
 			continue
 		}
 		if refused != nil {

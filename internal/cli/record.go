@@ -43,16 +43,6 @@ func (o *recordFlags) check() error {
 	})
 }
 
-// refusedError ends the program with exit status 1: what was asked for can never pass, and nothing was written.
-type refusedError struct{ error }
-
-func (e *refusedError) Unwrap() error { return e.error }
-
-// refusef says why nothing is written, and what would be.
-func refusef(fix, format string, args ...any) error {
-	return &refusedError{usagef(fix, format, args...)}
-}
-
 // workspace is a clone that a record is written into, and what the world says of it.
 type workspace struct {
 	repo     *registry.Repository

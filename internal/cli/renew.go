@@ -185,7 +185,7 @@ func (o *recordFlags) served(ctx context.Context, w *workspace,
 	switch at.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
-		return at, nil, &inconclusiveError{usagef("try again", "the Receipt could not be had: %s", at.Message)}
+		return at, nil, inconclusivef("try again", "the Receipt could not be had: %s", at.Message)
 	default:
 		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
 			"the Receipt is not served: %s", at.Message)
@@ -240,8 +240,8 @@ func refusal(rep *verdict.Report, path, what string) error {
 			case verdict.Error:
 				return refusef(f.Fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
 			case verdict.Doubt:
-				unsure = cmp.Or[error](unsure, &inconclusiveError{usagef(cmp.Or(f.Fix, "try again"),
-					"%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)})
+				unsure = cmp.Or(unsure, inconclusivef(cmp.Or(f.Fix, "try again"),
+					"%s: %s: %s [%s]", what, r.Check, f.Message, f.Code))
 			}
 		}
 	}

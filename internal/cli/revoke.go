@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -136,10 +137,7 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	if err != nil {
 		return err
 	}
-	hash := l.ReceiptSHA256
-	if o.sha256 != "" {
-		hash = o.sha256
-	}
+	hash := cmp.Or(o.sha256, l.ReceiptSHA256)
 	path, err := listing.RevocationPath(slug, hash)
 	if err != nil {
 		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is no SHA-256", hash)
@@ -201,9 +199,6 @@ type revocation struct {
 	root map[string]any
 }
 
-// signed are the bytes that a signature of it covers.
-func (v *revocation) signed() ([]byte, error) { return revocationBytes(v.root) }
-
 // revocationBytes are what the owner or a witness signs.
 func revocationBytes(root any) ([]byte, error) {
 	return signature.CanonicalWithout(root, "signature", "peer_witness_signatures")
@@ -215,12 +210,9 @@ func (v *revocation) text() []byte { return listing.Text(registry.KindRevocation
 func (v *revocation) add(text, by string, forced bool) {
 	v.root["signature"] = map[string]any{"alg": "EdDSA", "value": text, "by": by}
 	if forced {
-		v.root["peer_witness_signatures"] = []any{witnessEntry(v.by, text, by)}
+		v.root["peer_witness_signatures"] = []any{
+			map[string]any{"witness_did": v.by, "alg": "EdDSA", "value": text, "by": by}}
 	}
-}
-
-func witnessEntry(id, text, by string) map[string]any {
-	return map[string]any{"witness_did": id, "alg": "EdDSA", "value": text, "by": by}
 }
 
 // sign signs a revocation by a key that the DID Document of the signer holds.
@@ -229,7 +221,7 @@ func (o *revokeOptions) sign(ctx context.Context, sys IO, w *workspace, key *sig
 	if err != nil {
 		return err
 	}
-	message, err := v.signed()
+	message, err := revocationBytes(v.root)
 	if err != nil {
 		return err
 	}
@@ -308,9 +300,8 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 			switch {
 			case r.Subject != path || !own && slices.Contains(open, f.Code):
 			case f.Severity == verdict.Doubt, own && f.Code == checks.WitnessOpen:
-				unsure = &inconclusiveError{usagef("try again", "the revocation is not written: %s: %s [%s]", r.Check,
-					f.Message,
-					f.Code)}
+				unsure = inconclusivef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
+					f.Code)
 			case f.Severity == verdict.Error, own:
 				return refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
 			}
@@ -322,7 +313,7 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 // writeDraft writes a revocation without its signature, and tells what is to be signed.
 func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v revocation) error {
 	text := v.text()
-	message, err := v.signed()
+	message, err := revocationBytes(v.root)
 	if err != nil {
 		return err
 	}
@@ -384,7 +375,7 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 	}
 	v := revocation{path: path, by: strict.String(root, "revoked_by_did"), root: root}
 	o.forced = !did.Same(v.by, l.ToolDID)
-	message, err := v.signed()
+	message, err := revocationBytes(v.root)
 	if err != nil {
 		return refusef("remove it, and make it anew with --draft", "the draft has no canonical form: %v", err)
 	}

@@ -1,6 +1,16 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -8,10 +18,13 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
@@ -58,4 +71,191 @@ func schemaText(name string) []byte {
 		return listing.RowsSchema(schemaBase + "listings.v1.json")
 	}
 	return jsonschema.Text(name)
+}
+
+func newSchemaDiff(sys IO) *cobra.Command {
+	var repo, format string
+	c := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "tell how one JSON Schema differs in meaning from another (RFC 0019 section 4)",
+		Long: `diff walks two JSON Schemas of draft 2020-12 side by side and tells each difference with its class: note (no
+document is judged otherwise), additive (a new optional field where nothing governed that name), loosened,
+tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
+break a published schema.
+
+OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by base name among the
+JSON files of the same folder; nothing is fetched.
+
+exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
+		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
+			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
+		Args: cobra.MatchAll(wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
+			func(*cobra.Command, []string) error { return oneOf("--format", format, "text", "json") }),
+		RunE: func(c *cobra.Command, args []string) error {
+			d := schemaDiff{Old: args[0], New: args[1]}
+			old, oldPath, err := readSchemas(c.Context(), repo, args[0])
+			if err != nil {
+				return err
+			}
+			new, newPath, err := readSchemas(c.Context(), repo, args[1])
+			if err != nil {
+				return err
+			}
+			d.Differences = schemadiff.Compare(old, oldPath, new, newPath)
+			d.Breaking = schemadiff.Breaking(d.Differences)
+			write := d.text
+			if format == "json" {
+				write = d.json
+			}
+			if err := write(sys.Stdout); err != nil {
+				return err
+			}
+			if d.Breaking {
+				return status(1)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&repo, "repo", ".", "the clone of REV:PATH")
+	c.Flags().StringVar(&format, "format", "text", "what goes to stdout: text or json")
+	return c
+}
+
+// readSchemas reads the schema that an argument names, and the other JSON files of its folder.
+func readSchemas(ctx context.Context, repo, name string) (*schemadiff.Tree, string, error) {
+	rev, at, inTree := strings.Cut(name, ":")
+	if _, err := os.Lstat(name); err == nil || !inTree {
+		at = filepath.ToSlash(filepath.Clean(name))
+		texts, err := schemasOnDisk(at)
+		return namedSchema(texts, at, name, err)
+	}
+	r, err := registry.Open(repo)
+	if err != nil {
+		return nil, "", withFix(err, "name the clone with --repo")
+	}
+	defer r.Close()
+	texts, err := schemasOfTree(ctx, r, rev, at)
+	return namedSchema(texts, at, name, err)
+}
+
+// namedSchema is the tree of the texts, in which the one at the path must be one that can be read.
+func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadiff.Tree, string, error) {
+	const fix = "name a file, or REV:PATH of the clone with --repo"
+	if err != nil {
+		return nil, "", withFix(fmt.Errorf("reading %q: %w", name, err), fix)
+	}
+	if texts[at] == nil {
+		return nil, "", usagef(fix, "there is no schema %q", name)
+	}
+	tree := schemadiff.NewTree(texts)
+	if err := tree.Fault(at); err != nil {
+		return nil, "", usagef("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
+			"%q is no schema that can be compared: %v", name, err)
+	}
+	return tree, at, nil
+}
+
+// schemasOnDisk reads a file, whatever its name, and the JSON files beside it, as far as they can be read.
+func schemasOnDisk(at string) (map[string][]byte, error) {
+	text, err := readCapped(filepath.FromSlash(at), schemadiff.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string][]byte{at: text}
+	folder := path.Dir(at)
+	entries, err := os.ReadDir(filepath.FromSlash(folder))
+	if err != nil {
+		return nil, err
+	}
+	left := schemadiff.MaxTree - len(text)
+	for _, e := range entries {
+		p := path.Join(folder, e.Name())
+		if !isJSONFile(e.Name()) || !e.Type().IsRegular() || p == at {
+			continue
+		}
+		if text, err := readCapped(filepath.FromSlash(p), schemadiff.MaxBytes); err == nil && len(text) <= left {
+			texts[p], left = text, left-len(text)
+		}
+	}
+	return texts, nil
+}
+
+// schemasOfTree reads a file of a commit, and the JSON files beside it.
+func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (map[string][]byte, error) {
+	tree, err := r.Tree(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	text, err := tree.File(ctx, at, schemadiff.MaxBytes)
+	if err != nil || text == nil {
+		return nil, cmp.Or(err, fs.ErrNotExist)
+	}
+	texts := map[string][]byte{at: text}
+	left := schemadiff.MaxTree - len(text)
+	err = tree.Walk(func(p string, e registry.Entry) error {
+		if path.Dir(p) != path.Dir(at) || !isJSONFile(p) || p == at || left <= 0 {
+			return nil
+		}
+		text, err := tree.File(ctx, p, schemadiff.MaxBytes)
+		if errors.Is(err, registry.ErrNotFile) || len(text) > left || err != nil {
+			return nil // what cannot be read is nothing that a reference leads to
+		}
+		texts[p], left = text, left-len(text)
+		return nil
+	})
+	return texts, err
+}
+
+func isJSONFile(name string) bool { return strings.EqualFold(path.Ext(name), ".json") }
+
+// schemaDiff is what the command tells.
+type schemaDiff struct {
+	Old         string                  `json:"old"`
+	New         string                  `json:"new"`
+	Breaking    bool                    `json:"breaking"`
+	Classes     []schemadiff.Class      `json:"classes"`
+	Differences []schemadiff.Difference `json:"differences"`
+}
+
+// classes are those of the differences, in order.
+func (d *schemaDiff) classes() []schemadiff.Class {
+	found := []schemadiff.Class{}
+	for _, one := range d.Differences {
+		found = append(found, one.Class)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func (d *schemaDiff) json(w io.Writer) error {
+	d.Classes = d.classes()
+	if d.Differences == nil {
+		d.Differences = []schemadiff.Difference{}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(d)
+}
+
+func (d *schemaDiff) text(w io.Writer) error {
+	var b strings.Builder
+	for _, one := range d.Differences {
+		at := plain.Line(cmp.Or(one.Pointer, "the schema"))
+		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, plain.Line(one.Message))
+	}
+	switch {
+	case d.Breaking:
+		b.WriteString("breaking: RFC 0019 section 4 permits a published schema new optional fields only; " +
+			"publish this under the next version with a new $id\n")
+	case slices.Contains(d.classes(), schemadiff.Additive):
+		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is " +
+			"judged as before. In a published schema the pull request must declare it: \"additive only\"\n")
+	case len(d.Differences) > 0:
+		b.WriteString("notes only: no document is judged otherwise\n")
+	default:
+		b.WriteString("no difference\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -131,12 +131,7 @@ func (o *verifyOptions) assumed() []string {
 			out = append(out, f.name+" "+f.value)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int {
-		a, _, _ = strings.Cut(a, " ")
-		b, _, _ = strings.Cut(b, " ")
-		return strings.Compare(a, b)
-	})
-	return out
+	return byName(out)
 }
 
 // The bounds of a run that is recorded.
@@ -579,7 +574,7 @@ func (t *told) add(r *verify.Report) error {
 	}
 	if t.format == "text" || t.files("text") {
 		between := ""
-		if len(t.v.targets) > 1 {
+		if t.several {
 			between = "\n"
 		}
 		if t.files("text") {

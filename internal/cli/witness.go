@@ -386,9 +386,8 @@ func consistent(found *verify.Result) error {
 		case s.Verdict == verdict.Failed:
 			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
 		case s.Verdict == verdict.Inconclusive:
-			unsure = &inconclusiveError{usagef("try again", "whether the candidate verifies was not decided: %s: %s",
-				s.Step,
-				s.Error)}
+			unsure = inconclusivef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
+				s.Error)
 		}
 	}
 	return unsure
@@ -421,8 +420,8 @@ func (o *witnessOptions) counts(ctx context.Context, sys IO, c *candidate, r *re
 				warn(sys, "%s", f.Message)
 			}
 		case f.Code == checks.WitnessOpen, f.Severity == verdict.Doubt:
-			return &inconclusiveError{usagef("try again", "whether the signature would count was not decided: %s [%s]",
-				f.Message, f.Code)}
+			return inconclusivef("try again", "whether the signature would count was not decided: %s [%s]", f.Message,
+				f.Code)
 		default:
 			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code,
 				"the signature would not count: %s [%s]", f.Message, f.Code)

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -125,12 +126,8 @@ func cutWord(s string) (word, rest string) {
 }
 
 func isKeyType(word string) bool {
-	for _, prefix := range []string{"ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"} {
-		if strings.HasPrefix(word, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"},
+		func(prefix string) bool { return strings.HasPrefix(word, prefix) })
 }
 
 // options reads the options at the beginning of text and gives what follows them. Their names are of any letter

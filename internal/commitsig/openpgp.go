@@ -2,10 +2,12 @@ package commitsig
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -154,10 +156,7 @@ func signingKeys(e *openpgp.Entity) []*pgpKey {
 
 // identities are the user ids in the order of their texts.
 func identities(e *openpgp.Entity) []*openpgp.Identity {
-	var all []*openpgp.Identity
-	for _, i := range e.Identities {
-		all = append(all, i)
-	}
+	all := slices.Collect(maps.Values(e.Identities))
 	slices.SortFunc(all, func(a, b *openpgp.Identity) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
@@ -191,9 +190,7 @@ func userID(e *openpgp.Entity) string {
 		if p := i.SelfSignature.IsPrimaryId; p != nil && *p {
 			return i.Name
 		}
-		if name == "" {
-			name = i.Name
-		}
+		name = cmp.Or(name, i.Name)
 	}
 	return name
 }

@@ -51,12 +51,7 @@ func Parse(s string) (DID, error) {
 }
 
 func isMethod(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 // isID holds for colon-separated parts of which only the last must not be empty.

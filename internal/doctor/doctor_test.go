@@ -276,8 +276,7 @@ func TestFaults(t *testing.T) {
 			"error no-gate .github/workflows\nerror pull-request-target check.yml <pull_request_target:>"},
 		{"pull_request_target beside", check, "  merge_group:\n", "  merge_group:\n  pull_request_target:\n",
 			"error pull-request-target check.yml <pull_request_target:>"},
-		{"pull_request_target, acknowledged", check, "  merge_group:\n",
-			"  merge_group:\n  pull_request_target:\n@allow",
+		{"pull_request_target, acknowledged", check, "  merge_group:\n", "  merge_group:\n@allow",
 			"warning pull-request-target check.yml <pull_request_target:>"},
 		{"called from elsewhere", check, "  merge_group:\n", "  merge_group:\n  workflow_call:\n",
 			"inconclusive reusable-workflow check.yml <workflow_call:>"},
@@ -348,9 +347,10 @@ func TestFaults(t *testing.T) {
 				"--offline --repo /r>"},
 		{"base in a script", check, gate, "      - run: oap-gate check --base HEAD\n" + gate,
 			"error incomplete check.yml <run: oap-gate check --base HEAD>"},
-		{"script", check, gate, "      - run: echo ${{ github.event.pull_request.title }}\n" + gate,
+		{"script", check, action, action + "      - run: echo ${{ github.event.pull_request.title }}\n",
 			"error script-injection check.yml <run: echo ${{ github.event.pull_request.title }}>"},
-		{"number in a script", check, gate, "      - run: echo ${{ github.event.pull_request.number }}\n" + gate, ""},
+		{"number in a script", check, action, action + "      - run: echo ${{ github.event.pull_request.number }}\n",
+			""},
 		{"name taken where it cannot matter", audit, "  audit:\n", "  oap-gate:\n", ""},
 		{"name taken on push", protect, "  protect:\n", "  oap-gate:\n",
 			"error ambiguous-name protect.yml <oap-gate:>"},
@@ -409,10 +409,10 @@ func TestFaults(t *testing.T) {
 			"inconclusive reusable-workflow check.yml <uses: acme/oap-gate-flows/.github/workflows/gate.yml@main>"},
 		{"another app", config, "app_id: 15368 ", "app_id: 12345 ",
 			"inconclusive check-from-other-app repo-config.yml <context: oap-gate       # the name of the job>"},
-		{"script in capitals", check, gate, "      - run: echo ${{ GITHUB.HEAD_REF }}\n" + gate,
+		{"script in capitals", check, action, action + "      - run: echo ${{ GITHUB.HEAD_REF }}\n",
 			"error script-injection check.yml <run: echo ${{ GITHUB.HEAD_REF }}>"},
-		{"script of an action", check, gate, "      - uses: actions/github-script@" + strings.Repeat("ab12", 10) +
-			"\n        with: {script: 'f(${{ github.event.pull_request.title }})'}\n" + gate,
+		{"script of an action", check, action, action + "      - uses: actions/github-script@" +
+			strings.Repeat("ab12", 10) + "\n        with: {script: 'f(${{ github.event.pull_request.title }})'}\n",
 			"error script-injection check.yml <script: 'f(${{ github.event.pull_request.title }})'}>"},
 		{"secret in capitals", check, gate,
 			"      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP",
@@ -434,10 +434,34 @@ func TestFaults(t *testing.T) {
 			"        uses: openagentprotocol-OAP", ""},
 		{"its own token, by an index", check, gate, "      - env: {K: \"${{ github['token'] }}\"}\n        uses: " +
 			"openagentprotocol-OAP", `warning token check.yml <"${{ github['token'] }}"}>`},
-		{"script in a call", check, gate, "      - run: echo ${{ format('{0}', github.event.issue.title) }}\n" + gate,
+		{"script in a call", check, action, action +
+			"      - run: echo ${{ format('{0}', github.event.issue.title) }}\n",
 			"error script-injection check.yml <run: echo ${{ format('{0}', github.event.issue.title) }}>"},
-		{"script by an index", check, gate, "      - run: echo ${{ github.event['issue']['title'] }}\n" + gate,
+		{"script by an index", check, action, action +
+			"      - run: echo ${{ github.event['issue']['title'] }}\n",
 			"error script-injection check.yml <run: echo ${{ github.event['issue']['title'] }}>"},
+		{"a script before the gate", check, gate, "      - run: make tools\n" + gate,
+			"inconclusive step-not-judged check.yml <run: make tools>"},
+		{"a script before the checkout", check, checkout, "      - run: echo A=b >> $GITHUB_ENV\n" + checkout,
+			"inconclusive step-not-judged check.yml <run: echo A=b >> $GITHUB_ENV>"},
+		{"an action of the clone before the gate", check, gate, "      - uses: ./.github/actions/prepare\n" + gate,
+			"inconclusive step-not-judged check.yml <uses: ./.github/actions/prepare>"},
+		{"an image before the gate", check, gate, "      - uses: docker://ghcr.io/x/y@sha256:" +
+			strings.Repeat("ab12", 16) + "\n" + gate, "inconclusive step-not-judged check.yml <uses: " +
+			"docker://ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) + ">"},
+		{"a script of an action before the gate", check, gate, "      - uses: actions/github-script@" +
+			strings.Repeat("ab12", 10) + "\n        with: {script: f()}\n" + gate,
+			"inconclusive step-not-judged check.yml <script: f()}>"},
+		{"a pinned action before the gate", check, gate, "      - uses: actions/setup-go@" +
+			strings.Repeat("ab12", 10) + "\n" + gate, ""},
+		{"behind the gate", check, action, action + "      - run: make tools\n      - uses: ./tools\n", ""},
+		{"behind the gate, with the base's rights", check, action, action + "      - run: make tools\n@allow",
+			"warning pull-request-target check.yml <pull_request_target:>\ninconclusive step-not-judged check.yml " +
+				"<run: make tools>"},
+		{"another program by that name", check, action, "      - run: oap-gate check\n        env: {PATH: bin}\n",
+			"error incomplete check.yml <PATH: bin}>"},
+		{"what a shell reads first", check, job, job + "    env: {BASH_ENV: tools/env}\n",
+			"error incomplete check.yml <BASH_ENV: tools/env}>"},
 		{"container by tag", check, job, job + "    container: ghcr.io/x/y:latest\n",
 			"error unpinned check.yml <container: ghcr.io/x/y:latest>"},
 		{"container of that image", check, job, job + "    container: {image: '${{ vars.IMAGE }}'}\n",
@@ -501,8 +525,9 @@ func TestFaults(t *testing.T) {
 				f[c.file] = strings.Replace(f[c.file], c.from, to, 1)
 			}
 			if allow {
-				f[c.file] = strings.Replace(f[c.file], "          report:",
-					"          allow-pull-request-target: true\n          report:", 1)
+				f[c.file] = strings.NewReplacer("          report:",
+					"          allow-pull-request-target: true\n          report:", "  merge_group:\n",
+					"  merge_group:\n  pull_request_target:\n").Replace(f[c.file])
 			}
 			if got := short(f, look(t, f, nil)); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)

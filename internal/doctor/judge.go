@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -25,46 +26,39 @@ func (v *inspection) judge(w *workflow) {
 	v.judgeEvents(w)
 	v.judgeGovernanceEvents(w)
 	for _, j := range w.jobs {
-		switch j.role() {
-		case checkRole:
+		r := j.role()
+		switch r {
+		case checkRole, governsRole:
 			v.judgeCheckJob(j)
-			v.judgeCheckout(j, checkRole)
-			v.judgePermissions(j, nil)
-		case governsRole:
-			v.judgeCheckJob(j)
-			v.judgeCheckout(j, governsRole)
-			v.judgePermissions(j, nil)
+			v.judgeCheckout(j, r)
 		case auditRole:
-			v.judgeCheckout(j, auditRole)
-			v.judgePermissions(j, nil)
+			v.judgeCheckout(j, r)
 		case commentRole:
 			v.judgeCommentJob(j)
-			v.judgePermissions(j, []string{"pull-requests", "issues"})
 		case protectRole:
 			v.judgeProtectJob(j)
-			v.judgePermissions(j, nil)
 		case conformsRole:
-			v.judgeTarget(w, conformsRole)
-			v.judgePermissions(j, nil)
-		case remindRole:
-			v.judgePermissions(j, []string{"issues"})
-		case rerunRole:
-			v.judgePermissions(j, []string{"actions", "pull-requests"})
-		case otherRole:
-			v.judgePermissions(j, nil)
-		default:
+			v.judgeTarget(w, r)
+		case noRole:
 			v.judgeReusable(j)
 			continue
 		}
+		v.judgePermissions(j, writable[r])
 		v.judgePins(j)
 		v.judgeScripts(j)
 	}
 }
 
+// writable is what a job of a role has its token for.
+var writable = map[role][]string{
+	commentRole: {"pull-requests", "issues"},
+	remindRole:  {"issues"},
+	rerunRole:   {"actions", "pull-requests"},
+}
+
 // judgeEvents looks at the triggers of a workflow that checks.
 func (v *inspection) judgeEvents(w *workflow) {
-	checks := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole })
-	if !checks {
+	if !slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole }) {
 		return
 	}
 	v.judgeTarget(w, checkRole)
@@ -117,17 +111,8 @@ func (v *inspection) judgeTarget(w *workflow, r role) {
 
 // queued reports whether pull requests land by a merge queue.
 func (v *inspection) queued() bool {
-	if v.config != nil && v.config.Protection.MergeQueue {
-		return true
-	}
-	if v.standing != nil {
-		for _, l := range v.standing.Layers {
-			if l.Protection.MergeQueue {
-				return true
-			}
-		}
-	}
-	return false
+	return v.config != nil && v.config.Protection.MergeQueue || v.standing != nil &&
+		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
 }
 
 // judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
@@ -260,15 +245,49 @@ func (v *inspection) judgeCheckJob(j *job) {
 			v.judgeScript(j, s)
 		}
 	}
+	v.judgeEarlier(j)
 	for _, f := range append(steps, j.w.field) {
 		for _, one := range f.member("env").names() {
-			if one.key != nil && strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_") {
+			switch {
+			case one.key == nil:
+			case strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_"):
 				v.add(verdict.Error, "incomplete", one.pos(), "set it below with, or drop it",
 					"%q sets an input of the gate where it is not looked for", one.key.Value)
+			case replaces().MatchString(one.key.Value):
+				v.add(verdict.Error, "incomplete", one.pos(), "drop it",
+					"%q decides which program a step runs, or what it loads", one.key.Value)
 			}
 		}
 	}
 }
+
+// replaces are the variables by which another program runs than the one that is named.
+var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
+
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs: what a script, an image
+// or an action of the clone does is not read, and it may run what the pull request brings. With a token that can write,
+// those behind the gate count too.
+func (v *inspection) judgeEarlier(j *job) {
+	steps := j.steps
+	if !j.w.runsOn("pull_request_target") {
+		for len(steps) > 0 && !steps[len(steps)-1].gates() {
+			steps = steps[:len(steps)-1]
+		}
+	}
+	for _, s := range steps {
+		uses := s.member("uses")
+		for _, what := range []field{s.member("run"), s.input("script"), uses} {
+			unread := what.there() && (what.value != uses.value || foreign().MatchString(uses.text()))
+			if unread && !s.gates() && !s.plain() {
+				v.add(verdict.Doubt, "step-not-judged", what.pos(), "move it behind the gate, or into a job of its own",
+					"the step was not judged: it runs beside the gate, and may replace it, its settings or the clone")
+			}
+		}
+	}
+}
+
+// foreign is an image, or an action of the clone itself.
+var foreign = plain.Pattern(`^(?:docker://|\.)`)
 
 // judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
 // More than that is the shell's to read, and is not judged.
@@ -624,15 +643,9 @@ func (v *inspection) judgeCoverage() {
 
 // required reports whether the branch requires a check of that name; where there is no repo-config, every gate counts.
 func (v *inspection) required(context string) bool {
-	if v.config == nil {
-		return true
-	}
-	return slices.ContainsFunc(v.config.Protection.RequiredChecks,
+	return v.config == nil || slices.ContainsFunc(v.config.Protection.RequiredChecks,
 		func(c repoconfig.RequiredCheck) bool { return c.Context == context })
 }
-
-// actionsApp is the app by which workflows report at github.com.
-const actionsApp = 15368
 
 // judgeContexts looks at the names under which jobs report.
 func (v *inspection) judgeContexts(gates []*job) {
@@ -660,14 +673,13 @@ func (v *inspection) judgeContexts(gates []*job) {
 		return
 	}
 	for i, c := range v.config.Protection.RequiredChecks {
-		if c.AppID != 0 && c.AppID != actionsApp &&
+		if c.AppID != 0 && c.AppID != forge.ActionsApp &&
 			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
 			v.add(verdict.Doubt, "check-from-other-app",
 				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"set app_id: 15368 (GitHub Actions)",
 				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d",
-				c.Context,
-				c.AppID, actionsApp)
+				c.Context, c.AppID, forge.ActionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
 			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),

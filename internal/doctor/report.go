@@ -30,8 +30,7 @@ type Changes struct {
 func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
 	may Changes) (*verdict.Report, error) {
 	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
-	apply := may.Apply
-	done, err := forge.Protect(ctx, c, file.Config.Protection, apply)
+	done, err := forge.Protect(ctx, c, file.Config.Protection, may.Apply)
 	switch {
 	case forge.Temporary(err):
 		v.unanswered(err)
@@ -41,7 +40,7 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 	}
 	v.branch, v.applied, v.unread = done.Branch, done.Applied, done.Unread
 	fix := applyFix
-	if apply {
+	if may.Apply {
 		fix = ""
 	}
 	v.differences(done.Differences, fix, func(d forge.Difference) string {
@@ -69,7 +68,7 @@ func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Pro
 	stale := func(r repoconfig.RequiredCheck) bool {
 		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks,
 			func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
-		return !wanted && (r.AppID == 0 || r.AppID == actionsApp) && !look.reports(r.Context)
+		return !wanted && (r.AppID == 0 || r.AppID == forge.ActionsApp) && !look.reports(r.Context)
 	}
 	var names []string
 	for _, layer := range done.Layers {

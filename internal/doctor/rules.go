@@ -51,6 +51,8 @@ var Rules = []verdict.Rule{
 				"drop the input or the flag"},
 			{"exit-status", "the script may end well although the gate failed; nothing was decided",
 				"run the gate by a command of its own, or use the action"},
+			{"step-not-judged", "a step before the gate may replace it, its settings or the clone; nothing was decided",
+				"move it behind the gate, or into a job of its own"},
 			{"unknown-check", "the input names a check that the gate does not have", "see oap-gate explain"},
 		}},
 	{ID: "gate-checkout", Title: "the gate gets the whole clone, without a token in it",

@@ -218,12 +218,10 @@ func (v *inspection) readWorkflows() error {
 
 // ownAction reports whether the clone's own root action is the gate: then "uses: ./" is it.
 func (v *inspection) ownAction() bool {
-	for _, name := range []string{"action.yml", "action.yaml"} {
-		if data, err := v.read(name, maxWorkflow); err == nil && strings.Contains(string(data), "oap-gate") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"action.yml", "action.yaml"}, func(name string) bool {
+		data, err := v.read(name, maxWorkflow)
+		return err == nil && strings.Contains(string(data), "oap-gate")
+	})
 }
 
 func newWorkflow(root field, local bool) *workflow {

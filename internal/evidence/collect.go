@@ -420,3 +420,10 @@ func hostOf(text string) string {
 	}
 	return u.Hostname()
 }
+
+// Resolve seeks the DID Document of a DID as it is to be read at a time, with every fallback that a listing's has.
+func Resolve(ctx context.Context, s Source, id string, at time.Time) Result[*did.Document] {
+	c := &collector{ctx: ctx, s: s}
+	doc, _ := c.didDocument(id, at)
+	return doc
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -114,12 +115,8 @@ func isPublicName(host string) bool {
 	if _, err := domainage.Host(host); err != nil || !strings.Contains(host, ".") {
 		return false
 	}
-	for _, suffix := range []string{".localhost", ".local", ".internal"} {
-		if strings.HasSuffix(host, suffix) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{".localhost", ".local", ".internal"},
+		func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
 // dial connects to a host. A nil guard exempts it: the operator named the host. The error wraps

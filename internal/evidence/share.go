@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 )
@@ -77,9 +78,7 @@ func (s *Share) Reaches(check, subject string) bool {
 func (s *Share) Close() {
 	s.shares.mu.Lock()
 	defer s.shares.mu.Unlock()
-	for subject, ids := range s.budget.NotReached() {
-		s.shares.missed[subject] = ids
-	}
+	maps.Copy(s.shares.missed, s.budget.NotReached())
 	forgetful, _ := s.shares.src.(interface{ Forget(Request) })
 	for r := range s.used {
 		if s.shares.users[r]--; s.shares.users[r] > 0 {

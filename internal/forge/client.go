@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ type Client struct {
 	owner  string
 	name   string
 
-	anonymous bool // there is no token
+	token     string // empty: anonymous
 	retryWait time.Duration
 }
 
@@ -66,9 +67,7 @@ func New(o Options) (*Client, error) {
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = DefaultBaseURL
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, DefaultBaseURL)
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
@@ -96,11 +95,8 @@ func New(o Options) (*Client, error) {
 		CheckRedirect: sameHost,
 	})
 	gh.BaseURL = base
-	gh.UserAgent = "oap-gate"
-	if o.UserAgent != "" {
-		gh.UserAgent = o.UserAgent
-	}
-	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], anonymous: o.Token == "",
+	gh.UserAgent = cmp.Or(o.UserAgent, "oap-gate")
+	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], token: o.Token,
 		retryWait: o.RetryWait}, nil
 }
 
@@ -163,7 +159,7 @@ func (c *capped) Read(p []byte) (int, error) {
 
 // Call makes one request below repos/OWNER/NAME, or at the root where path starts with a slash. Its error is an *Error.
 // A read whose answer was lost is made again, a write never; either is where the forge refused it by a limit that ends
-// soon.
+// soon. An empty answer to a read, or null, is an error: what is there would be made a second time.
 func (c *Client) Call(ctx context.Context, op, method, path string, body, into any) (*github.Response, error) {
 	for wait, try := c.retryWait, 1; ; wait, try = 2*wait, try+1 {
 		resp, err := c.call(ctx, op, method, path, body, into)
@@ -191,10 +187,24 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if err != nil {
 		return nil, &Error{Op: op, Kind: ErrUnavailable, Err: err}
 	}
-	resp, err := c.github.Do(ctx, req, into)
+	var text json.RawMessage
+	var decoded any
+	if into != nil {
+		decoded = &text
+	}
+	resp, err := c.github.Do(ctx, req, decoded)
+	if err == nil && into != nil {
+		switch empty := len(text) == 0 || string(text) == "null"; {
+		case !empty:
+			err = json.Unmarshal(text, into)
+		case method == http.MethodGet:
+			err = errors.New("the answer is empty")
+		}
+	}
 	if err != nil {
 		e := classify(op, err)
-		e.anonymous = c.anonymous
+		e.anonymous = c.token == ""
+		e.hide(c.token)
 		return resp, e
 	}
 	return resp, nil
@@ -211,9 +221,6 @@ func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (
 		resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
 		if err != nil {
 			return err
-		}
-		if list == nil { // an empty answer, or null: what is there would be made a second time
-			return &Error{Op: op, Kind: ErrUnavailable, Err: errors.New("the answer is no list")}
 		}
 		if f(list) || resp.NextPage == 0 {
 			return nil

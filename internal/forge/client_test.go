@@ -188,20 +188,40 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestNoList holds that an answer without a list is not taken for an empty one.
-func TestNoList(t *testing.T) {
-	for body, want := range map[string]error{"": ErrUnavailable, "null": ErrUnavailable, "{}": ErrUnavailable,
-		"[]": nil} {
+// TestNothing holds that an answer without a list or an object is not taken for an empty one, and that a forge which
+// shows the token has it in no message.
+func TestNothing(t *testing.T) {
+	for _, c := range []struct {
+		body           string
+		list, one, put error
+	}{
+		{"", ErrUnavailable, ErrUnavailable, nil},
+		{" null\n", ErrUnavailable, ErrUnavailable, nil},
+		{"{}", ErrUnavailable, nil, nil},
+		{"[]", nil, ErrUnavailable, ErrUnavailable},
+		{"[7", ErrUnavailable, ErrUnavailable, ErrUnavailable},
+		{"secret", ErrUnavailable, ErrUnavailable, ErrUnavailable},
+		{`{"message": "secret"}`, ErrRefused, ErrRefused, ErrRefused},
+	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Write([]byte(body))
+			if errors.Is(c.one, ErrRefused) {
+				w.WriteHeader(http.StatusUnprocessableEntity)
+			}
+			w.Write([]byte(c.body))
 		}))
-		c, err := New(Options{BaseURL: s.URL, Repository: "acme/registry"})
+		client, err := New(Options{BaseURL: s.URL, Token: "secret", Repository: "acme/registry"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Pages(t.Context(), c, "listing", "issues", func([]struct{}) bool { return false })
-		if !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", body, err, want)
+		list := Pages(t.Context(), client, "listing", "issues", func([]struct{}) bool { return false })
+		var v struct{}
+		_, one := client.Call(t.Context(), "reading", http.MethodGet, "issues/1", nil, &v)
+		_, put := client.Call(t.Context(), "editing", http.MethodPatch, "issues/1", v, &v)
+		for i, got := range []error{list, one, put} {
+			want := []error{c.list, c.one, c.put}[i]
+			if !errors.Is(got, want) || strings.Contains(message(got), "secret") {
+				t.Errorf("%q: %v, want %v", c.body, got, want)
+			}
 		}
 		s.Close()
 	}

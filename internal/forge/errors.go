@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -117,6 +118,13 @@ func classify(op string, err error) *Error {
 	return e
 }
 
+// hide takes a token out of the forge's words: they reach a log that others read.
+func (e *Error) hide(token string) {
+	if e.Err != nil && token != "" && strings.Contains(e.Err.Error(), token) {
+		e.Err = errors.New(strings.ReplaceAll(e.Err.Error(), token, "***"))
+	}
+}
+
 // limited takes from an answer how long the limit lasts.
 func (e *Error) limited(r *http.Response) {
 	e.Until = retryTime(r)
@@ -174,11 +182,7 @@ func retryTime(r *http.Response) time.Time {
 func words(r *github.ErrorResponse) string {
 	text := fmt.Sprintf("%d %q", r.Response.StatusCode, r.Message)
 	for _, e := range r.Errors {
-		said := e.Message
-		if said == "" {
-			said = strings.TrimSpace(e.Resource + " " + e.Field + " " + e.Code)
-		}
-		text += fmt.Sprintf(", %q", said)
+		text += fmt.Sprintf(", %q", cmp.Or(e.Message, strings.TrimSpace(e.Resource+" "+e.Field+" "+e.Code)))
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,12 +134,9 @@ func (v *view) checks(wanted repoconfig.Protection) {
 
 // requires reports whether the list demands at least c: the same context, from the same app where c names one.
 func requires(list []repoconfig.RequiredCheck, c repoconfig.RequiredCheck) bool {
-	for _, one := range list {
-		if one.Context == c.Context && (c.AppID == 0 || one.AppID == c.AppID) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(one repoconfig.RequiredCheck) bool {
+		return one.Context == c.Context && (c.AppID == 0 || one.AppID == c.AppID)
+	})
 }
 
 func shownCheck(c repoconfig.RequiredCheck) string {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 )
@@ -28,21 +27,19 @@ func (c *Client) Prune(ctx context.Context, branch string,
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		changed, err := c.pruneRuleset(ctx, id, stale)
-		if err != nil {
-			return done, after(done, err)
-		}
+	note := func(changed string, err error) error {
 		if changed != "" {
 			done = append(done, changed)
 		}
+		return err
 	}
-	changed, err := c.pruneClassic(ctx, branch, stale)
-	if err != nil {
+	for _, id := range ids {
+		if err := note(c.pruneRuleset(ctx, id, stale)); err != nil {
+			return done, after(done, err)
+		}
+	}
+	if err := note(c.pruneClassic(ctx, branch, stale)); err != nil {
 		return done, after(done, err)
-	}
-	if changed != "" {
-		done = append(done, changed)
 	}
 	return done, nil
 }
@@ -51,10 +48,9 @@ func (c *Client) Prune(ctx context.Context, branch string,
 // bypasses it cannot be written back whole.
 func (c *Client) pruneRuleset(ctx context.Context, id int64,
 	stale func(repoconfig.RequiredCheck) bool) (string, error) {
-	path := "rulesets/" + strconv.FormatInt(id, 10)
+	path := fmt.Sprintf("rulesets/%d", id)
 	var set map[string]any
-	if _, err := c.Call(ctx, "reading the ruleset "+strconv.FormatInt(id, 10), http.MethodGet, path, nil,
-		&set); err != nil {
+	if _, err := c.Call(ctx, fmt.Sprintf("reading the ruleset %d", id), http.MethodGet, path, nil, &set); err != nil {
 		return "", err
 	}
 	op := fmt.Sprintf("taking required checks from the ruleset %q", set["name"])

@@ -47,7 +47,6 @@ type rule struct {
 type branchRule struct {
 	rule
 	SourceType string `json:"ruleset_source_type"`
-	Source     string `json:"ruleset_source"`
 	ID         int64  `json:"ruleset_id"`
 }
 

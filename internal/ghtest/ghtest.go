@@ -123,7 +123,7 @@ type Failure struct {
 
 // Start serves an empty repository with the default branch main until Close.
 func Start(owner, name string) *Server {
-	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1,
+	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1, tip: time.Unix(0, 0),
 		tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL

@@ -135,7 +135,7 @@ func (s *Server) runList(r *request) {
 				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt})
 		}
 	}
-	r.send(http.StatusOK, map[string]any{"total_count": len(list), "workflow_runs": list})
+	r.send(http.StatusOK, map[string]any{"total_count": len(list), "workflow_runs": list[:min(len(list), 100)]})
 }
 
 // rerun starts the failed jobs again, and ends them at once as they ended before.

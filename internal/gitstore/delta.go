@@ -1,6 +1,9 @@
 package gitstore
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // deltaSizes reads the head of a delta: size of the base, size of the result, and what follows.
 func deltaSizes(delta []byte) (base, result int64, rest []byte, err error) {
@@ -123,8 +126,5 @@ func copyOperands(op byte, ops []byte) (from, n int64, rest []byte, err error) {
 		}
 		ops = ops[1:]
 	}
-	if n == 0 {
-		n = 0x10000
-	}
-	return from, n, ops, nil
+	return from, cmp.Or(n, 0x10000), ops, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -77,12 +78,10 @@ func isGitDir(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, "commondir")); err == nil {
 		return true
 	}
-	for _, name := range []string{"objects", "refs"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"objects", "refs"}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err != nil || !info.IsDir()
+	})
 }
 
 // commonDir is where a linked work tree's Git directory says that the rest is, else the Git directory.

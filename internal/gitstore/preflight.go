@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,12 +46,7 @@ func readConfig(common string) (cloneFormat, error) {
 				ErrUnsupported)}
 	}
 	f := cloneFormat{idSize: 20, remotes: map[string]string{}}
-	keys := make([]string, 0, len(c))
-	for key := range c {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(c)) {
 		if name, ok := strings.CutPrefix(key, "extensions."); ok {
 			if err := f.extension(name, c[key], version); err != nil {
 				return cloneFormat{}, err

@@ -3,6 +3,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,10 +45,7 @@ func Draft(f From) *registry.Record {
 
 func (f From) members() map[string]any {
 	r := f.Receipt
-	l := f.Level
-	if l == "" {
-		l = Highest(r.ClaimedLevels)
-	}
+	l := cmp.Or(f.Level, Highest(r.ClaimedLevels))
 	all := map[string]any{
 		"slug": f.Slug, "name": r.ImplementationName, "tool_did": f.ToolDID, "manifest_uri": f.ManifestURI,
 		"conformance_level": string(l), "conformance_receipt_uri": f.ReceiptURI,

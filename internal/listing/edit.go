@@ -8,6 +8,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // ErrNoObject: what is edited is no JSON object, or the member no array.
@@ -176,4 +182,65 @@ func reset(value []byte, before string) []byte {
 func splice(text []byte, from, to int, in []byte) []byte {
 	out := make([]byte, 0, len(text)+len(in))
 	return append(append(append(out, text[:from]...), in...), text[to:]...)
+}
+
+// Renewal is what a new Receipt says of a listing.
+type Renewal struct {
+	Receipt *receipt.Receipt
+	SHA256  string      // of the bytes that are served
+	URI     string      // where they are; empty: where the listing says
+	Level   level.Level // empty: the listing's stays
+}
+
+// Renew gives a listing's text the values that a new Receipt signs. Only the bytes of values that change do: a value
+// that means the same in another spelling stays.
+func Renew(text []byte, n Renewal) ([]byte, error) {
+	doc, err := strict.Parse("", text, strict.RegistryFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range []struct{ name, value string }{
+		{"name", n.Receipt.ImplementationName},
+		{"conformance_level", string(n.Level)},
+		{"conformance_receipt_uri", n.URI},
+		{"conformance_receipt_sha256", n.SHA256},
+		{"issued_at", n.Receipt.NotBefore.Text},
+		{"expires_at", Expires(n.Receipt)},
+	} {
+		if m.value == "" || strict.String(doc.Root, m.name) == m.value {
+			continue
+		}
+		if text, err = Set(text, m.name, Quote(m.value)); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Diff is the difference of two texts of a file in unified form, empty where there is none.
+func Diff(path string, was, now []byte) string {
+	text := diff.Diff("a/"+path, was, "b/"+path, now)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // the command line that diff(1) would have
+	return string(text)
+}
+
+// Format is the text of a record in its one layout; see Text. Its value stays what it is, so that every signature of it
+// holds. The error is a *strict.Error where the text, or what would become of it, is no strict JSON object.
+func Format(path string, text []byte) ([]byte, error) {
+	doc, err := strict.Parse(path, text, strict.RegistryFile)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := doc.Root.(map[string]any)
+	if !ok {
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: strict.CodeSyntax,
+			Message: "text is no JSON object, a record is one"}
+	}
+	out := Text(registry.KindOf(path), root)
+	if len(out) > strict.RegistryFile.Bytes {
+		return nil, &strict.Error{Pos: registry.Pos{Path: path}, Code: strict.CodeTooLarge,
+			Message: fmt.Sprintf("laid out it has %d bytes, a record has at most %d", len(out),
+				strict.RegistryFile.Bytes)}
+	}
+	return out, nil
 }

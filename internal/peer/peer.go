@@ -9,6 +9,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,12 +117,7 @@ func Fetch(ctx context.Context, s Source, dir string) (*Fetched, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, fmt.Errorf("%w: it took more than %s", ErrFetch, MaxTime))
 	defer cancel()
-	if s.MaxPack == 0 {
-		s.MaxPack = MaxPack
-	}
-	if s.Stall == 0 {
-		s.Stall = maxStall
-	}
+	s.MaxPack, s.Stall = cmp.Or(s.MaxPack, MaxPack), cmp.Or(s.Stall, maxStall)
 	f, err := s.fetch(ctx, u, dir)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

@@ -4,8 +4,10 @@ package plain
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Cut is the first most characters of a text, and "…" in place of what is left out.
@@ -45,3 +47,48 @@ func SHA256(data []byte) string {
 
 // IsHex reports whether a text is of lower-case hexadecimal digits alone, one at least.
 func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" && text != "" }
+
+// Pattern compiles an expression when it is first asked for: most runs of a program need few of those that it holds.
+func Pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
+
+// ShellWord is a text as one word of a shell's command. The result may hold control characters.
+func ShellWord(text string) string {
+	if shellWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// Unescape is the name of the member that a reference token of a JSON Pointer spells (RFC 6901 section 4), as
+// strict.Escape spells it.
+func Unescape(token string) string { return unescape.Replace(token) }
+
+// Value is what a JSON Pointer (RFC 6901) leads to in a decoded JSON text, and whether there is such a value.
+func Value(root any, pointer string) (value any, found bool) {
+	value = root
+	for rest, more := strings.CutPrefix(pointer, "/"); more; {
+		var token string
+		token, rest, more = strings.Cut(rest, "/")
+		switch in := value.(type) {
+		case map[string]any:
+			if value, found = in[Unescape(token)]; !found {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) || strconv.Itoa(i) != token {
+				return nil, false
+			}
+			value = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -57,10 +56,7 @@ func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}
-	rules := map[string]verdict.Rule{}
-	for _, rule := range o.Rules {
-		rules[rule.ID] = rule
-	}
+	rules := byID(o.Rules)
 	for result := range r.Results.All() {
 		test := suiteResult(result, rules[result.Check])
 		all.Results = append(all.Results, test)
@@ -87,12 +83,7 @@ func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 	case all.Run == all.Skipped:
 		all.Verdict = "SKIPPED"
 	}
-	var b bytes.Buffer
-	if err := encode(&b, all); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return encodeIndented(w, all, "", "  ")
 }
 
 // endpoint is what was judged: the subjects without their sessions.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -25,20 +26,13 @@ func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 	fmt.Fprintf(b, ". %s, as of %s.\n", sentence(examined(r, Markdown)),
 		r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05Z"))
 	if len(r.Assumed) > 0 {
-		b.WriteString("Assumed:")
-		for i, flag := range r.Assumed {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteByte(' ')
-			b.WriteString(Markdown(flag))
+		var flags []string
+		for _, flag := range r.Assumed {
+			flags = append(flags, Markdown(flag))
 		}
-		b.WriteString(".\n")
+		fmt.Fprintf(b, "Assumed: %s.\n", strings.Join(flags, ", "))
 	}
-	rules := map[string]verdict.Rule{}
-	for _, rule := range o.Rules {
-		rules[rule.ID] = rule
-	}
+	rules := byID(o.Rules)
 	writeDecided(b, r, rules)
 	b.WriteString("\n## For people to attest\n\n")
 	open := 0

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,7 +127,8 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
 		Examined: examined(r, line), Outcomes: outcomes(r.Report),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
-		Checks: checkRows(&head, r, o.Rules), Findings: severityGroups(r), History: newHistory(r)}
+		Checks: checkRows(&head, r, o.Rules), History: newHistory(r)}
+	v.Findings = groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r.Report), newWitnesses(r.Report)
 	}

@@ -27,10 +27,6 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func severityGroups(r *Counted) []severityGroup {
-	return groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
-}
-
 func groupFindings(r *Counted, left budget, wanted func(placed) bool) []severityGroup {
 	// Of each severity are kept as many as there is room for, were there no other.
 	var found [len(groupTitles)]struct {

@@ -22,10 +22,10 @@ type checkCount struct {
 }
 
 func checkRows(left *budget, r *Counted, rules []verdict.Rule) []checkRow {
-	title := titles(rules)
+	known := byID(rules)
 	var rows []checkRow
 	for _, id := range r.decidedColumns(rules) {
-		row := checkRow{ID: id, Title: title[id]}
+		row := checkRow{ID: id, Title: known[id].Title}
 		for _, v := range resultVerdicts {
 			row.Counts = append(row.Counts, checkCount{v, r.verdicts[id][v]})
 		}
@@ -35,14 +35,6 @@ func checkRows(left *budget, r *Counted, rules []verdict.Rule) []checkRow {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-func titles(rules []verdict.Rule) map[string]string {
-	all := map[string]string{}
-	for _, rule := range rules {
-		all[rule.ID] = rule.Title
-	}
-	return all
 }
 
 // matrix is a line for each subject with a column for each check.
@@ -69,7 +61,7 @@ type titled struct {
 func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	left := resultsRoom
 	if r.subjects.count <= maxLists {
-		return lists(&left, r.Results.BySubject(), titles(rules)), nil
+		return lists(&left, r.Results.BySubject(), byID(rules)), nil
 	}
 	m := &matrix{Columns: r.decidedColumns(rules)}
 	if len(m.Columns) > maxColumns {
@@ -105,13 +97,14 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	return nil, m
 }
 
-func lists(left *budget, groups iter.Seq[[]verdict.Result], titles map[string]string) [][]titled {
+func lists(left *budget, groups iter.Seq[[]verdict.Result], rules map[string]verdict.Rule) [][]titled {
 	var all [][]titled
 	for group := range groups {
 		var rows []titled
 		for _, result := range group {
-			if left.take(200, result.Check, titles[result.Check], result.Subject, result.Reason) {
-				rows = append(rows, titled{result, titles[result.Check]})
+			title := rules[result.Check].Title
+			if left.take(200, result.Check, title, result.Subject, result.Reason) {
+				rows = append(rows, titled{result, title})
 			}
 		}
 		if rows != nil {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -121,12 +122,8 @@ func (v *vouching) falls(witness string) []string {
 
 // ranked are the slugs of m, those with the most first.
 func ranked(m map[string]int) []string {
-	var all []string
-	for slug := range m {
-		all = append(all, slug)
-	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })
-	return all
+	return slices.SortedFunc(maps.Keys(m),
+		func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })
 }
 
 func newWitnesses(r *verdict.Report) *witnessView {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 	"unicode/utf16"
@@ -32,7 +33,7 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
 	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
 	var text bytes.Buffer
-	if err := encode(&text, rest); err != nil {
+	if err := encodeIndented(&text, rest, "", "  "); err != nil {
 		return err
 	}
 	left := text.Bytes()
@@ -260,11 +261,9 @@ func JSON(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// encode writes v as indented JSON in which foreign text is as harmless in a log as after Line, and yet the
-// same text to whoever decodes it: what Line would spell out is a JSON escape.
-func encode(b *bytes.Buffer, v any) error { return encodeIndented(b, v, "", "  ") }
-
-func encodeIndented(b *bytes.Buffer, v any, prefix, indent string) error {
+// encodeIndented writes v as JSON in which foreign text is as harmless in a log as after Line, and yet the same text to
+// whoever decodes it: what Line would spell out is a JSON escape. An error of b shows where it is flushed.
+func encodeIndented(b io.Writer, v any, prefix, indent string) error {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
@@ -273,7 +272,6 @@ func encodeIndented(b *bytes.Buffer, v any, prefix, indent string) error {
 		return fmt.Errorf("encoding report: %w", err)
 	}
 	text := encoded.Bytes()
-	b.Grow(len(text))
 	done := 0
 	for i, size := 0, 1; i < len(text); i += size {
 		size = 1
@@ -302,7 +300,7 @@ func isInert(r rune) bool {
 }
 
 // escape writes r as a JSON string spells it. All that is not ASCII stands in a string, and so does "##[".
-func escape(b *bytes.Buffer, r rune) {
+func escape(b io.Writer, r rune) {
 	if r <= 0xffff {
 		fmt.Fprintf(b, `\u%04x`, r)
 		return

@@ -252,10 +252,8 @@ var linkable = plain.Pattern(
 
 // link shows a URL, and makes it a link where it is plainly an https one.
 func link(url string) string {
-	const longest = 2000
-	text := Markdown(url)
-	if len(url) > longest || !linkable().MatchString(url) {
-		return text
+	if linked(url) == "" {
+		return Markdown(url)
 	}
-	return "[" + text + "](<" + url + ">)"
+	return "[" + Markdown(url) + "](<" + url + ">)"
 }

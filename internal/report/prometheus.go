@@ -39,7 +39,10 @@ func writePrometheus(b *bufio.Writer, r *Counted, o Options) error {
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
 	m.results(r, o.Rules)
-	m.manual(r.Report)
+	if r.Counts.Manual > 0 {
+		m.family("oap_gate_manual", "Requirements of the last run that are for people to attest.")
+		m.sample("oap_gate_manual", r.Counts.Manual)
+	}
 	m.documents(r.Report)
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		m.listings(r.Report)
@@ -73,17 +76,9 @@ var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 func (m metrics) results(r *Counted, rules []verdict.Rule) {
 	m.family("oap_gate_results", "Results of the last run by check and verdict.")
 	for _, check := range r.decidedColumns(rules) {
-		for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Warned,
-			verdict.Skipped} {
+		for _, v := range resultVerdicts {
 			m.sample("oap_gate_results", r.verdicts[check][v], "check", check, "verdict", string(v))
 		}
-	}
-}
-
-func (m metrics) manual(r *verdict.Report) {
-	if r.Counts.Manual > 0 {
-		m.family("oap_gate_manual", "Requirements of the last run that are for people to attest.")
-		m.sample("oap_gate_manual", r.Counts.Manual)
 	}
 }
 

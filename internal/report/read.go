@@ -1,11 +1,11 @@
 package report
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"

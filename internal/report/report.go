@@ -82,6 +82,15 @@ func (r *Counted) Write(w io.Writer, format string, o Options) error {
 	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
 }
 
+// byID are rules by their ids.
+func byID(rules []verdict.Rule) map[string]verdict.Rule {
+	all := map[string]verdict.Rule{}
+	for _, rule := range rules {
+		all[rule.ID] = rule
+	}
+	return all
+}
+
 // Counted is a report, and what there is to say of all its results before the first of them is written.
 type Counted struct {
 	*verdict.Report

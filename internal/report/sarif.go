@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -122,16 +121,11 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 			all.Results = append(all.Results, sarifFinding(f, index[f.check], seen))
 		}
 	}
-	var b bytes.Buffer
-	err := encode(&b, sarifLog{
+	return encodeIndented(w, sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",
 		Runs:    []sarifRun{all},
-	})
-	if err == nil {
-		_, err = w.Write(b.Bytes())
-	}
-	return err
+	}, "", "  ")
 }
 
 func sum(all []int) (n int) {

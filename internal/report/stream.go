@@ -3,20 +3,25 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxValue is how many bytes one record of a report may take, and each other member of it.
 const maxValue = 16 << 20
+
+// atOnce is how many bytes of records are validated while those before them are taken.
+const atOnce = 1 << 16
 
 // Stream reads a JSON report of any size as Read does, each record by itself: it goes to records, and is missing in
 // the report that is returned. A record is taken before what comes behind it was read: where there is an error, all of
@@ -107,34 +112,60 @@ func (s *stream) value() (jsontext.Value, error) {
 
 // eachOf reads the elements of an array.
 func eachOf[T any](s *stream, schema *jsonschema.Schema, take func(T) error) error {
-	if _, err := s.tokens.ReadToken(); err != nil {
+	for texts, err := range ahead.Of(s.elements(schema, take == nil)) {
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			var one T
+			if err := json.Unmarshal(text, &one); err != nil {
+				return err
+			}
+			if err := take(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// elements are those of an array, each valid under the schema, some at a time; or none, where they are passed over.
+func (s *stream) elements(schema *jsonschema.Schema, over bool) iter.Seq2[[]jsontext.Value, error] {
+	return func(yield func([]jsontext.Value, error) bool) {
+		_, err := s.tokens.ReadToken()
+		var texts []jsontext.Value
+		for size := 0; err == nil && s.tokens.PeekKind() != ']'; {
+			var text jsontext.Value
+			if text, err = s.value(); err != nil || over {
+				continue
+			}
+			if err = s.valid(text, schema); err != nil {
+				continue
+			}
+			texts = append(texts, text.Clone())
+			if size += len(text); size > atOnce {
+				if !yield(texts, nil) {
+					return
+				}
+				texts, size = nil, 0
+			}
+		}
+		if err == nil {
+			_, err = s.tokens.ReadToken()
+		}
+		yield(texts, err)
+	}
+}
+
+func (s *stream) valid(text jsontext.Value, schema *jsonschema.Schema) error {
+	doc, err := strict.Parse(s.name, text, limits(len(text)))
+	if err != nil {
 		return err
 	}
-	for s.tokens.PeekKind() != ']' {
-		text, err := s.value()
-		if err != nil {
-			return err
-		}
-		if take == nil {
-			continue
-		}
-		doc, err := strict.Parse(s.name, text, limits(len(text)))
-		if err != nil {
-			return err
-		}
-		if err := schema.Validate(doc.Root); err != nil {
-			return fmt.Errorf("it does not validate against the report's schema: %s", first(err))
-		}
-		var one T
-		if err := json.Unmarshal(text, &one); err != nil {
-			return err
-		}
-		if err := take(one); err != nil {
-			return err
-		}
+	if err := schema.Validate(doc.Root); err != nil {
+		return fmt.Errorf("it does not validate against the report's schema: %s", first(err))
 	}
-	_, err := s.tokens.ReadToken()
-	return err
+	return nil
 }
 
 // limitedReader reads no more than left, which is set anew for each value.

@@ -105,3 +105,26 @@ func TestStreamIsStrict(t *testing.T) {
 		t.Errorf("error %v after %d results", err, stop)
 	}
 }
+
+// TestOtherLetterCase holds that a member in another letter case than the schema has it in, which the schema does not
+// judge, is not taken for it.
+func TestOtherLetterCase(t *testing.T) {
+	honest := written(t, "json", audited(), Options{})
+	text := strings.ReplaceAll(honest, `"verdict": "fail",`, `"verdict": "fail", "Verdict": "pass",`)
+	if text == honest {
+		t.Fatal("no verdict to write again")
+	}
+	for name, read := range map[string]func(string) (*verdict.Report, error){
+		"whole":            func(text string) (*verdict.Report, error) { return Read("x.json", []byte(text)) },
+		"record by record": streamed,
+	} {
+		r, err := read(text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(honest, written(t, "json", r, Options{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -96,10 +96,8 @@ func writeFindings(b io.Writer, r *Counted, ink ink) {
 }
 
 func writeFinding(b io.Writer, f placed, more *repeated, ink ink) {
-	fmt.Fprintf(b, "%s: %s: %s: %s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message))
-	if f.Commit != "" {
-		fmt.Fprintf(b, " (commit %.12s)", line(f.Commit))
-	}
+	fmt.Fprintf(b, "%s: %s: %s: %s%s", ink.bold(place(f)), ink.severity(f.Severity), line(f.check), line(f.Message),
+		ofCommit(f))
 	if f.Code != "" { // a report may come from a file
 		fmt.Fprintf(b, " [%s]", line(f.Code))
 	}
@@ -133,14 +131,17 @@ type repeated struct {
 }
 
 func (n *repeated) add(f placed) {
-	if n.count++; n.count > maxPlaces {
-		return
+	if n.count++; n.count <= maxPlaces {
+		n.at = append(n.at, place(f)+ofCommit(f))
 	}
-	at := place(f)
-	if f.Commit != "" {
-		at += fmt.Sprintf(" (commit %.12s)", line(f.Commit))
+}
+
+// ofCommit names the commit at fault, where one is.
+func ofCommit(f placed) string {
+	if f.Commit == "" {
+		return ""
 	}
-	n.at = append(n.at, at)
+	return fmt.Sprintf(" (commit %.12s)", line(f.Commit))
 }
 
 func (n *repeated) places() string {

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,9 +56,7 @@ func reach(root *library.Schema) []*library.Schema {
 // inPlace gives the subschemas of s that apply to the same value as s.
 func inPlace(s *library.Schema) []*library.Schema {
 	subs := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*library.Schema{s.Ref, s.Not, s.If, s.Then, s.Else})
-	for _, sub := range s.DependentSchemas {
-		subs = append(subs, sub)
-	}
+	subs = slices.AppendSeq(subs, maps.Values(s.DependentSchemas))
 	for _, v := range s.Dependencies {
 		if sub, ok := v.(*library.Schema); ok {
 			subs = append(subs, sub)
@@ -71,12 +70,7 @@ func below(s *library.Schema) []*library.Schema {
 	additional, _ := s.AdditionalProperties.(*library.Schema)
 	subs := append([]*library.Schema{s.PropertyNames, additional, s.UnevaluatedProperties,
 		s.Contains, s.Items2020, s.UnevaluatedItems}, s.PrefixItems...)
-	for _, sub := range s.Properties {
-		subs = append(subs, sub)
-	}
-	for _, sub := range s.PatternProperties {
-		subs = append(subs, sub)
-	}
+	subs = slices.AppendSeq(slices.AppendSeq(subs, maps.Values(s.Properties)), maps.Values(s.PatternProperties))
 	return slices.DeleteFunc(subs, func(s *library.Schema) bool { return s == nil })
 }
 

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,12 +20,7 @@ func isDateTime(s string, zone bool) bool {
 
 // isWhite reports whether r matches \s in ECMA-262.
 func isWhite(r rune) bool {
-	for _, s := range white {
-		if s.lo <= r && r <= s.hi {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(white, func(s span) bool { return s.lo <= r && r <= s.hi })
 }
 
 var monthDays = [...]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}

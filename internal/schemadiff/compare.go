@@ -71,12 +71,10 @@ func (x setting) of(holder, sub *schema) setting {
 
 // seesEvaluated reports whether s has a keyword that depends on what others evaluate.
 func (s *schema) seesEvaluated() bool {
-	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if sub := s.at(keyword, ""); sub != nil && !sub.bare() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"unevaluatedProperties", "unevaluatedItems"}, func(keyword string) bool {
+		sub := s.at(keyword, "")
+		return sub != nil && !sub.bare()
+	})
 }
 
 // references are the targets of s in its tree, nil for one that does not resolve, by keyword.

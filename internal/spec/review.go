@@ -1,11 +1,12 @@
 package spec
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )

@@ -103,7 +103,11 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 			} `json:"commit"`
 		} `json:"commit"`
 	}
-	_, err := c.Call(ctx, "reading the branch "+branch, http.MethodGet, "branches/"+url.PathEscape(branch), nil, &tip)
+	op := "reading the branch " + branch
+	_, err := c.Call(ctx, op, http.MethodGet, "branches/"+url.PathEscape(branch), nil, &tip)
+	if err == nil && tip.Commit.Commit.Committer.Date.IsZero() { // no run would be older
+		err = &forge.Error{Op: op, Kind: forge.ErrUnavailable, Err: errors.New("the answer names no date")}
+	}
 	return tip.Commit.Commit.Committer.Date, err
 }
 
@@ -143,13 +147,20 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
 }
 
-// runs are those of the gate's workflow on a pull request's head.
+// runs are those of the gate's workflow on a pull request's head. A head with more of them than one page has is not run
+// again: how often it was would not be known.
 func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
 	var list struct {
-		Runs []run `json:"workflow_runs"`
+		Total int   `json:"total_count"`
+		Runs  []run `json:"workflow_runs"`
 	}
+	op := "listing the runs on " + head
 	path := "actions/runs?event=pull_request&per_page=100&head_sha=" + url.QueryEscape(head)
-	if _, err := c.Call(ctx, "listing the runs on "+head, http.MethodGet, path, nil, &list); err != nil {
+	_, err := c.Call(ctx, op, http.MethodGet, path, nil, &list)
+	if err == nil && list.Total > len(list.Runs) {
+		err = &forge.Error{Op: op, Kind: forge.ErrUnavailable, Err: forge.ErrEndless}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(list.Runs, func(r run) bool {

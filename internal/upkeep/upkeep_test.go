@@ -283,6 +283,12 @@ func TestRerunsOfOneHead(t *testing.T) {
 		if got := planned(t, client); len(got) != c.want {
 			t.Errorf("%s: %q", c.name, got)
 		}
+		for id := range int64(99) { // of which one page does not hold all
+			s.AddRun(failed(func(r *ghtest.Run) { r.ID, r.CreatedAt = 100+id, r.CreatedAt.Add(-2*day) }))
+		}
+		if got := planned(t, client); len(got) != 0 {
+			t.Errorf("%s, and 99 others: %q", c.name, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -44,12 +45,12 @@ type Place interface {
 	Pos(pointer string) strict.Pos
 }
 
-// Unplaced is the Place of what stands in no file: the pointers of its findings lead into a document that the rule
-// names.
-type Unplaced struct{}
+// At is one place, whatever the pointer. The zero one is that of what stands in no file: the pointers of its findings
+// lead into a document that the rule names.
+type At strict.Pos
 
-// Pos is no place.
-func (Unplaced) Pos(string) strict.Pos { return strict.Pos{} }
+// Pos is the place.
+func (a At) Pos(string) strict.Pos { return strict.Pos(a) }
 
 // Move appends the findings of another outcome, all at one member of a subject.
 func (o *Outcome) Move(at Place, pointer string, from Outcome) {
@@ -88,12 +89,7 @@ func (o *Outcome) Noticef(at Place, pointer, code, format string, args ...any) *
 
 // Has reports whether a finding of this severity is among the outcome's.
 func (o *Outcome) Has(severity Severity) bool {
-	for _, f := range o.Findings {
-		if f.Severity == severity {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Severity == severity })
 }
 
 // Verdict is what the outcome comes to. The error is ErrUnsaid.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json" // takes no member in other letter case
 )
 
 // Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to
@@ -160,7 +162,7 @@ func (rs Results) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON takes an array of Result into memory.
 func (rs *Results) UnmarshalJSON(data []byte) error {
 	*rs = Results{}
-	return json.Unmarshal(data, &rs.kept)
+	return jsonv2.Unmarshal(data, &rs.kept)
 }
 
 // JSONSchemaAlias has the JSON Schema of an array of Result.

@@ -18,7 +18,7 @@ const warnAge = 14 * plain.Day
 // noRegistry is what a step finds without a clone.
 func noRegistry(why string) verdict.Outcome {
 	var out verdict.Outcome
-	out.Doubtf(verdict.Unplaced{}, "", "no-registry", "no clone of the registry was given, so that %s", why).
+	out.Doubtf(verdict.At{}, "", "no-registry", "no clone of the registry was given, so that %s", why).
 		WithFix("name a clone with --registry DIR")
 	return out
 }
@@ -36,7 +36,7 @@ func (w *work) old() (verdict.Outcome, bool) {
 
 func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit string) {
 	c := w.cfg.Clone
-	f := o.Add(verdict.Unplaced{}, severity, "", "clone-old",
+	f := o.Add(verdict.At{}, severity, "", "clone-old",
 		"the clone is of %s, %s ago; %s: what was revoked since does not show in it",
 		stamp(c.When), plain.Span(w.src.Now().Sub(c.When)), limit)
 	f.Commit = c.Commit

@@ -1,9 +1,16 @@
 package verify
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -75,4 +82,184 @@ type Canonical struct {
 	Text   string `json:"text" jsonschema:"description=RFC 8785 form of the Receipt without signatures and peer_witnesses"`
 	SHA256 string `json:"sha256"`
 	Error  string `json:"error,omitempty" jsonschema:"description=why there is none"`
+}
+
+// Unmade is the report on a target of which nothing could be judged.
+func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
+	return &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
+		AcceptedLevels: []level.Level{},
+		ClaimedLevels:  []level.Level{}, Reasons: []string{}, Steps: []Step{}, Verdict: verdict.Errored, Error: message,
+		Remedy: fix,
+		Level:  cfg.Level, Assumed: append([]string{},
+			cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil), Evidence: []verdict.Evidence{}}
+}
+
+// Worst is the verdict of a run of several targets: what could not be judged, then what failed, then what is
+// inconclusive.
+func Worst(a, b verdict.Verdict) verdict.Verdict {
+	order := []verdict.Verdict{verdict.Passed, verdict.Inconclusive, verdict.Failed, verdict.Errored}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// JSON is the report as JSON, on one line where it is one of several.
+func (r *Report) JSON(several bool) ([]byte, error) {
+	indent := "  "
+	if several {
+		indent = ""
+	}
+	return report.JSON(r, indent)
+}
+
+// words are what a step's verdict is in the text.
+var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
+	verdict.Warned: "warn", verdict.Skipped: "skip"}
+
+// Text tells the report to people, in colours where they are asked for. The canonical bytes are shown as they are, or
+// for a terminal made harmless.
+func (r *Report) Text(terminal, color bool) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, as of %s\n", plain.Line(r.Target), stamp(r.Timestamp))
+	if r.Registry != nil && r.Registry.Chosen != "" {
+		fmt.Fprintf(&b, "registry: %s\n", plain.Line(r.Registry.Chosen))
+	}
+	b.WriteByte('\n')
+	if r.Verdict == verdict.Errored {
+		fmt.Fprintf(&b, "%s\n    fix: %s\n",
+			report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)), plain.Line(r.Remedy))
+		return b.Bytes()
+	}
+	for _, s := range r.Steps {
+		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
+		told := s.Findings
+		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
+			fmt.Fprintf(&b, " %s\n", plain.Line(s.Reason))
+		} else {
+			writeFinding(&b, told[0], "")
+			told = told[1:]
+		}
+		for _, f := range told {
+			b.WriteString(strings.Repeat(" ", 24))
+			writeFinding(&b, f, f.Severity.String()+": ")
+		}
+	}
+	b.WriteByte('\n')
+	if c := r.Canonical; c != nil {
+		writeCanonical(&b, c, terminal)
+	}
+	if len(r.Assumed) > 0 {
+		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
+	}
+	fmt.Fprintf(&b, "%s\n", report.Shade(color, r.Verdict, r.summary()))
+	return b.Bytes()
+}
+
+func writeFinding(b *bytes.Buffer, f Finding, severity string) {
+	fmt.Fprintf(b, " %s%s", severity, plain.Line(f.Message))
+	if f.Commit != "" {
+		fmt.Fprintf(b, " (commit %.12s)", plain.Line(f.Commit))
+	}
+	fmt.Fprintf(b, " [%s]\n", plain.Line(f.Code))
+	if f.Fix != "" {
+		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), plain.Line(f.Fix))
+	}
+}
+
+func writeCanonical(b *bytes.Buffer, c *Canonical, terminal bool) {
+	if c.Error != "" {
+		fmt.Fprintf(b, "to sign: nothing: %s\n\n", plain.Line(c.Error))
+		return
+	}
+	fmt.Fprintf(b, "to sign: %d bytes, sha256 %s\n", len(c.Text), c.SHA256)
+	if terminal {
+		fmt.Fprintf(b, "%s\n\n", plain.Line(c.Text))
+	} else {
+		fmt.Fprintf(b, "%s\n\n", c.Text)
+	}
+}
+
+// summary is the last line.
+func (r *Report) summary() string {
+	s := "accepted: "
+	if slices.Contains(r.Assumed, Unlooked) {
+		s = "accepted, revocations unknown: "
+	}
+	s += plain.Line(levelList(r.AcceptedLevels)) + " of " + plain.Line(levelList(r.ClaimedLevels))
+	if r.Level != "" {
+		s += fmt.Sprintf(", asked for: %s", r.Level)
+	}
+	var of []string
+	if r.DID != "" {
+		of = append(of, plain.Line(r.DID))
+	}
+	if len(r.ReceiptSHA256) >= 12 {
+		of = append(of, "receipt "+r.ReceiptSHA256[:12]+"…")
+	}
+	if r.NotAfter != nil {
+		of = append(of, "until "+r.NotAfter.UTC().Format("2006-01-02"))
+	}
+	if len(of) == 0 {
+		return s
+	}
+	return s + " (" + strings.Join(of, ", ") + ")"
+}
+
+// Common is the report of a run in the form that all commands share: each step is a check. Of several targets each is a
+// subject of its own.
+func Common(all []*Report) *verdict.Report {
+	first := all[0]
+	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
+		Assumed: first.Assumed,
+		Verdict: verdict.Passed, Evidence: []verdict.Evidence{}}
+	rep.Counts.Records = len(all)
+	var rows []evidence.Row
+	seen := map[verdict.Evidence]bool{}
+	worst := verdict.Passed
+	for _, r := range all {
+		subject := Subject
+		if len(all) > 1 {
+			subject = r.Target
+		}
+		worst = Worst(worst, r.Verdict)
+		if r.Verdict == verdict.Errored && rep.Error == "" {
+			rep.Error, rep.Remedy = r.Error, r.Remedy
+		}
+		if r.Registry != nil {
+			rep.Head, rep.Chosen = r.Registry.Commit, r.Registry.Chosen
+		}
+		for _, s := range r.Steps {
+			rep.Results.Add(s.result(subject))
+		}
+		for _, e := range r.Evidence {
+			key := e
+			key.CachedAt = nil
+			if !seen[key] {
+				seen[key] = true
+				rep.Evidence = append(rep.Evidence, e)
+				rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
+			}
+		}
+	}
+	results := verdict.NewResults(slices.Collect(rep.Results.All())...)
+	rep.Settle(Rules())
+	rep.Results, rep.Verdict = results, worst // in the order of the targets, and by the levels that were asked for
+	rep.EvidenceSHA256 = evidence.DigestRows(rows)
+	return rep
+}
+
+// result is the step as the result of a check.
+func (s Step) result(subject string) verdict.Result {
+	out := verdict.Result{Check: s.Step, Subject: subject, Verdict: s.Verdict, Reason: s.Reason}
+	for _, f := range s.Findings {
+		pointer := f.Pointer
+		if f.Document != "" {
+			pointer = f.Document + "#" + pointer
+		}
+		out.Findings = append(out.Findings, verdict.Finding{Severity: f.Severity, Code: f.Code, Message: f.Message,
+			Fix:  f.Fix,
+			Cite: f.Cite, Pointer: pointer, Commit: f.Commit})
+	}
+	return out
 }

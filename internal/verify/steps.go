@@ -71,7 +71,7 @@ var reporters = map[string]string{"did-resolution": "signature", "manifest-reach
 
 // members are the members of a listing, and the members of documents that findings on them are about.
 type members map[string]struct {
-	document
+	verdict.At
 	pointer string
 }
 
@@ -93,7 +93,7 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 		}
 		f.Pos, f.Pointer = at.Pos(""), at.pointer
 		if f.Code == evidence.CodeNotGiven && at.pointer == "" {
-			f.WithFix("give it with --%s FILE", at.document)
+			f.WithFix("give it with --%s FILE", at.Path)
 		}
 	}
 	return out, nil
@@ -179,7 +179,7 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 		return out, nil
 	}
 	r := w.receipt()
-	add(&out, receiptDocument, checks.ReceiptSchema(r, r.Violations()))
+	add(&out, checks.ReceiptSchema(r, r.Violations()))
 	if !out.Has(verdict.Error) {
 		out.Verified = "valid under the receipt schema"
 	}
@@ -218,7 +218,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	}
 	var out verdict.Outcome
 	r, now := w.receipt(), w.src.Now()
-	add(&out, receiptDocument, checks.ReceiptDates(r))
+	add(&out, checks.ReceiptDates(r))
 	if from := r.NotBefore.Time; !from.IsZero() && now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
 			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
@@ -339,7 +339,7 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 		return out, err
 	}
 	r := w.receipt()
-	add(&out, receiptDocument, checks.Placeholders(r))
+	add(&out, checks.Placeholders(r))
 	if w.facts.DIDDocument.State != evidence.Obtained {
 		return out, nil
 	}
@@ -348,7 +348,7 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 		known = append(known, receipt.Known{Path: []string{"implementation", "did"}, Value: m.Value.ToolDID})
 	}
 	signed := checks.ReceiptSignature(r, w.facts.DIDDocument.Value, w.did, known)
-	add(&out, receiptDocument, signed)
+	add(&out, signed)
 	out.Verified = ""
 	if !out.Has(verdict.Error) {
 		out.Verified = signed.Verified
@@ -364,7 +364,7 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 	r := w.receipt()
 	for _, l := range w.claimed {
 		if l.Exists() {
-			add(&out, receiptDocument, checks.NonCommercial(r, l))
+			add(&out, checks.NonCommercial(r, l))
 		} else if len(out.Findings) < maxNamed {
 			out.Errorf(receiptDocument, "/claimed_levels", "no-such-level",
 				"claimed_levels has %.40q; the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and "+
@@ -372,7 +372,7 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 				WithFix("attest at levels that exist")
 		}
 	}
-	add(&out, receiptDocument, checks.ReceiptResults(r))
+	add(&out, checks.ReceiptResults(r))
 	switch {
 	case out.Has(verdict.Error):
 	case len(w.claimed) == 0: // the schema demands one

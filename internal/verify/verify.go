@@ -16,7 +16,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -257,9 +256,7 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
 		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
 		Counts: verdict.Counts{Records: 1}}
-	if rep.Target == "" {
-		rep.Target = w.did
-	}
+	rep.Target = cmp.Or(rep.Target, w.did)
 	if w.cfg.Standing == nil {
 		rep.Assumed = append(rep.Assumed, Unlooked)
 	} else {
@@ -407,22 +404,17 @@ func count(rep *Report) {
 	}
 }
 
-// document is the place of findings on one of a target's documents, by the name that a report has for it.
-type document string
-
-const (
-	manifestDocument document = evidence.FileManifest
-	receiptDocument  document = evidence.FileReceipt
-	didDocument      document = evidence.FileDIDDocument
+// The places of findings on a target's documents: the names that a report has for these stand for paths.
+var (
+	manifestDocument = verdict.At{Path: evidence.FileManifest}
+	receiptDocument  = verdict.At{Path: evidence.FileReceipt}
+	didDocument      = verdict.At{Path: evidence.FileDIDDocument}
 )
 
-// Pos names the document where a file has its path.
-func (d document) Pos(string) strict.Pos { return strict.Pos{Path: string(d)} }
-
-// add appends the findings of a rule on a document, their pointers as they are.
-func add(o *verdict.Outcome, at document, from verdict.Outcome) {
+// add appends the findings of a rule on the Receipt, their pointers as they are.
+func add(o *verdict.Outcome, from verdict.Outcome) {
 	for _, f := range from.Findings {
-		f.Pos = at.Pos(f.Pointer)
+		f.Pos = receiptDocument.Pos(f.Pointer)
 		o.Findings = append(o.Findings, f)
 	}
 }

@@ -102,6 +102,8 @@ func TestCovers(t *testing.T) {
 		{"https://a.example/x", "http://a.example/x", false}, {"https://a.example/x", "https://a.example:8443/x",
 			false},
 		{"https://a.example/x", "", false}, {"https://a.example", "https://a.example/anything", true},
+		{"https://a.example/x", "https://a.example/x%2fy", false}, {"https://a.example/x%2fy",
+			"https://a.example/x%2fy/z", true}, {"https://a.example/ö", "https://a.example/%C3%B6/y", true},
 	} {
 		if got := covers(c.base, c.text); got != c.want {
 			t.Errorf("%s covers %s: %v", c.base, c.text, got)

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -36,27 +37,24 @@ type Claim struct {
 
 // statement is one sentence that claims conformance.
 type statement struct {
-	at        strict.Pos
+	verdict.At
 	text      string
 	level     int // 0: none is named
 	certified bool
 }
 
-// Pos is where the sentence begins.
-func (s *statement) Pos(string) strict.Pos { return s.at }
-
 var (
 	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
 	// alone, since titles have them too.
-	claims = plain.Pattern(`(?is)\bAAEP\b[^.!?]{0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
+	claims = plain.Pattern(`(?is)\bAAEP\b(?:[^.!?]|\.\d){0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
 		`|\bAAEP[\s-]+(?:Level[\s-]*|L)\d+\s+(?:conformance|compliance|certification)\b` +
 		`|\b(?:conforms?\s+(?:to|with)|conformant\s+(?:to|with)|compl(?:ies|y)\s+with|compliant\s+(?:to|with)|` +
 		`certified\s+(?:by|for|against))\s+(?:the\s+)?AAEP\b`)
 	denials = plain.Pattern(`(?is)\b(not|no|never|isn't|aren't|neither|nor|without)(\s+\S+){0,2}\s*$`)
 
-	levelAfter  = plain.Pattern(`(?is)\bAAEP[\s-]+(?:Level[\s-]*|L)(\d+)\b`)
-	levelBefore = plain.Pattern(`(?is)\b(?:Level[\s-]*|L)(\d+)\s+AAEP\b`)
-	levelAny    = plain.Pattern(`(?is)\blevel[\s-]*(\d+)\b`)
+	levelAfter  = plain.Pattern(`(?is)\bAAEP[\s-]+(?:Level[\s-]*|L)(\d+(?:\.\d+)*)\b`)
+	levelBefore = plain.Pattern(`(?is)\b(?:Level[\s-]*|L)(\d+(?:\.\d+)*)\s+AAEP\b`)
+	levelAny    = plain.Pattern(`(?is)\blevel[\s-]*(\d+(?:\.\d+)*)\b`)
 	suiteNamed  = plain.Pattern(`(?is)\b(?:suite|oap-gate)\s+(?:version\s+)?v?(\d+\.\d+\S*)`)
 	dayNamed    = plain.Pattern(`\b(\d{4})-(\d{2})-(\d{2})\b`)
 	sentenceEnd = plain.Pattern(`(?s)[.!?]["')\]*_]*(?:\s|$)|\n[ \t\r]*\n`)
@@ -64,30 +62,62 @@ var (
 
 // statements finds the sentences of a text that claim conformance.
 func statements(path string, text []byte) []*statement {
+	text = blanked(text)
 	var all []*statement
-	begin := 0
+	begin, line, counted, newline := 0, 1, 0, -1
 	for _, end := range sentenceEnd().FindAllIndex(append(text[:len(text):len(text)], '\n', '\n'), -1) {
 		sentence, from := text[begin:min(end[0]+1, len(text))], begin
 		begin = min(end[1], len(text))
-		found := claims().FindIndex(sentence)
-		if found == nil || denials().Match(sentence[max(0, found[0]-64):found[0]]) {
+		var s *statement
+		for _, found := range claims().FindAllIndex(sentence, -1) {
+			if denials().Match(sentence[max(0, found[0]-64):found[0]]) {
+				continue
+			}
+			if s == nil {
+				start := from + found[0]
+				if last := bytes.LastIndexByte(text[counted:start], '\n'); last >= 0 {
+					line, newline = line+bytes.Count(text[counted:start], []byte("\n")), counted+last
+				}
+				counted = start
+				s = &statement{At: verdict.At{Path: path, Line: line, Column: start - newline}, text: string(sentence)}
+			}
+			words := string(sentence[found[0]:found[1]])
+			s.certified = s.certified || strings.Contains(strings.ToLower(words), "certif")
+			for _, named := range []*regexp.Regexp{levelAfter(), levelAny()} {
+				for _, m := range named.FindAllStringSubmatch(words, -1) {
+					s.level = max(s.level, levelOf(m[1]))
+				}
+			}
+		}
+		if s == nil {
 			continue
 		}
-		start := from + found[0]
-		s := &statement{at: strict.Pos{Path: path, Line: 1 + bytes.Count(text[:start], []byte("\n")),
-			Column: start - bytes.LastIndexByte(text[:start], '\n')}, text: string(sentence),
-			certified: bytes.Contains(bytes.ToLower(sentence[found[0]:found[1]]), []byte("certif"))}
 		for _, named := range []*regexp.Regexp{levelAfter(), levelBefore(), levelAny()} {
-			if m := named.FindStringSubmatch(s.text); m != nil {
-				s.level, _ = strconv.Atoi(m[1])
+			if m := named.FindStringSubmatch(s.text); s.level == 0 && m != nil {
+				s.level = levelOf(m[1])
 				break
 			}
 		}
-		if all = append(all, s); len(all) == maxListed {
-			break
-		}
+		all = append(all, s)
 	}
 	return all
+}
+
+// levelOf is the level that digits name; 0: none.
+func levelOf(digits string) int {
+	n, _ := strconv.Atoi(digits) // 2.5 is 0, and what overflows is the largest
+	return n
+}
+
+// blanked is a text with all blanks, such as one that does not break, as those of ASCII, each byte in its place.
+func blanked(text []byte) []byte {
+	text = bytes.Clone(text)
+	for i, r := range string(text) {
+		if r >= utf8.RuneSelf && unicode.IsSpace(r) {
+			copy(text[i:i+utf8.RuneLen(r)], "   ")
+		}
+	}
+	return text
 }
 
 // Judge gives the results of a claim, and the highest level that it names.
@@ -96,14 +126,17 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	level := 0
 	said := statements(c.Path, c.Text)
 	if len(said) == 0 {
-		o.Doubtf(&statement{at: strict.Pos{Path: c.Path}}, "", "no-claim",
-			"the text holds no claim of AAEP conformance")
+		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text holds no claim of AAEP conformance")
 	}
 	for _, s := range said {
 		c.judge(s, &o)
 		if s.level <= 3 {
 			level = max(level, s.level)
 		}
+		if len(o.Findings) >= maxListed && o.Has(verdict.Error) {
+			break
+		}
+		o.Findings = o.Findings[:min(len(o.Findings), maxListed)]
 	}
 	report := verdict.Skip("no report is given")
 	if c.ReportPath != "" {
@@ -114,14 +147,7 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 		id, subject string
 		verdict.Outcome
 	}{{claimText, c.Path, o}, {claimReport, cmp.Or(c.ReportPath, c.Path), report}} {
-		rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == found.id })]
-		for i, f := range found.Findings {
-			at := slices.IndexFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code })
-			if f.Fix == "" && at >= 0 {
-				found.Findings[i].Fix = rule.Codes[at].Fix
-			}
-		}
-		r, err := found.OrPass().Result(rule, found.subject)
+		r, err := resultOf(found.id, found.subject, found.OrPass())
 		if err != nil {
 			return nil, 0, err
 		}
@@ -179,18 +205,12 @@ type reported struct {
 
 func (c *Claim) judgeReport(level int) verdict.Outcome {
 	var o verdict.Outcome
-	at := &statement{at: strict.Pos{Path: c.ReportPath}}
+	at := verdict.At{Path: c.ReportPath}
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
 		Values: 1 << 19})
-	if fault, ok := errors.AsType[*strict.Error](err); ok {
-		o.Findings = append(o.Findings, verdict.Finding{Severity: verdict.Error, Code: fault.Code,
-			Message: fault.Message,
-			Pos:     fault.Pos,
-			Pointer: fault.Pointer})
-		return o
-	}
 	if err != nil {
-		o.Errorf(at, "", "report-form", "the report cannot be read: %v", err)
+		fault := err.(*strict.Error)
+		o.Errorf(verdict.At(fault.Pos), fault.Pointer, fault.Code, "%s", fault.Message)
 		return o
 	}
 	r, what := readReport(document.Root)

@@ -73,7 +73,9 @@ type probe struct {
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, stream: NewStream(l.Path, Options{Level: l.Level}),
-		client: http.Client{Transport: l.Transport, CheckRedirect: unfollowed},
+		client: http.Client{Transport: l.Transport,
+			// A redirect is the answer that it is: another server is not the one that was named.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
 	v.stream.excused = map[int32]bool{}
 	v.left.Store(MaxBytes)
@@ -103,21 +105,10 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	return v.results()
 }
 
-// unfollowed leaves a redirect as the answer that it is: another server is not the one that was named.
-func unfollowed(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// at is a place in the capture.
-type at struct {
-	path string
-	line int
-}
-
-func (a at) Pos(string) strict.Pos {
-	return strict.Pos{Path: a.path, Line: a.line, Column: min(a.line, 1)}
-}
-
 // here is the last message of the capture.
-func (v *visit) here() at { return at{v.Path, v.line} }
+func (v *visit) here() verdict.At {
+	return verdict.At{Path: v.Path, Line: v.line, Column: min(v.line, 1)}
+}
 
 // broken adds a finding that ends the run.
 func (v *visit) broken(severity verdict.Severity, code, format string, args ...any) error {
@@ -303,7 +294,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 	all := make(chan heard)
 	go func() {
 		defer resp.Body.Close()
-		from := newSSE(&upToShared{resp.Body, &v.left})
+		from := newSSE(&upTo{resp.Body, &v.left})
 		for {
 			data, err := from.next()
 			select {
@@ -323,20 +314,6 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 type heard struct {
 	data []byte
 	err  error
-}
-
-// upToShared reads up to left bytes of one body after the other.
-type upToShared struct {
-	from io.Reader
-	left *atomic.Int64
-}
-
-func (u *upToShared) Read(p []byte) (int, error) {
-	n, err := u.from.Read(p)
-	if u.left.Add(-int64(n)) < 0 {
-		return 0, ErrTooLarge
-	}
-	return n, err
 }
 
 // talk is one scenario under way.
@@ -650,12 +627,7 @@ func (v *visit) results() ([]verdict.Result, error) {
 		return nil, err
 	}
 	add := func(id string, o verdict.Outcome) error {
-		rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
-		for i, f := range o.Findings {
-			at := slices.IndexFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code })
-			o.Findings[i].Fix = rule.Codes[at].Fix
-		}
-		r, err := o.Result(rule, v.URL.Redacted())
+		r, err := resultOf(id, v.URL.Redacted(), o)
 		results = append(results, r)
 		return err
 	}
@@ -683,7 +655,8 @@ func (v *visit) results() ([]verdict.Result, error) {
 		case v.stream.broken:
 			o = verdict.Skip("not run, as %s says", LiveStream)
 		case p.scenarios > 0:
-			o.Doubtf(at{path: v.Path}, "", notExercised, "no question was asked in a scenario of reply %s", live.reply)
+			o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "no question was asked in a scenario of reply %s",
+				live.reply)
 		default:
 			o = verdict.Skip("not run: no scenario has reply %s", live.reply)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -14,7 +15,9 @@ import (
 // Read adds the messages of a JSON object, a JSON array, or JSON Lines. What is no JSON is a finding. The errors are
 // the reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
 func (s *Stream) Read(from io.Reader) error {
-	in := &input{Reader: bufio.NewReaderSize(&upTo{from: from, left: MaxBytes}, MaxMessage+1), line: 1, column: 1}
+	var left atomic.Int64
+	left.Store(MaxBytes)
+	in := &input{Reader: bufio.NewReaderSize(&upTo{from, &left}, MaxMessage+1), line: 1, column: 1}
 	first, err := in.skipBlanks()
 	switch {
 	case err == io.EOF:
@@ -33,15 +36,15 @@ func (s *Stream) Read(from io.Reader) error {
 	return s.readLines(in)
 }
 
-// upTo reads up to left bytes, and fails where there are more.
+// upTo reads up to left bytes, which others may share, and fails where there are more.
 type upTo struct {
 	from io.Reader
-	left int
+	left *atomic.Int64
 }
 
 func (w *upTo) Read(p []byte) (int, error) {
 	n, err := w.from.Read(p)
-	if w.left -= n; w.left < 0 {
+	if w.left.Add(-int64(n)) < 0 {
 		return 0, ErrTooLarge
 	}
 	return n, err

@@ -5,6 +5,7 @@ package aaep
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -92,23 +93,28 @@ type sayer func(check int, severity verdict.Severity, pointer, code, format stri
 func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
 	args ...any) {
 	if to.counted(check, code) {
-		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code, Pos: s.pos(at),
-			Pointer: pointer,
-			Message: fmt.Sprintf(format, args...), Fix: fixOf(check, code)})
+		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code,
+			Pos: strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}, Pointer: pointer,
+			Message: fmt.Sprintf(format, args...), Fix: fixOf(Rules[check], code)})
 	}
 }
 
-func (s *Stream) pos(at place) strict.Pos {
-	return strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}
-}
-
-func fixOf(check int, code string) string {
-	for _, c := range Rules[check].Codes {
+func fixOf(rule verdict.Rule, code string) string {
+	for _, c := range rule.Codes {
 		if c.ID == code {
 			return c.Fix
 		}
 	}
-	return Rules[check].Fix
+	return rule.Fix
+}
+
+// resultOf is the result of the rule of that id on what was found, each finding with the fix of its code.
+func resultOf(id, subject string, o verdict.Outcome) (verdict.Result, error) {
+	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
+	for i, f := range o.Findings {
+		o.Findings[i].Fix = fixOf(rule, f.Code)
+	}
+	return o.Result(rule, subject)
 }
 
 // Add judges one more message, which begins at a place of the input. What is no message is a finding. The error is
@@ -135,18 +141,15 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 	}
 	at := place{int32(line), int32(column)}
 	document, err := strict.Parse(s.path, data, limits)
-	if fault, ok := errors.AsType[*strict.Error](err); ok {
+	if err != nil {
+		fault := err.(*strict.Error)
 		if fault.Pos.Line == 1 {
 			fault.Pos.Column += column - 1
 		}
 		fault.Pos.Line += line - 1
 		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer,
-			fault.Code, "%s",
-			fault.Message)
+			fault.Code, "%s", fault.Message)
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	members, ok := document.Root.(map[string]any)
 	if !ok {

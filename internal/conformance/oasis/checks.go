@@ -74,7 +74,7 @@ func listed(texts []string) string {
 	if more := len(texts) - most; more > 0 {
 		all = append(all, strconv.Itoa(more)+" more")
 	}
-	return list(all)
+	return strings.Join(all, ", ")
 }
 
 var profileRule = verdict.Rule{
@@ -216,9 +216,9 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			code = "requirement-missing"
 		}
 		if gap {
-			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", plain.Cut(c.SI(), 200),
-				plain.Cut(r.key,
-					200), why).
+			profile := strings.TrimPrefix(c.Profile, "oasis-profile-") // as section 3.8.3 calls it
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s",
+				plain.Cut(profile, 200), plain.Cut(r.key, 200), why).
 				WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {
 			held++

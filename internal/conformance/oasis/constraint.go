@@ -19,6 +19,9 @@ type bound struct{ operator, version string }
 // operators are those of a bound, the longer ones first.
 var operators = []string{">=", "<=", ">", "<", "="}
 
+// maxBounds is how many bounds a constraint has: each is compared with each version of an answer.
+const maxBounds = 32
+
 // readConstraint reads one or more of an operator and a version, joined by commas or blanks.
 func readConstraint(text string) (constraint, error) {
 	c := constraint{text: text}
@@ -32,7 +35,7 @@ func readConstraint(text string) (constraint, error) {
 			}
 		}
 		if b.operator == "" {
-			return c, fmt.Errorf("%s: expected %s at %s", quoted(text), list(operators), quoted(rest))
+			return c, fmt.Errorf("%s: expected %s at %s", quoted(text), strings.Join(operators, ", "), quoted(rest))
 		}
 		end := strings.IndexAny(rest, ", \t")
 		if end < 0 {
@@ -41,7 +44,9 @@ func readConstraint(text string) (constraint, error) {
 		if b.version = rest[:end]; !isSemVer(b.version) {
 			return c, fmt.Errorf("%s: %s is no version by SemVer 2.0.0", quoted(text), quoted(b.version))
 		}
-		c.bounds = append(c.bounds, b)
+		if c.bounds = append(c.bounds, b); len(c.bounds) > maxBounds {
+			return c, fmt.Errorf("%s holds more than %d bounds", quoted(text), maxBounds)
+		}
 		joint := strings.Trim(rest[end:], " \t")
 		if rest = strings.TrimLeft(strings.TrimPrefix(joint, ","), " \t"); rest == "" && joint != "" {
 			return c, fmt.Errorf("%s ends in a comma", quoted(text))

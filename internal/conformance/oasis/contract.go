@@ -69,9 +69,6 @@ type requirement struct {
 	unreadable bool       // type, operator or expected value mean nothing
 }
 
-// SI is how section 3.8.3 calls the profile in front of a requirement.
-func (c *Contract) SI() string { return strings.TrimPrefix(c.Profile, "oasis-profile-") }
-
 // Files name what holds a contract. A file that is named wins over the one in the folder.
 type Files struct {
 	Dir          string // the profile's folder
@@ -144,7 +141,7 @@ func tooLarge(err error) error {
 }
 
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {
-	c.out.Errorf(at(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
+	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
 		fmt.Sprintf(format, args...)).
 		WithFix("check the profile out anew, or tell its authors")
 }
@@ -157,10 +154,7 @@ func (c *Contract) pos(n *yaml.Node) strict.Pos {
 func (c *Contract) readRequirements(text []byte) {
 	root, err := strictyaml.Parse(c.path, text, maxContract)
 	if err != nil {
-		fault, placed := errors.AsType[*strictyaml.Error](err)
-		if !placed {
-			fault = &strictyaml.Error{Pos: strict.Pos{Path: c.path}, Message: err.Error()}
-		}
+		fault := err.(*strictyaml.Error)
 		c.unreadable(fault.Pos, "", "%s", fault.Message)
 		return
 	}
@@ -217,8 +211,8 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 			n = name
 		}
 		r.unreadable, c.unmeetable[r.key] = true, true
-		c.out.Errorf(at(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s", quoted(r.key),
-			fmt.Sprintf(format, args...)).
+		c.out.Errorf(verdict.At(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s",
+			quoted(r.key), fmt.Sprintf(format, args...)).
 			WithFix("tell the profile's authors: no provider can be held against it")
 	}
 	if _, n := strictyaml.Member(body, "required"); n != nil {
@@ -351,7 +345,7 @@ func (c *Contract) readMarkdown(path string, text []byte) {
 			header = false
 		case header:
 			if m := versionOf().FindStringSubmatch(line); m != nil && c.Version != "" && m[1] != c.Version {
-				c.out.Warnf(at{Path: path, Line: i + 1, Column: 1}, "", "contract-version",
+				c.out.Warnf(verdict.At{Path: path, Line: i + 1, Column: 1}, "", "contract-version",
 					"the header says version %s, the YAML says %s", quoted(m[1]), quoted(c.Version)).
 					WithFix("tell the profile's authors; the YAML's is judged by")
 			}

@@ -32,10 +32,7 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 		return p
 	}
 	if err != nil {
-		fault, placed := errors.AsType[*strict.Error](err)
-		if !placed {
-			fault = &strict.Error{Pos: strict.Pos{Path: path}, Message: err.Error()}
-		}
+		fault := err.(*strict.Error)
 		c.unreadable(below(fault.Pos), fault.Pointer, "the schema is no strict JSON: %s", fault.Message)
 		return
 	}

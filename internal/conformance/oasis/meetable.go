@@ -55,14 +55,14 @@ func (c *Contract) hold() {
 		}
 		if why := c.contradiction(r); why != "" {
 			c.unmeetable[r.key] = true
-			c.out.Errorf(at(r.at), "/requirements/"+strict.Escape(r.key), "contract-contradicts",
+			c.out.Errorf(verdict.At(r.at), "/requirements/"+strict.Escape(r.key), "contract-contradicts",
 				"requirement %s cannot be met by anybody: %s", quoted(r.key), why).
 				WithFix("use a version of the profile whose schema admits it, or tell its authors")
 		}
 	}
 	for _, key := range c.required {
 		if !keys[key] {
-			c.out.Warnf(at{Path: c.path}, "/requirements", "contract-key",
+			c.out.Warnf(verdict.At{Path: c.path}, "/requirements", "contract-key",
 				"the schema asks for the key %s, of which the requirements say nothing", quoted(key)).
 				WithFix("tell the profile's authors")
 		}

@@ -7,10 +7,8 @@ package oasis
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -45,7 +43,7 @@ type check struct {
 // checks are those that are decided, in the order of the report.
 var checks = []check{
 	{contractRule, judgeContract},
-	{endpointRule, judgeEndpoint},
+	{endpointRule, func(in *Input) verdict.Outcome { return in.endpoint }},
 	{responseRule, judgeResponse},
 	{coreVersionRule, judgeCoreVersion},
 	{profileRule, judgeProfile},
@@ -77,10 +75,11 @@ func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 	case o.State == evidence.Unsought:
 		in.endpoint = verdict.Skip("%s", notAsked)
 	case o.State == evidence.Unavailable:
-		in.endpoint.Doubtf(whole, "", o.Code, "asking %s: %s", o.Request, o.Message).
+		in.endpoint.Doubtf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
 			WithFix("run it again once the provider answers")
 	default:
-		in.endpoint.Errorf(whole, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("%s", fixOf(o.Code))
+		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
+			WithFix("%s", fixOf(o.Code))
 	}
 	return in
 }
@@ -116,32 +115,20 @@ func Saved(c *Contract, path string, data []byte, tier int) *Input {
 // read reads the answer as strict JSON, and its members.
 func (in *Input) read(path string, data []byte) {
 	if len(data) > MaxResponse {
-		in.endpoint.Errorf(at{Path: path}, "", evidence.CodeTooLarge, "the answer has more than %d bytes", MaxResponse).
-			WithFix("serve a smaller document")
+		in.endpoint.Errorf(verdict.At{Path: path}, "", evidence.CodeTooLarge, "the answer has more than %d bytes",
+			MaxResponse).WithFix("serve a smaller document")
 		return
 	}
 	doc, err := strict.Parse(path, data, strict.Remote(MaxResponse))
 	if err != nil {
-		fault, placed := errors.AsType[*strict.Error](err)
-		if !placed {
-			fault = &strict.Error{Pos: strict.Pos{Path: path}, Message: err.Error()}
-		}
-		in.endpoint.Errorf(at(fault.Pos), fault.Pointer, "not-json", "the answer is no strict JSON: %s", fault.Message).
-			WithFix("answer with one JSON object, as section 3.8.2 has it")
+		fault := err.(*strict.Error)
+		in.endpoint.Errorf(verdict.At(fault.Pos), fault.Pointer, "not-json", "the answer is no strict JSON: %s",
+			fault.Message).WithFix("answer with one JSON object, as section 3.8.2 has it")
 		return
 	}
 	in.doc = doc
 	in.response, in.shape = readResponse(doc)
 }
-
-// at is one place, whatever the pointer.
-type at strict.Pos
-
-// Pos is the place.
-func (p at) Pos(string) strict.Pos { return strict.Pos(p) }
-
-// whole is the subject as a whole.
-var whole = at{}
 
 // Judge decides what can be decided of the input; subject is what the results are said of.
 func Judge(in *Input, subject string) ([]verdict.Result, error) {
@@ -177,8 +164,6 @@ func asking() []strict.Code {
 	})
 }
 
-func judgeEndpoint(in *Input) verdict.Outcome { return in.endpoint }
-
 // unanswered is the outcome of a check that needs the members of the answer, where they are not had.
 func (in *Input) unanswered() (verdict.Outcome, bool) {
 	switch {
@@ -201,6 +186,3 @@ func show(v any) string {
 
 // quoted is foreign text for people.
 func quoted(text string) string { return fmt.Sprintf("%q", plain.Cut(text, 500)) }
-
-// list joins texts as they are.
-func list(texts []string) string { return strings.Join(texts, ", ") }

@@ -518,7 +518,8 @@ func TestConstraints(t *testing.T) {
 	}
 	for _, text := range []string{"", " ", "1.0.0", ">=", ">=1.0", ">=v1.0.0", "~1.0.0", "^1.0.0", ">=1.0.0,",
 		",>=1.0.0",
-		">=1.0.0,,<2.0.0", ">=1.0.0 || <0.1.0", "*", ">=1.0.0-rc1.5<2.0.0", "=>1.0.0"} {
+		">=1.0.0,,<2.0.0", ">=1.0.0 || <0.1.0", "*", ">=1.0.0-rc1.5<2.0.0", "=>1.0.0",
+		strings.Repeat(">=1.0.0 ", maxBounds+1)} {
 		if _, err := readConstraint(text); err == nil {
 			t.Errorf("%q is taken for a constraint", text)
 		}

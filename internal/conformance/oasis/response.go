@@ -61,7 +61,7 @@ func judgeResponse(in *Input) verdict.Outcome {
 	}
 	if in.endpoint.Skipped != "" {
 		var o verdict.Outcome
-		o.Doubtf(whole, "", "not-exercised", "there is no answer to judge: %s", in.endpoint.Skipped).
+		o.Doubtf(verdict.At{}, "", "not-exercised", "there is no answer to judge: %s", in.endpoint.Skipped).
 			WithFix("run without --offline, or give --response FILE")
 		return o
 	}
@@ -122,14 +122,9 @@ func (r *reader) text(object map[string]any, parent, key string) string {
 }
 
 func (r *reader) version(object map[string]any, key string) string {
-	v, pointer, there := r.member(object, "", key)
-	text, ok := v.(string)
-	switch {
-	case !there:
-	case !ok:
-		r.wrong(pointer, v, "a text")
-	default:
-		r.semVer(pointer, text)
+	text := r.text(object, "", key)
+	if _, ok := object[key].(string); ok {
+		r.semVer("/"+key, text)
 	}
 	return text
 }

@@ -181,12 +181,15 @@ func (f *folder) below(dir string) (under string, all []entry, err error) {
 	case at == ".":
 		return "", f.entries, nil
 	}
-	index := func(name string) int {
-		i, _ := slices.BinarySearchFunc(f.entries, name,
-			func(e entry, name string) int { return cmp.Compare(e.path, name) })
-		return i
-	}
-	return at + "/", f.entries[index(at+"/"):index(at+"0")], nil // "0" follows "/"
+	first, _ := f.find(at + "/")
+	end, _ := f.find(at + "0") // which follows "/"
+	return at + "/", f.entries[first:end], nil
+}
+
+// find is where a path stands among the entries, or would.
+func (f *folder) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(f.entries, name,
+		func(e entry, name string) int { return cmp.Compare(e.path, name) })
 }
 
 // resolve is a path without the links on its way, and whether it leads out of the folder. A link with an absolute
@@ -210,11 +213,12 @@ func (f *folder) resolve(name string) (at string, outside bool, err error) {
 		if f.steps++; f.steps > maxSteps {
 			return "", false, fmt.Errorf("%w: its links lead over more than %d folders", ErrTooLarge, maxSteps)
 		}
-		here = append(here, next)
+		if here = append(here, next); len(here) > maxDepth+1 {
+			continue // nothing is nested as deep
+		}
 		link := strings.Join(here, "/")
-		info, err := f.root.Lstat(link)
-		if err != nil || info.Mode().Type() != fs.ModeSymlink {
-			continue // where it cannot be looked at, opening it says why
+		if i, found := f.find(link); !found || f.entries[i].kind != fs.ModeSymlink {
+			continue
 		}
 		target, err := f.root.Readlink(link)
 		if err != nil {

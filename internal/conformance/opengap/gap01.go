@@ -73,7 +73,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 func (a *agent) judgeReferences() verdict.Outcome {
 	var out verdict.Outcome
 	found := 0
-	each := func(member string, look func(at place, pointer, name string)) {
+	each := func(member string, look func(at verdict.At, pointer, name string)) {
 		for _, r := range named(a.manifest.value("/" + member)) {
 			if enough(&out) {
 				return
@@ -82,7 +82,7 @@ func (a *agent) judgeReferences() verdict.Outcome {
 			look(a.manifest.at(r.node), "/"+member+r.pointer, r.name)
 		}
 	}
-	each("skills", func(at place, pointer, name string) {
+	each("skills", func(at verdict.At, pointer, name string) {
 		switch dir := "skills/" + name; {
 		case !simple(name) || !a.isDir(dir):
 			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/",
@@ -94,14 +94,14 @@ func (a *agent) judgeReferences() verdict.Outcome {
 				WithFix("add %s/%s", dir, textName)
 		}
 	})
-	each("tools", func(at place, pointer, name string) {
+	each("tools", func(at verdict.At, pointer, name string) {
 		if file := "tools/" + name + ".yaml"; !simple(name) || !a.isFile(file) {
 			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name,
 				file).
 				WithFix("add it, or drop the name")
 		}
 	})
-	each("agents", func(at place, pointer, name string) {
+	each("agents", func(at verdict.At, pointer, name string) {
 		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
 			out.Errorf(at, pointer, "agent-not-there",
 				"agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
@@ -147,7 +147,7 @@ func named(n *yaml.Node) (all []reference) {
 
 func (a *agent) judgeSoul() (verdict.Outcome, error) {
 	var out verdict.Outcome
-	at := place{Path: soulName}
+	at := verdict.At{Path: soulName}
 	text, err := a.file(soulName)
 	const fix = "write a paragraph into SOUL.md: who the agent is and what it does"
 	switch {
@@ -217,10 +217,10 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 		m, err = frontMatter(name, text)
 	}
 	if err != nil {
-		at, message := place{Path: name}, err.Error()
+		at, message := verdict.At{Path: name}, err.Error()
 		var e *strictyaml.Error
 		if errors.As(err, &e) {
-			at, message = place(e.Pos), e.Message
+			at, message = verdict.At(e.Pos), e.Message
 		}
 		out.Errorf(at, "", "no-front-matter", "the front matter cannot be read: %s", message).
 			WithFix("begin the file with a line ---, name and description, and a line ---")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -222,7 +221,7 @@ func (a *agent) documented(skills []*skill) (*documentation, error) {
 }
 
 // judge holds variables against the documentation.
-func (d *documentation) judge(variables []literal, computed []place) verdict.Outcome {
+func (d *documentation) judge(variables []literal, computed []verdict.At) verdict.Outcome {
 	var out verdict.Outcome
 	for _, v := range variables {
 		if d.files[v.text] != "" {
@@ -307,8 +306,8 @@ func (a *agent) judgeLinks() error {
 		if err != nil {
 			return err
 		}
-		out.Errorf(place{Path: e.path}, "", "path-outside", "the symbolic link leads to %q, out of the agent's folder",
-			target).
+		out.Errorf(verdict.At{Path: e.path}, "", "path-outside",
+			"the symbolic link leads to %q, out of the agent's folder", target).
 			WithFix("put what it leads to into the folder, or make the link relative")
 		if err := a.say("gap-outside", e.path, out); err != nil {
 			return err
@@ -340,7 +339,7 @@ func (s *skill) judge() verdict.Outcome {
 	var out verdict.Outcome
 	for _, f := range s.faults {
 		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
-			WithFix("correct it; python3 -m py_compile %s says the same", f.at.Path)
+			WithFix("correct it; python3 -m py_compile %s says the same", plain.ShellWord(f.at.Path))
 	}
 	switch {
 	case len(s.functions) > 0:
@@ -350,7 +349,7 @@ func (s *skill) judge() verdict.Outcome {
 		}
 		out.Verified = some(names, ", ")
 	case !slices.ContainsFunc(s.faults, func(f fault) bool { return f.at.Path == s.file }):
-		out.Errorf(place{Path: s.file}, "", "no-skill",
+		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
 			"no function of the module itself stands under the skill of gitagent").
 			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition " +
 				"and under no condition")
@@ -418,7 +417,7 @@ func (s *skill) judgeTests(tested *mentions, severity verdict.Severity) verdict.
 		}
 	}
 	var out verdict.Outcome
-	out.Add(place{Path: s.file}, severity, "", "no-test",
+	out.Add(verdict.At{Path: s.file}, severity, "", "no-test",
 		"no file tests/**/test_*.py or tests/**/*_test.py names %s; that a name is there is all that is looked for",
 		some(names, " or ")).WithFix("add tests/test_%s.py, which imports the skill", s.module)
 	return out
@@ -480,10 +479,8 @@ func (a *agent) judgeGitignore() (verdict.Outcome, error) {
 				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
 		}
 		if !ignored {
-			out.Add(place(strict.Pos{Path: gitignoreName}), a.recommended, "", "not-ignored",
-				"it does not exclude %s%s",
-				s.pattern, why).
-				WithFix("add the line %s", s.pattern)
+			out.Add(verdict.At{Path: gitignoreName}, a.recommended, "", "not-ignored", "it does not exclude %s%s",
+				s.pattern, why).WithFix("add the line %s", s.pattern)
 		}
 	}
 	return out.OrPass(), nil

@@ -48,8 +48,8 @@ func (m *mapping) Pos(pointer string) strict.Pos {
 }
 
 // at is the place of a node.
-func (m *mapping) at(n *yaml.Node) place {
-	return place{Path: m.path, Line: n.Line + m.line, Column: n.Column}
+func (m *mapping) at(n *yaml.Node) verdict.At {
+	return verdict.At{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
 
 // find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key,
@@ -248,21 +248,15 @@ func (a *agent) judgeManifest() verdict.Outcome {
 	case err == nil:
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
-		f := out.Errorf(place{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
+		f := out.Errorf(verdict.At{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
 		f.WithFix("add agent.yaml, under that name, or name the folder that has it")
 		if a.stat("agent.yml") != nil {
 			f.WithFix("rename agent.yml to agent.yaml")
 		}
 	case errors.As(err, &e):
-		out.Errorf(place(e.Pos), "", "manifest-unreadable", "%s", e.Message)
+		out.Errorf(verdict.At(e.Pos), "", "manifest-unreadable", "%s", e.Message)
 	default:
-		out.Errorf(place{Path: manifestName}, "", "manifest-unreadable", "%v", err)
+		out.Errorf(verdict.At{Path: manifestName}, "", "manifest-unreadable", "%v", err)
 	}
 	return out
 }
-
-// place is one place of a file.
-type place strict.Pos
-
-// Pos is the place, whatever the pointer.
-func (p place) Pos(string) strict.Pos { return strict.Pos(p) }

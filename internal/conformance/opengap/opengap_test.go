@@ -328,6 +328,8 @@ func TestOutside(t *testing.T) {
 		{"links in a circle", files{"a": "->b", "b": "->a"}, []string{"a gap-outside path-outside",
 			"b gap-outside path-outside"}},
 		{"links within", files{"a/b/c": "->../../README.md", "d": "->a/b", "e": "->nothing", "f": "->."}, nil},
+		{"a long way to nothing", more("skills: {path: " + strings.Repeat("a/", maxSteps/2) + "}\n"),
+			[]string{"agent.yaml:8 gap-skills without-skills notice"}},
 		{"repository", files{".git/x": "->/etc", "a/.git": "->/etc"}, nil},
 		{"in code", python(decorated + "open('../x'); open(file='/y')\nfrom pathlib import Path as P\nP('a', '..')\n"),
 			[]string{"skills/orders.py:4 gap-outside path-in-code warning",
@@ -722,6 +724,23 @@ func TestManyFindings(t *testing.T) {
 	}
 }
 
+// TestCommand holds that the command of a fix is one, whatever a file is named.
+func TestCommand(t *testing.T) {
+	j, err := Judge(Options{Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixes []string
+	for _, r := range j.Results {
+		for _, f := range r.Findings {
+			fixes = append(fixes, f.Fix)
+		}
+	}
+	if want := "correct it; python3 -m py_compile 'skills/a;b.py' says the same"; !slices.Contains(fixes, want) {
+		t.Errorf("%q", fixes)
+	}
+}
+
 // TestHostile holds that odd folders end in an error or a finding, and that nothing outside of them is read.
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
@@ -768,7 +787,7 @@ func TestHostile(t *testing.T) {
 	t.Run("long ways of links", func(t *testing.T) {
 		edit := files{"a/x": ""}
 		for i := range 300 {
-			edit[fmt.Sprintf("l%d", i)] = "->" + strings.Repeat("a/../", 800)
+			edit[fmt.Sprintf("%sl%d", strings.Repeat("d/", maxDepth), i)] = "->" + strings.Repeat("a/../", 800)
 		}
 		if err := judge(t, agent04.edit(edit).write(t)); !errors.Is(err, ErrTooLarge) {
 			t.Error(err)

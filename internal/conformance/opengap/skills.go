@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/pytoken"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // decorator is what a skill stands under.
@@ -26,17 +26,17 @@ type skill struct {
 	file      string // where its findings are placed: of a package the __init__.py
 	module    string
 	functions []function
-	variables []literal // each where it is first
-	computed  []place   // where the name of a variable is computed
-	outside   []literal // paths that are absolute or have .. in them, each where it is first
-	faults    []fault   // files that cannot be read as Python
+	variables []literal    // each where it is first
+	computed  []verdict.At // where the name of a variable is computed
+	outside   []literal    // paths that are absolute or have .. in them, each where it is first
+	faults    []fault      // files that cannot be read as Python
 	noted     map[string]bool
 }
 
 // function is a skill-decorated function.
 type function struct {
 	name     string
-	at       place
+	at       verdict.At
 	describe description
 }
 
@@ -53,12 +53,12 @@ const (
 // literal is a text in the source.
 type literal struct {
 	text string
-	at   place
+	at   verdict.At
 }
 
 // fault is why a file is not read as Python.
 type fault struct {
-	at      place
+	at      verdict.At
 	message string
 }
 
@@ -178,10 +178,10 @@ func (s *skill) read(f *folder, name string) (*parsed, error) {
 	case errors.Is(err, ErrTooLarge):
 		return nil, err
 	case errors.Is(err, fs.ErrNotExist):
-		s.faults = append(s.faults, fault{place{Path: name}, "it is a link to what is not there"})
+		s.faults = append(s.faults, fault{verdict.At{Path: name}, "it is a link to what is not there"})
 		return nil, nil
 	case err != nil:
-		s.faults = append(s.faults, fault{place{Path: name}, err.Error()})
+		s.faults = append(s.faults, fault{verdict.At{Path: name}, err.Error()})
 		return nil, nil
 	}
 	source, err := pytoken.Scan(text)
@@ -192,7 +192,7 @@ func (s *skill) read(f *folder, name string) (*parsed, error) {
 		})
 	}
 	if err != nil {
-		at, message := place{Path: name}, err.Error()
+		at, message := verdict.At{Path: name}, err.Error()
 		var e *pytoken.Error
 		if errors.As(err, &e) {
 			at.Line, at.Column, message = e.Line, e.Column, e.Message
@@ -200,9 +200,9 @@ func (s *skill) read(f *folder, name string) (*parsed, error) {
 		s.faults = append(s.faults, fault{at, message})
 		return nil, nil
 	}
-	where := func(offset int32) place {
+	where := func(offset int32) verdict.At {
 		line, column := source.Position(offset)
-		return place(strict.Pos{Path: name, Line: line, Column: column})
+		return verdict.At{Path: name, Line: line, Column: column}
 	}
 	for _, u := range module.Uses {
 		s.use(u, where(u.At))
@@ -215,7 +215,7 @@ func (s *skill) read(f *folder, name string) (*parsed, error) {
 }
 
 // use notes the variables and the paths that a call or subscription names.
-func (s *skill) use(u pytoken.Use, at place) {
+func (s *skill) use(u pytoken.Use, at verdict.At) {
 	if slices.Contains(opened, u.Name) {
 		for _, a := range u.Arguments {
 			if a.Text && leadsOut(a.Value) && !u.Subscript {
