@@ -238,8 +238,9 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 	}
 	out, ok := normative(string(data), budget)
 	if !ok {
-		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list", "reading %q: %w: its list "+
-			"items, each with the paragraph that governs it, are too large together", path, ErrLimit)
+		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list",
+			"reading %q: %w: its list items, each with the paragraph that governs it, are too large together", path,
+			ErrLimit)
 	}
 	if v.texts.sentences == nil {
 		v.texts.sentences = map[gitstore.ID][]string{}
