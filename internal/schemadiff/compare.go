@@ -212,17 +212,6 @@ func unread(side, path string, f *file) string {
 	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
 }
 
-// affected gives the published schemas that lead to one of the files.
-func (c *comparison) affected(changed []string) []string {
-	var found []string
-	for _, p := range slices.Sorted(maps.Keys(c.oldOf)) {
-		if slices.Contains(changed, p) || c.leads(c.old, p, changed) || c.leads(c.new, p, changed) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
 // leads reports whether the schema leads, by references, to one of the files that is not published.
 func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	f := t.files[path]

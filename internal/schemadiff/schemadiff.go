@@ -9,6 +9,7 @@ package schemadiff
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -102,7 +103,11 @@ func (c *Comparison) Schema(path string) []Difference { return c.schema(path, pa
 
 // Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
 // those that lead, by references, to a changed file that is not published.
-func (c *Comparison) Affected(changed []string) []string { return c.affected(changed) }
+func (c *Comparison) Affected(changed []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.oldOf)), func(p string) bool {
+		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed) && !c.leads(c.new, p, changed)
+	})
+}
 
 func sorted(differences []Difference) []Difference {
 	slices.SortStableFunc(differences, func(a, b Difference) int {
