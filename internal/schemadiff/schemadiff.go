@@ -68,8 +68,18 @@ const (
 // What the two refer to in other files is compared where it is referred to, whichever file holds it. A text that cannot
 // be read, or that is not there, is one Changed of the whole.
 func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
-	c := newComparison(old, new, map[string]string{newPath: oldPath})
-	return c.schema(oldPath, newPath)
+	return Pairs(old, new)(oldPath, newPath)
+}
+
+// Pairs compares schemas of two trees as Compare does; what all its calls take has one bound.
+func Pairs(old, new *Tree) func(oldPath, newPath string) []Difference {
+	left := maxSteps
+	return func(oldPath, newPath string) []Difference {
+		c := newComparison(old, new, map[string]string{newPath: oldPath}, left)
+		differences := c.schema(oldPath, newPath)
+		left = c.left
+		return differences
+	}
 }
 
 // Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
@@ -85,7 +95,7 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 			both[path] = path
 		}
 	}
-	return &Comparison{newComparison(old, new, both)}
+	return &Comparison{newComparison(old, new, both, maxSteps)}
 }
 
 // Schema tells how the schema at path differs, as Compare does.
