@@ -102,7 +102,7 @@ func (o *revokeOptions) check() error {
 	}
 	if u, err := url.Parse(o.evidenceURI); err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https") {
 		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
-			redacted(o.evidenceURI))
+			plain.Redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
 		return usagef("write it like did:web:witness.example", "--did: %v", err)

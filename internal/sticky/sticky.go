@@ -137,9 +137,7 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	return &r, nil
 }
 
-var sha = plain.Pattern(`^[0-9a-f]{40}$`)
-
-func isSHA(s string) bool { return sha().MatchString(s) }
+func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }
 
 // pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
 // pull_request judges the forge's merge commit, whose second parent is the pull request's head.
