@@ -184,7 +184,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
 			plain.Count(sure, "witness"),
-			pick(sure == 1, "counts", "count"), pick(sure == 1, "is", "are"), quorum)
+			plain.Plural(sure, "counts", "count"), plain.Plural(sure, "is", "are"), quorum)
 		if why := firstDependence(all); why != "" {
 			f.Message += ": " + why
 		}
@@ -336,11 +336,4 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 		f.WithFix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
 	}
 	return out.OrPass(), nil
-}
-
-func pick(first bool, a, b string) string {
-	if first {
-		return a
-	}
-	return b
 }

@@ -68,14 +68,11 @@ func (st *Standing) Witness(text string) *Listed {
 
 // Listing reads a standing listing again, whole.
 func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, error) {
-	rec, err := st.Tree.Record(ctx, l.Path)
-	if err != nil {
-		return nil, err
+	listing, err := st.Tree.Listing(ctx, l.Path)
+	if err == nil && listing == nil {
+		err = fmt.Errorf("reading %s again: it is gone", l.Path)
 	}
-	if rec == nil || rec.Document == nil {
-		return nil, fmt.Errorf("reading %s again: it is gone", l.Path)
-	}
-	return registry.ParseListing(rec), nil
+	return listing, err
 }
 
 // scanned is what one file of a data folder gives.

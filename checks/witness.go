@@ -185,14 +185,14 @@ func (st *Standing) noWitness(id string) string {
 // and DID, so those of today lead to those of then.
 func vouchedThen(s *Subject, id string) (*voucher, error) {
 	for _, l := range s.Run.Base.ByDID(id) {
-		rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
+		listing, err := s.Then.Tree.Listing(s.Run.Context, l.Path)
 		if err != nil {
 			return nil, err
 		}
-		if rec == nil || rec.Document == nil {
+		if listing == nil {
 			continue
 		}
-		then := condense(rec.Path, registry.ParseListing(rec))
+		then := condense(l.Path, listing)
 		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional ||
 			!s.Then.When.Before(then.Expires) {
 			continue
@@ -214,11 +214,8 @@ func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	if s.Then == nil {
 		return false, nil
 	}
-	rec, err := s.Then.Tree.Record(s.Run.Context, l.Path)
-	if err != nil {
-		return false, err
-	}
-	return rec != nil && rec.Document != nil && registry.ParseListing(rec).ReceiptSHA256 == l.ReceiptSHA256, nil
+	then, err := s.Then.Tree.Listing(s.Run.Context, l.Path)
+	return then != nil && then.ReceiptSHA256 == l.ReceiptSHA256, err
 }
 
 // WitnessListing is the whole listing by which a DID may witness for the record; nil where it may not.
@@ -227,14 +224,7 @@ func (s *Subject) WitnessListing(id string) (*registry.Listing, error) {
 	if v == nil || err != nil {
 		return nil, err
 	}
-	rec, err := v.tree.Record(s.Run.Context, v.listed.Path)
-	if err != nil {
-		return nil, err
-	}
-	if rec == nil || rec.Document == nil {
-		return nil, nil
-	}
-	return registry.ParseListing(rec), nil
+	return v.tree.Listing(s.Run.Context, v.listed.Path)
 }
 
 // documents reports whether a witness's own documents are there. What is definitely wrong with one of them

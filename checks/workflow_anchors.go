@@ -156,15 +156,11 @@ func keyHost(s *Subject, id string) (string, error) {
 		tree = s.Then.Tree
 	}
 	for _, l := range s.Run.Base.ByDID(id) {
-		rec, err := tree.Record(s.Run.Context, l.Path)
+		listing, err := tree.Listing(s.Run.Context, l.Path)
 		if err != nil {
 			return "", err
 		}
-		if rec == nil || rec.Document == nil {
-			continue
-		}
-		listing := registry.ParseListing(rec)
-		if !did.Same(listing.ToolDID, id) || !at.Before(listing.Expires) {
+		if listing == nil || !did.Same(listing.ToolDID, id) || !at.Before(listing.Expires) {
 			continue
 		}
 		_, revoked, err := tree.Entry("revocations/" + slugOf(l.Path) + "-" + listing.ReceiptSHA256 + ".json")

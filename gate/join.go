@@ -2,10 +2,15 @@ package gate
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Join joins the outcomes of ranges that are of the same check and subject, for a report.
@@ -172,4 +177,42 @@ func (j *Join) Merge(r verdict.Result) {
 	}
 	j.at[key] = len(j.all)
 	j.all = append(j.all, r)
+}
+
+// Bounds of what a report tells of commits.
+const (
+	MaxCommits = 200 // that a report tells of
+	maxSubject = 100 // characters
+)
+
+// NameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left
+// out: what that means was judged elsewhere.
+func NameCommits(rep *verdict.Report, repo *registry.Repository) {
+	ids := []string{rep.Base, rep.Head, rep.MergeBase}
+	if rep.History != nil {
+		ids = append(ids, rep.History.Checkpoint)
+	}
+	for r := range rep.Results.All() {
+		if len(ids) >= MaxCommits {
+			break
+		}
+		for _, f := range r.Findings {
+			if len(ids) < MaxCommits {
+				ids = append(ids, f.Commit)
+			}
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if id == "" {
+			continue
+		}
+		c, err := repo.CommitObject(id)
+		if err != nil {
+			continue
+		}
+		subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
+		subject = plain.Cut(subject, maxSubject)
+		rep.Commits = append(rep.Commits, verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: subject})
+	}
 }

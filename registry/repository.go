@@ -132,16 +132,9 @@ func (r *Repository) commit(id gitstore.ID) (*commit, error) {
 	if c != nil {
 		return c, nil
 	}
-	raw, err := r.object(id, gitstore.Commit, maxCommitBytes)
+	decoded, err := r.commitObject(id)
 	if err != nil {
-		return nil, fmt.Errorf("reading history: %w", err)
-	}
-	decoded, err := gitstore.DecodeCommit(raw)
-	if err == nil && decoded.Tree.Size() != id.Size() {
-		err = fmt.Errorf("%w: ids of another hash function", gitstore.ErrMalformed)
-	}
-	if err != nil {
-		return nil, remedy.Errorf("leave the commit out: no git writes it so", "reading commit %s: %w", id, err)
+		return nil, err
 	}
 	c = &commit{id: id, tree: decoded.Tree, parents: decoded.Parents, when: time.Unix(decoded.When, 0).UTC()}
 	r.mu.Lock()
@@ -211,11 +204,18 @@ func (r *Repository) CommitObject(id string) (*gitstore.CommitObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := r.object(parsed, gitstore.Commit, maxCommitBytes)
+	return r.commitObject(parsed)
+}
+
+func (r *Repository) commitObject(id gitstore.ID) (*gitstore.CommitObject, error) {
+	raw, err := r.object(id, gitstore.Commit, maxCommitBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", err)
 	}
 	c, err := gitstore.DecodeCommit(raw)
+	if err == nil && c.Tree.Size() != id.Size() {
+		err = fmt.Errorf("%w: ids of another hash function", gitstore.ErrMalformed)
+	}
 	if err != nil {
 		return nil, remedy.Errorf("leave the commit out: no git writes it so", "reading commit %s: %w", id, err)
 	}

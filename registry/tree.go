@@ -83,6 +83,15 @@ func (t *Tree) Record(ctx context.Context, path string) (*Record, error) {
 	return t.repo.Record(ctx, path, e)
 }
 
+// Listing is the Record at path as a listing; nil where none stands there that can be read.
+func (t *Tree) Listing(ctx context.Context, path string) (*Listing, error) {
+	rec, err := t.Record(ctx, path)
+	if err != nil || rec == nil || rec.Document == nil {
+		return nil, err
+	}
+	return ParseListing(rec), nil
+}
+
 // File is the content of the file at path, of any kind; nil where nothing stands there. It is shared and must
 // not be changed. A symbolic link, submodule or folder is ErrNotFile, a file of more than max bytes
 // gitstore.ErrTooLarge.

@@ -101,11 +101,11 @@ func (c *Checkpoint) check() error {
 		return wrong("the size %d, want 1 or more", c.Size)
 	case c.Policy < 0:
 		return wrong("the policy %d, want 0 or more", c.Policy)
-	case len(c.Signers) != 2*sha256.Size || !plain.IsHex(c.Signers):
+	case !plain.IsSHA256(c.Signers):
 		return wrong("the signers %q, want %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
 	case len(c.Tip) != 40 && len(c.Tip) != 64 || !plain.IsHex(c.Tip):
 		return wrong("the tip %q, want 40 or 64 hexadecimal digits in lower case", c.Tip)
-	case c.Accepted != "" && (len(c.Accepted) != 2*sha256.Size || !plain.IsHex(c.Accepted)):
+	case c.Accepted != "" && !plain.IsSHA256(c.Accepted):
 		return wrong("accepted %q, want %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
 	case c.Since != "" && (len(c.Since) != len(c.Tip) || !plain.IsHex(c.Since)):
 		return wrong("since %q, want an id of %d hexadecimal digits", c.Since, len(c.Tip))

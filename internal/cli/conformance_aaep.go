@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -167,7 +168,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	case u == nil:
 		return nil, usagef(form, "producer wants a --url")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, usagef(form, "--url %q holds more than a server and a path", redacted(o.url))
+		return nil, usagef(form, "--url %q holds more than a server and a path", plain.Redacted(o.url))
 	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !o.dialsPrivate(u.Hostname()):
 		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
 			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // oasisProvider is what conformance oasis provider is told.
@@ -127,7 +128,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 		return evidence.Request{}, err
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return evidence.Request{}, usagef(form, "--url %q holds more than a server and a path", redacted(o.url))
+		return evidence.Request{}, usagef(form, "--url %q holds more than a server and a path", plain.Redacted(o.url))
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/")+"/v1/conformance", ""
 	u.RawQuery = url.Values{"profile": {profile}}.Encode()

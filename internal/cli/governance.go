@@ -376,7 +376,7 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposa
 		}
 		p.Forge.Repository = client.Repository
 		p.Forge.Reviews = func() ([]spec.Review, error) {
-			return listed[spec.Review](ctx, client, "reading the reviews", fmt.Sprintf("pulls/%d/reviews", number))
+			return forge.All[spec.Review](ctx, client, "reading the reviews", fmt.Sprintf("pulls/%d/reviews", number))
 		}
 		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, number) }
 		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
@@ -395,16 +395,6 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposa
 	return nil
 }
 
-// listed is a list of the forge, all pages.
-func listed[T any](ctx context.Context, c *forge.Client, op, path string) ([]T, error) {
-	var all []T
-	err := forge.Pages(ctx, c, op, path, func(page []T) bool {
-		all = append(all, page...)
-		return false
-	})
-	return all, err
-}
-
 type login struct {
 	Login string `json:"login"`
 }
@@ -414,16 +404,19 @@ func authors(ctx context.Context, c *forge.Client, number int) ([]string, error)
 	type commit struct {
 		Author, Committer *login
 	}
-	commits, err := listed[commit](ctx, c, "reading the commits", fmt.Sprintf("pulls/%d/commits", number))
 	var out []string
-	for _, commit := range commits {
+	path := fmt.Sprintf("pulls/%d/commits", number)
+	for commit, err := range forge.List[commit](ctx, c, "reading the commits", path) {
+		if err != nil {
+			return nil, err
+		}
 		for _, who := range []*login{commit.Author, commit.Committer} {
 			if who != nil && who.Login != "" && !slices.Contains(out, who.Login) {
 				out = append(out, who.Login)
 			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // issueLabels are the labels of all these issues.

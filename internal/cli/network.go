@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -48,21 +49,9 @@ func httpURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("give an http or https URL", "%s %q is no URL", flag, redacted(text))
+		return nil, usagef("give an http or https URL", "%s %q is no URL", flag, plain.Redacted(text))
 	}
 	return u, nil
-}
-
-// redacted is a URL without its password: what a report assumes is public.
-func redacted(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "(no URL)"
-	}
-	if _, secret := u.User.Password(); !secret {
-		return text
-	}
-	return u.Redacted()
 }
 
 // networkFlags say where evidence and the clock come from.
@@ -179,8 +168,8 @@ func (n *networkFlags) assumed() []string {
 	if n.offline {
 		out = append(out, "--offline")
 	}
-	add("--proxy", redacted(n.proxy))
-	add("--rdap-url", redacted(n.rdapURL))
+	add("--proxy", plain.Redacted(n.proxy))
+	add("--rdap-url", plain.Redacted(n.rdapURL))
 	add("--replay", n.replay)
 	add("--whois-server", n.whoisServer)
 	return out

@@ -214,14 +214,11 @@ func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.List
 	if err != nil {
 		return "", err
 	}
-	rec, err := base.Record(ctx, path)
+	held, err := base.Listing(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	if rec != nil && rec.Document != nil {
-		l = registry.ParseListing(rec)
-	}
-	return checks.Kept(r.ClaimedLevels, l.Level), nil
+	return checks.Kept(r.ClaimedLevels, cmp.Or(held, l).Level), nil
 }
 
 // decisive are the checks without which a record can never pass, whatever else its owner does about it.

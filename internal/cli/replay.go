@@ -100,7 +100,8 @@ func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bund
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
+	if err := inOrder(func() error { return o.selectionFlags.check(false) }, o.outputFlags.check,
+		func() error { return o.place(nil, nil) }); err != nil {
 		return nil, err
 	}
 	repo, err := registry.Open(o.repo)
@@ -113,14 +114,6 @@ func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bund
 		return rep, withFix(err, recordAgain)
 	}
 	return checkAgain(ctx, repo, b, cfg)
-}
-
-func (o *replayOptions) check() error {
-	return inOrder(
-		func() error { return o.selectionFlags.check(false) },
-		o.outputFlags.check,
-		func() error { return o.place(nil, nil) },
-	)
 }
 
 // checkAgain judges the range that a bundle names by what it holds.

@@ -76,8 +76,6 @@ independent; the two others sign the file by oap-gate witness.`),
 	return c
 }
 
-var sha256Form = plain.Pattern(`^[0-9a-f]{64}$`)
-
 func (o *revokeOptions) check() error {
 	signers := 0
 	for _, given := range []bool{o.key != "", o.draft, o.signature != ""} {
@@ -99,12 +97,12 @@ func (o *revokeOptions) check() error {
 		return usagef("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
 	case o.forced != (o.did != ""):
 		return usagef("give both, or neither", "--forced and --did go together: the DID is that of the first witness")
-	case o.sha256 != "" && !sha256Form().MatchString(o.sha256):
+	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
 		return usagef("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
 	}
 	if u, err := url.Parse(o.evidenceURI); err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https") {
 		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
-			redacted(o.evidenceURI))
+			plain.Redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
 		return usagef("write it like did:web:witness.example", "--did: %v", err)

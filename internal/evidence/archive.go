@@ -64,7 +64,7 @@ func (a *archive) store(o Observation) {
 
 // find observes the document of a hash. A file that has another hash counts for nothing.
 func (a *archive) find(r Request) Observation {
-	if a.dir == "" || !isSHA256(r.Target) {
+	if a.dir == "" || !plain.IsSHA256(r.Target) {
 		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
 	}
 	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)

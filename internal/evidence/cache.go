@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -88,7 +87,7 @@ func (c *cache) document(r Request) *cached {
 	}
 	var found cached
 	if err := json.Unmarshal(text, &found); err != nil || found.Request != r || found.Overrides != c.overrides ||
-		!isSHA256(found.SHA256) {
+		!plain.IsSHA256(found.SHA256) {
 		return nil
 	}
 	found.body, err = capped.ReadFile(c.documentPath(found.SHA256), r.MaxBytes)
@@ -96,10 +95,6 @@ func (c *cache) document(r Request) *cached {
 		return nil
 	}
 	return &found
-}
-
-func isSHA256(s string) bool {
-	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // keep stores a document that can be asked for again by its entity tag, and IANA's list.

@@ -24,9 +24,6 @@ const (
 	AnchorProof                     // documents that a workflow anchor names
 )
 
-// Kinds are all of them.
-var Kinds = []Kind{DIDDocument, Manifest, ReceiptText, Receipt, DomainAge, Witnesses, RevocationProof, AnchorProof}
-
 func (k Kind) String() string {
 	words := [...]string{"", "DID Document", "Manifest", "Receipt", "decoded Receipt", "domain age",
 		"witnesses' documents", "revocation's signers", "anchor's documents"}

@@ -3,8 +3,6 @@
 package forge
 
 import (
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +20,9 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // DefaultBaseURL is GitHub's own API.
@@ -210,28 +212,47 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	return resp, nil
 }
 
-// Pages calls f with each page of a list until f says that it has enough.
-func Pages[T any](ctx context.Context, c *Client, op, path string, f func([]T) (enough bool)) error {
+// List yields the elements of a list, which is read page by page. An error is yielded last, with no element; it is an
+// *Error.
+func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, error] {
 	sep := "?"
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
-	for n := 1; ; {
-		var list []T
-		resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
-		if err != nil {
-			return err
+	return func(yield func(T, error) bool) {
+		var none T
+		for n := 1; n > 0; {
+			var list []T
+			resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, one := range list {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			// A forge that never ends is an error, not a list that was cut short.
+			if next := resp.NextPage; next != 0 && (next <= n || next > maxPages) {
+				yield(none, &Error{Op: op, Kind: ErrUnavailable,
+					Err: fmt.Errorf("page %d names page %d as the next, %w", n, next, ErrEndless)})
+				return
+			}
+			n = resp.NextPage
 		}
-		if f(list) || resp.NextPage == 0 {
-			return nil
-		}
-		// A forge that never ends is an error, not a list that was cut short.
-		if resp.NextPage <= n || resp.NextPage > maxPages {
-			return &Error{Op: op, Kind: ErrUnavailable,
-				Err: fmt.Errorf("page %d names page %d as the next, %w", n, resp.NextPage, ErrEndless)}
-		}
-		n = resp.NextPage
 	}
+}
+
+// All is the whole of a List.
+func All[T any](ctx context.Context, c *Client, op, path string) (all []T, err error) {
+	for one, err := range List[T](ctx, c, op, path) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 var remotes = plain.Pattern(
@@ -257,4 +278,58 @@ func Serves(baseURL, host string) bool {
 	}
 	api := strings.ToLower(base.Hostname())
 	return host == api || "api."+strings.TrimPrefix(host, "ssh.") == api
+}
+
+// ActionsApp is the id of the app by whose token a workflow writes.
+const ActionsApp = 15368
+
+// Writer is whose token a client has. What it wrote is told from what others wrote by the author that the forge names,
+// never by the text.
+type Writer struct {
+	login string // of a user's token
+	app   int64  // of an app's token
+}
+
+// Author is who wrote an issue or a comment, as the forge shows it.
+type Author struct {
+	User struct {
+		Login string `json:"login"`
+	} `json:"user"`
+	App *struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+}
+
+// Writer asks whose the token is. An app's token cannot tell which app it is of: app is its id. The error is an *Error.
+func (c *Client) Writer(ctx context.Context, app int64) (Writer, error) {
+	var user struct {
+		Login string `json:"login"`
+	}
+	_, err := c.Call(ctx, "asking whose the token is", http.MethodGet, "/user", nil, &user)
+	if err != nil && !errors.Is(err, ErrForbidden) {
+		return Writer{}, err
+	}
+	return Writer{login: user.Login, app: app}, nil
+}
+
+// Wrote reports whether a is w.
+func (w Writer) Wrote(a Author) bool {
+	if w.login != "" {
+		return strings.EqualFold(a.User.Login, w.login)
+	}
+	return a.App != nil && a.App.ID == w.app
+}
+
+// Knows holds that a, who is named as the author of what w has just written, is w: what is not known again would be
+// written anew each time.
+func (w Writer) Knows(a Author) error {
+	if w.Wrote(a) {
+		return nil
+	}
+	if w.login != "" || a.App == nil {
+		return remedy.Errorf("give the token of a user or of an app",
+			"what was written with this token has the author %q, who is not known again", a.User.Login)
+	}
+	return remedy.Errorf(fmt.Sprintf("give --app-id %d", a.App.ID),
+		"what was written with this token has the app %d for its author, %d was looked for", a.App.ID, w.app)
 }

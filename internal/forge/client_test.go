@@ -213,7 +213,7 @@ func TestNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := Pages(t.Context(), client, "listing", "issues", func([]struct{}) bool { return false })
+		_, list := All[struct{}](t.Context(), client, "listing", "issues")
 		var v struct{}
 		_, one := client.Call(t.Context(), "reading", http.MethodGet, "issues/1", nil, &v)
 		_, put := client.Call(t.Context(), "editing", http.MethodPatch, "issues/1", v, &v)

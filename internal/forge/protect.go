@@ -113,18 +113,17 @@ type ruleset struct {
 // ownRuleset is the repository's ruleset of the name RulesetName; a new one where there is none.
 func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	found := &ruleset{Name: RulesetName, Target: "branch"}
-	err := Pages(ctx, c, "listing the rulesets", "rulesets?includes_parents=false", func(list []ruleset) bool {
-		i := slices.IndexFunc(list, func(r ruleset) bool {
-			return r.Name == RulesetName &&
-				r.SourceType == "Repository"
-		})
-		if i >= 0 {
-			found = &list[i]
+	for r, err := range List[ruleset](ctx, c, "listing the rulesets", "rulesets?includes_parents=false") {
+		if err != nil {
+			return nil, err
 		}
-		return i >= 0
-	})
-	if err != nil || found.ID == 0 {
-		return found, err
+		if r.Name == RulesetName && r.SourceType == "Repository" {
+			found = &r
+			break
+		}
+	}
+	if found.ID == 0 {
+		return found, nil
 	}
 	op := fmt.Sprintf("reading the ruleset %q", RulesetName)
 	var full ruleset

@@ -16,16 +16,13 @@ import (
 func (c *Client) Prune(ctx context.Context, branch string,
 	stale func(repoconfig.RequiredCheck) bool) (done []string, err error) {
 	var ids []int64
-	err = Pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(branch), func(list []branchRule) bool {
-		for _, r := range list {
-			if r.Type == "required_status_checks" && r.SourceType == "Repository" && !slices.Contains(ids, r.ID) {
-				ids = append(ids, r.ID)
-			}
+	for r, err := range c.branchRules(ctx, branch) {
+		if err != nil {
+			return nil, err
 		}
-		return false
-	})
-	if err != nil {
-		return nil, err
+		if r.Type == "required_status_checks" && r.SourceType == "Repository" && !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
 	}
 	note := func(changed string, err error) error {
 		if changed != "" {

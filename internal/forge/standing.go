@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -83,38 +85,33 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	return s, nil
 }
 
+// branchRules are the rules in force on a branch.
+func (c *Client) branchRules(ctx context.Context, branch string) iter.Seq2[branchRule, error] {
+	return List[branchRule](ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(branch))
+}
+
 // readRulesets reads the rules in force, which the forge has resolved over repository, organisation and enterprise, and
 // who bypasses each ruleset that they come from.
 func (s *Standing) readRulesets(ctx context.Context, c *Client) error {
 	byID := map[int64]*Layer{}
-	var order []int64
-	var fault error
-	err := Pages(ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(s.Branch), func(list []branchRule) bool {
-		for _, r := range list {
-			layer := byID[r.ID]
-			if layer == nil {
-				layer = &Layer{}
-				byID[r.ID] = layer
-				order = append(order, r.ID)
-			}
-			if err := s.addRule(&layer.Protection, r.rule); err != nil {
-				fault = err
-				return true
-			}
+	for r, err := range c.branchRules(ctx, s.Branch) {
+		switch {
+		case unreadable(err):
+			s.Unread = append(s.Unread, "rulesets: "+err.Error())
+			return nil
+		case err != nil:
+			return err
 		}
-		return false
-	})
-	switch {
-	case fault != nil:
-		return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: fault}
-	case unreadable(err):
-		s.Unread = append(s.Unread, "rulesets: "+err.Error())
-		return nil
-	case err != nil:
-		return err
+		layer := byID[r.ID]
+		if layer == nil {
+			layer = &Layer{}
+			byID[r.ID] = layer
+		}
+		if err := s.addRule(&layer.Protection, r.rule); err != nil {
+			return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
+		}
 	}
-	slices.Sort(order)
-	for _, id := range order {
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		layer := byID[id]
 		if err := c.readBypass(ctx, id, layer); err != nil {
 			return err

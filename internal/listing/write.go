@@ -28,7 +28,6 @@ var (
 
 var (
 	slugForm = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
-	hashForm = plain.Pattern(`^[0-9a-f]{64}$`)
 )
 
 // Path is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
@@ -37,7 +36,7 @@ func Path(slug string) (string, error) { return recordPath(registry.KindListing,
 // RevocationPath is where the revocation of a Receipt stands: revocations/SLUG-SHA256.json. The error is ErrSlug, or
 // ErrPlace where the hash is not 64 lower-case hexadecimal digits.
 func RevocationPath(slug, sha256 string) (string, error) {
-	if !hashForm().MatchString(sha256) {
+	if !plain.IsSHA256(sha256) {
 		return "", fmt.Errorf("%w: the hash %q is not 64 lower-case hexadecimal digits", ErrPlace, sha256)
 	}
 	return recordPath(registry.KindRevocation, slug, "-"+sha256)
@@ -55,7 +54,7 @@ func isRecordPath(path string) bool {
 	kind := registry.KindOf(path)
 	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Folder()+"/"), ".json")
 	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
-		hashForm().MatchString(name[len(name)-64:]) {
+		plain.IsSHA256(name[len(name)-64:]) {
 		name = name[:len(name)-65]
 	} else if kind == registry.Governance || kind == registry.KindRevocation {
 		return false

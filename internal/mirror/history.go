@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -119,11 +120,8 @@ func backdated(s *registry.Step, before time.Time) verdict.Finding {
 // ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were
 // reviewed when they were merged, and none is at fault.
 func ofGovernance(n int, last *registry.Step) verdict.Finding {
-	commits := "1 commit changes"
-	if n > 1 {
-		commits = fmt.Sprintf("%d commits change", n)
-	}
 	return verdict.Finding{Severity: verdict.Notice, Code: "governance",
-		Message: fmt.Sprintf("append-only: %s governance files and no record, the last is %.12s of %s", commits,
+		Message: fmt.Sprintf("append-only: %s %s governance files and no record, the last is %.12s of %s",
+			plain.Count(n, "commit"), plain.Plural(n, "changes", "change"),
 			last.Commit.ID, last.Commit.When.UTC().Format(time.RFC3339))}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -56,11 +56,13 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 					"histories"})
 		case registry.PeerBehind:
 			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
-				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name, commits(state.OwnOnly), when)})
+				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name,
+					plain.Count(state.OwnOnly, "commit"), when)})
 		case registry.PeerAhead:
 			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-ahead",
-				Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", name, commits(state.PeerOnly), when),
-				Fix:     "fetch the registry again"})
+				Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", name,
+					plain.Count(state.PeerOnly, "commit"), when),
+				Fix: "fetch the registry again"})
 		}
 	}
 	return peers, findings, nil
@@ -71,21 +73,7 @@ func redacted(name string) string {
 	if !strings.Contains(name, "://") {
 		return name
 	}
-	u, err := url.Parse(name)
-	if err != nil {
-		return "(no URL)"
-	}
-	if _, secret := u.User.Password(); !secret {
-		return name
-	}
-	return u.Redacted()
-}
-
-func commits(n int) string {
-	if n == 1 {
-		return "1 commit"
-	}
-	return fmt.Sprintf("%d commits", n)
+	return plain.Redacted(name)
 }
 
 // common says what two histories share, and the first records in which their tips differ.

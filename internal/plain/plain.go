@@ -4,6 +4,7 @@ package plain
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -47,6 +48,21 @@ func SHA256(data []byte) string {
 
 // IsHex reports whether a text is of lower-case hexadecimal digits alone, one at least.
 func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" && text != "" }
+
+// IsSHA256 reports whether a text is a SHA-256 as [SHA256] writes one.
+func IsSHA256(text string) bool { return len(text) == 2*sha256.Size && IsHex(text) }
+
+// Redacted is a URL without its password, for a report, which is public.
+func Redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(no URL)"
+	}
+	if _, secret := u.User.Password(); !secret {
+		return text
+	}
+	return u.Redacted()
+}
 
 // Pattern compiles an expression when it is first asked for: most runs of a program need few of those that it holds.
 func Pattern(expression string) func() *regexp.Regexp {

@@ -580,11 +580,7 @@ func (s *scanner) pop() {
 }
 
 func isPrefix(name string) bool {
-	switch strings.ToLower(name) {
-	case "r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"}, strings.ToLower(name))
 }
 
 // quoted reads a string, or the beginning of a formatted one, whose token begins at start and whose quote is next.

@@ -61,10 +61,7 @@ func mayPass(r *verdict.Report) string {
 
 // attested says that nothing was decided of n requirements.
 func attested(n int) string {
-	if n == 1 {
-		return "1 requirement is for people to attest"
-	}
-	return plain.Count(n, "requirement") + " are for people to attest"
+	return plain.Count(n, "requirement") + " " + plain.Plural(n, "is", "are") + " for people to attest"
 }
 
 // examined says what was examined; tell makes foreign text safe where that stands.

@@ -102,6 +102,7 @@ type surroundings struct {
 func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 	all := surroundings{map[*schema]setting{}, map[*schema][]*schema{}}
 	var queue []*schema
+	known := map[*schema]bool{} // as users: one is queued again where its setting grows
 	add := func(s *schema, x setting) {
 		old, seen := all.settings[s]
 		if all.settings[s] = old | x; !seen || old|x != old {
@@ -126,12 +127,13 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 		}
 		for _, target := range t.references(s) {
 			if target != nil {
-				if !slices.Contains(all.users[target], s) {
+				if !known[s] {
 					all.users[target] = append(all.users[target], s)
 				}
 				add(target, x)
 			}
 		}
+		known[s] = true
 	}
 	return all
 }
@@ -160,8 +162,8 @@ type pair struct {
 	in       setting
 }
 
-func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{}}
+func newComparison(old, new *Tree, oldOf map[string]string, left int) *comparison {
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: left, patterns: map[string]func(string) bool{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
 		if f := old.files[oldOf[p]]; f != nil && f.root != nil {
@@ -208,17 +210,6 @@ func unread(side, path string, f *file) string {
 		return fmt.Sprintf("there is no %s schema at %s", side, quote(path))
 	}
 	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
-}
-
-// affected gives the published schemas that lead to one of the files.
-func (c *comparison) affected(changed []string) []string {
-	var found []string
-	for _, p := range slices.Sorted(maps.Keys(c.oldOf)) {
-		if slices.Contains(changed, p) || c.leads(c.old, p, changed) || c.leads(c.new, p, changed) {
-			found = append(found, p)
-		}
-	}
-	return found
 }
 
 // leads reports whether the schema leads, by references, to one of the files that is not published.

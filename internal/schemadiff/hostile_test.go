@@ -107,3 +107,25 @@ func TestHostile(t *testing.T) {
 		})
 	}
 }
+
+// TestPairsBound holds that all calls of Pairs have one bound.
+func TestPairsBound(t *testing.T) {
+	tree := func(minimum int) *Tree {
+		var members strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&members, `"p%d":{"minimum":%d},`, i, minimum)
+		}
+		return NewTree(map[string][]byte{"a.json": []byte(`{"properties":{` + members.String() + `"z":true}}`)})
+	}
+	differ := Pairs(tree(0), tree(1))
+	for n := range 100 {
+		d := differ("a.json", "a.json")
+		if strings.Contains(d[0].Message, "what is beyond is not known") {
+			if n == 0 {
+				t.Error("the first is beyond the bound")
+			}
+			return
+		}
+	}
+	t.Error("a hundred comparisons took less than the bound of one")
+}

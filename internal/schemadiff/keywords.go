@@ -413,6 +413,7 @@ func (v *visit) condition(keyword string) {
 	}
 	switch {
 	case o == nil && n == nil:
+		v.idle(keyword)
 	case o == nil:
 		v.turn(Tightened, false, keyword, "is new")
 	case n == nil:
@@ -459,6 +460,7 @@ func (v *visit) fields() bool {
 		if closed == nil {
 			closed = v.o.at("unevaluatedProperties", "")
 		}
+		class, why := v.beyond(n)
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
 			v.tell(Changed, false, "properties",
@@ -469,6 +471,8 @@ func (v *visit) fields() bool {
 			v.tell(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
 		case n.never():
 			v.tell(Tightened, false, "properties", "field is new and must not be there", name)
+		case class != "":
+			v.tell(class, false, "properties", "field "+why+" is new", name)
 		case closed != nil && closed.never():
 			v.tell(Additive, false, "properties", "optional field is new in a closed object", name)
 		default:
@@ -546,6 +550,20 @@ func (v *visit) governor(name string, schemas []*schema) string {
 		for _, key := range sortedNames(dependent) {
 			if names, _ := texts(dependent[key]); key == name || names[name] {
 				return quote(s.place() + "/dependentRequired")
+			}
+		}
+		if s.at("dependentSchemas", name) != nil {
+			return quote(s.place() + "/dependentSchemas")
+		}
+		values, _ := object["enum"].([]any)
+		if !v.spend(len(values) / 8) {
+			return "something"
+		}
+		for _, value := range append(slices.Clip(values), object["const"]) {
+			if allowed, _ := value.(map[string]any); allowed != nil {
+				if _, ok := allowed[name]; ok {
+					return quote(s.place()) + ", by a value that it allows,"
+				}
 			}
 		}
 		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {

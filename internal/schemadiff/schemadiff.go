@@ -9,6 +9,7 @@ package schemadiff
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -67,8 +68,18 @@ const (
 // What the two refer to in other files is compared where it is referred to, whichever file holds it. A text that cannot
 // be read, or that is not there, is one Changed of the whole.
 func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
-	c := newComparison(old, new, map[string]string{newPath: oldPath})
-	return c.schema(oldPath, newPath)
+	return Pairs(old, new)(oldPath, newPath)
+}
+
+// Pairs compares schemas of two trees as Compare does; what all its calls take has one bound.
+func Pairs(old, new *Tree) func(oldPath, newPath string) []Difference {
+	left := maxSteps
+	return func(oldPath, newPath string) []Difference {
+		c := newComparison(old, new, map[string]string{newPath: oldPath}, left)
+		differences := c.schema(oldPath, newPath)
+		left = c.left
+		return differences
+	}
 }
 
 // Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
@@ -84,7 +95,7 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 			both[path] = path
 		}
 	}
-	return &Comparison{newComparison(old, new, both)}
+	return &Comparison{newComparison(old, new, both, maxSteps)}
 }
 
 // Schema tells how the schema at path differs, as Compare does.
@@ -92,7 +103,11 @@ func (c *Comparison) Schema(path string) []Difference { return c.schema(path, pa
 
 // Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
 // those that lead, by references, to a changed file that is not published.
-func (c *Comparison) Affected(changed []string) []string { return c.affected(changed) }
+func (c *Comparison) Affected(changed []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.oldOf)), func(p string) bool {
+		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed) && !c.leads(c.new, p, changed)
+	})
+}
 
 func sorted(differences []Difference) []Difference {
 	slices.SortStableFunc(differences, func(a, b Difference) int {

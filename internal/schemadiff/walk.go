@@ -191,6 +191,22 @@ var asserting = func() map[string]bool {
 	return all
 }()
 
+// annotations are the keywords that refuse nothing under any draft.
+var annotations = map[string]bool{"title": true, "description": true, "default": true, "examples": true,
+	"$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true,
+	"contentMediaType": true, "contentSchema": true}
+
+// otherDraft reports whether the nearest $schema at or above s names another draft than 2020-12, which is the one whose
+// keywords are known here.
+func (s *schema) otherDraft() bool {
+	for ; s != nil; s = s.parent {
+		if uri, ok := s.object()["$schema"].(string); ok {
+			return strings.TrimSuffix(uri, "#") != "https://json-schema.org/draft/2020-12/schema"
+		}
+	}
+	return false
+}
+
 // marks tells of the keywords that refuse nothing.
 func (v *visit) marks() {
 	for _, keyword := range v.either() {
@@ -208,6 +224,10 @@ func (v *visit) marks() {
 			}
 		case keyword == "default" && isOld:
 			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
+			v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+				"names may")
+		case keyword == "contentSchema" && v.idle(keyword):
 		default:
 			v.tell(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 		}
@@ -413,9 +433,11 @@ func (c *comparison) atOwnPlace(o, n *schema) bool {
 func (v *visit) definitions() {
 	v.entries("$defs", func(name string, o, n *schema) {
 		switch {
-		case o == nil && v.identified(n):
-			v.tell(Identity, false, "$defs", "definition with an identifier is new", name)
 		case o == nil:
+			if class, why := v.beyond(n); class != "" {
+				v.tell(class, false, "$defs", "definition "+why+" is new", name)
+				return
+			}
 			v.tell(Note, false, "$defs", "definition is new", name)
 		default:
 			v.tell(Removed, true, "$defs", "definition is gone", name)
@@ -423,17 +445,42 @@ func (v *visit) definitions() {
 	})
 }
 
-// identified reports whether s or what is below has an identifier that others can refer to.
-func (v *visit) identified(s *schema) bool {
+// beyond is the class of a new subschema that says something beyond its own place: Identity where it or what is below
+// has an identifier, by which references elsewhere may lead to it, Changed where it refers to what is not in the tree,
+// without which the whole does not compile. It is "" where it does neither.
+func (v *visit) beyond(s *schema) (class Class, why string) {
 	if !v.spend(1) {
-		return true
+		return Identity, "with an identifier"
 	}
 	for _, keyword := range []string{"$id", "$anchor", "$dynamicAnchor"} {
 		if _, ok := s.object()[keyword]; ok {
-			return true
+			return Identity, "with an identifier"
 		}
 	}
-	return slices.ContainsFunc(s.each(), v.identified)
+	for _, target := range v.new.references(s) {
+		if target == nil {
+			return Changed, "with a reference that leads to nothing in the tree"
+		}
+	}
+	for _, sub := range s.each() {
+		if class, why = v.beyond(sub); class != "" {
+			return class, why
+		}
+	}
+	return "", ""
+}
+
+// idle tells of a keyword whose schema is applied to nothing and differs, where that says something beyond its place.
+func (v *visit) idle(keyword string) bool {
+	was, is := v.o.object()[keyword], v.n.at(keyword, "")
+	if is == nil || v.same(was, is.value) {
+		return false
+	}
+	class, why := v.beyond(is)
+	if class != "" {
+		v.tell(class, false, keyword, "differs, and is a schema "+why)
+	}
+	return class != ""
 }
 
 // entries walks the members that both sides have under a keyword, and gives the others to one, with nil for the side

@@ -50,6 +50,7 @@ func TestCharterTriggers(t *testing.T) {
 		{"a member's name", says("The member memory_exchange MUST hold."), ""},
 		{"a sentence beside", says("A Tool MUST answer. It keeps memory."), ""},
 		{"a governing paragraph", says("A Tool MUST keep:\n\n- a list\n- the memory"), "A Tool MUST keep: the memory"},
+		{"a quote over lines", says("> A Tool MUST keep\n> the memory."), "A Tool MUST keep the memory."},
 		{"a schema", files{"schemas/v1.0/n.json": `{"description": "Memory MUST stay."}`}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

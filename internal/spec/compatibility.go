@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -259,12 +258,19 @@ func (g *compatibility) described(document *strict.Document, d schemadiff.Differ
 	if !strings.HasSuffix(d.Pointer, "/description") {
 		return
 	}
-	var old, new multiset
-	text, _ := d.Old.(string)
-	old.add(normative(text))
-	text, _ = d.New.(string)
-	new.add(normative(text))
-	if differing := slices.Concat(new.without(&old), old.without(&new)); len(differing) > 0 {
+	said := func(value any) *multiset {
+		text, _ := value.(string)
+		budget := maxText
+		sentences, ok := normative(text, &budget)
+		if !ok {
+			sentences = []string{text} // too much to be taken apart
+		}
+		m := new(multiset)
+		m.add(sentences)
+		return m
+	}
+	was, is := said(d.Old), said(d.New)
+	if differing := slices.Concat(is.without(was), was.without(is)); len(differing) > 0 {
 		g.out.Warnf(document, d.Pointer, "description-normative",
 			"a sentence with a key word differs in a description: %s",
 			quoted(differing)).WithFix("put what is normative into the specification's text")
@@ -303,8 +309,11 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	}
 	g.identified(v, s, document)
 	if older := earlier(s.head, c.Path); older != "" {
+		if s.versions == nil {
+			s.versions = schemadiff.Pairs(s.head.tree(), s.head.tree())
+		}
 		var classes []string
-		for _, d := range schemadiff.Compare(s.head.tree(), older, s.head.tree(), c.Path) {
+		for _, d := range s.versions(older, c.Path) {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)
@@ -328,11 +337,8 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 			shorten(id),
 			document.Path).WithFix("%s", fix)
 	}
-	for _, other := range slices.Sorted(maps.Keys(s.head.texts)) {
-		if other == document.Path || !strings.HasPrefix(other, "schemas/") {
-			continue
-		}
-		if d, _ := v.texts.document(s.head, other); d != nil && sameID(strict.String(d.Root, "$id"), id) {
+	for _, other := range v.texts.identified(s.head)[strings.TrimSuffix(id, "#")] {
+		if other != document.Path {
 			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).
 				WithFix("%s", fix)
 			return
@@ -340,13 +346,11 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 	}
 }
 
-func sameID(a, b string) bool { return strings.TrimSuffix(a, "#") == strings.TrimSuffix(b, "#") }
-
 // earlier is the newest schema of that base name under an earlier version, empty where there is none.
 func earlier(s *schemaSet, of string) string {
 	found := ""
 	for p := range s.texts {
-		if p == of || !isSchema(p) || path.Base(p) != path.Base(of) || !older(p, of) {
+		if p == of || path.Base(p) != path.Base(of) || !isSchema(p) || !older(p, of) {
 			continue
 		}
 		if found == "" || older(found, p) || !older(p, found) && p < found {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // minJustification is how many words the paragraph behind a claimed exception has at least.
@@ -37,7 +38,7 @@ func (w *Words) exception() (c claim, paragraph string) {
 	for _, at := range exceptionPhrase.FindAllStringIndex(w.text, -1) {
 		c = unjustified
 		rest := strings.TrimLeftFunc(w.text[at[1]:], func(r rune) bool {
-			return unicode.IsSpace(r) || strings.ContainsRune(":.*_#", r)
+			return unicode.IsSpace(r) || strings.ContainsRune(":.*_#]", r) // the last ends a link
 		})
 		words := 0
 		var said []string
@@ -67,19 +68,22 @@ func countWords(line string) int {
 
 var negations = []string{"not", "never", "no", "neither", "nor", "without", "non"}
 
+// maxTold is how many times one sentence is heard to say the same.
+const maxTold = 16
+
 // declaration is the sentence that declares the change additive only, empty where none does.
 func (w *Words) declaration() string {
 	for _, b := range blocksOf(w.text) {
-		if b.kind == item && strings.HasPrefix(b.text, "[ ]") {
-			continue
-		}
+		said := 0 // bytes of the block before the sentence
 		for _, sentence := range cut(b.text) {
+			before := said
+			said += len(sentence) + len(" ")
 			if strings.HasSuffix(strings.TrimRight(sentence, ` *_~"')]`), "?") {
 				continue
 			}
-			for _, at := range additivePhrase().FindAllStringIndex(sentence, -1) {
-				after := []rune(sentence[at[1]:])
-				if len(after) > 0 && isWord(after[0]) || negated(sentence[:at[0]]) {
+			for _, at := range additivePhrase().FindAllStringIndex(sentence, maxTold) {
+				after, _ := utf8.DecodeRuneInString(sentence[at[1]:])
+				if isWord(after) || negated(sentence[:at[0]]) || unticked(b.text[:before+at[0]]) {
 					continue
 				}
 				return sentence
@@ -87,6 +91,11 @@ func (w *Words) declaration() string {
 		}
 	}
 	return ""
+}
+
+// unticked reports whether the last box before a phrase is empty, in a list or not.
+func unticked(before string) bool {
+	return strings.LastIndex(before, "[ ]") > max(strings.LastIndex(before, "[x]"), strings.LastIndex(before, "[X]"))
 }
 
 // negated reports whether a negation stands in the clause that ends what comes before a phrase, or the phrase begins

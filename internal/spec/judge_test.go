@@ -197,6 +197,10 @@ func TestImplementability(t *testing.T) {
 			""},
 		{"editorial move", files{rfc: gone, "rfcs/RFC-0002-a.md": specified[rfc]}, "",
 			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
+		{"a sentence that goes into a comment", files{rfc: "# RFC 0001\n\n**Status:** Accepted\n\n<!--\n\n" +
+			"A Tool MUST answer.\n\n-->\n"}, "", []string{"error no-evidence " + rfc}, ""},
+		{"editorial, a comment", files{rfc: specified[rfc] + "<!--\n\nnote\n\n-->\n"}, "",
+			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
 		{"a sentence that goes", files{rfc: gone}, "", []string{"error no-evidence " + rfc}, ""},
 		{"an annotation",
 			files{schemaA: `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {}, "title": "a"}`},
@@ -345,6 +349,8 @@ func TestCompatibility(t *testing.T) {
 				"error schema-id schemas/v1.0/x/schemas/v1.0/n.json /$id"}},
 		{"new and unreadable", nil, files{"schemas/v1.0/n.json": `{`}, "",
 			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
+		{"new and unreadable alike", nil, files{"schemas/v1.0/m.json": `{`, "schemas/v1.0/n.json": `{`}, "",
+			[]string{"error schema-unreadable schemas/v1.0/m.json", "error schema-unreadable schemas/v1.0/n.json"}},
 		{"new and a link", nil, files{"schemas/v1.0/n.json": "mode 120000 a.schema.json"}, "",
 			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
 		{"of a draft that nobody knows", nil,
@@ -438,6 +444,8 @@ func TestLimits(t *testing.T) {
 		check string
 	}{
 		{"a text", files{rfc: strings.Repeat("A Tool MUST.\n", maxText/12)}, "implementability"},
+		{"a paragraph above many items", files{rfc: "It MUST " + strings.Repeat("x", 1<<16) + ":\n\n" +
+			strings.Repeat("- a\n", 1<<10)}, "implementability"},
 		{"evidence", files{rfc: editsRFC, "reference/x.js": strings.Repeat("x", maxText+1)}, "implementability"},
 		{"a schema", files{schemaA: strings.Repeat(" ", 1<<20) + "{}"}, "backward-compatibility"},
 	} {

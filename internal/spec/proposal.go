@@ -85,7 +85,7 @@ type View struct {
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
 	sentences map[gitstore.ID][]string
-	parsed    map[gitstore.ID]*schemaText
+	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
 }
 
@@ -236,7 +236,12 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 	if err != nil {
 		return nil, err
 	}
-	out := normative(string(data))
+	out, ok := normative(string(data), budget)
+	if !ok {
+		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list",
+			"reading %q: %w: its list items, each with the paragraph that governs it, are too large together", path,
+			ErrLimit)
+	}
 	if v.texts.sentences == nil {
 		v.texts.sentences = map[gitstore.ID][]string{}
 	}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type schemaSet struct {
 	texts map[string][]byte
 	read  *schemadiff.Tree // nil: not asked for yet
 	ids   map[string]gitstore.ID
+	byID  map[string][]string // paths; nil: not asked for yet
 }
 
 func (s *schemaSet) tree() *schemadiff.Tree {
@@ -47,6 +49,7 @@ type schemaView struct {
 	base, head *schemaSet
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
+	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
 }
 
 // comparison is made where it is asked for: many a view touches JSON that is no schema.
@@ -167,19 +170,39 @@ func (s *schemaSet) unresolved() map[string]bool {
 	return out
 }
 
-// document reads one schema of a set, once for each text. The error is a *strict.Error.
+// textKey is one text at one path: what is wrong with it is told there.
+type textKey struct {
+	path string
+	id   gitstore.ID
+}
+
+// document reads one schema of a set, once for each text and path. The error is a *strict.Error.
 func (x *Texts) document(s *schemaSet, path string) (*strict.Document, error) {
-	id := s.ids[path]
-	if known := x.parsed[id]; known != nil && (known.document == nil || known.document.Path == path) {
+	key := textKey{path, s.ids[path]}
+	if known := x.parsed[key]; known != nil {
 		return known.document, known.err
 	}
 	text := &schemaText{}
 	text.document, text.err = strict.Parse(path, s.texts[path], schemaLimits)
 	if x.parsed == nil {
-		x.parsed = map[gitstore.ID]*schemaText{}
+		x.parsed = map[textKey]*schemaText{}
 	}
-	x.parsed[id] = text
+	x.parsed[key] = text
 	return text.document, text.err
+}
+
+// identified gives the schemas of a set under schemas/ by their $id, without an empty fragment, in the order of paths.
+func (x *Texts) identified(s *schemaSet) map[string][]string {
+	if s.byID == nil {
+		s.byID = map[string][]string{}
+		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
+			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") {
+				id := strings.TrimSuffix(strict.String(d.Root, "$id"), "#")
+				s.byID[id] = append(s.byID[id], p)
+			}
+		}
+	}
+	return s.byID
 }
 
 // meaningfulSchemas lists the places at which the normative JSON files of a view differ in more than annotations.

@@ -51,15 +51,16 @@ func kindOf(line string) kind {
 
 // block is a paragraph, a heading, a list item, a row of a table or a quote, its lines joined by blanks.
 type block struct {
-	kind kind
-	text string // white space folded, without the list marker
+	kind   kind
+	text   string // white space folded, without the list marker
+	hidden bool   // it begins within a comment
 }
 
 // blocksOf cuts a text into its blocks.
 func blocksOf(text string) []block {
 	var out []block
 	var lines []string // of the block that is open
-	open := false
+	open, comment := false, false
 	end := func() {
 		if open {
 			out[len(out)-1].text = strings.TrimSpace(strings.Join(lines, " "))
@@ -67,6 +68,10 @@ func blocksOf(text string) []block {
 		open = false
 	}
 	for line := range strings.SplitSeq(text, "\n") {
+		hidden := comment
+		if begin, end := strings.LastIndex(line, "<!--"), strings.LastIndex(line, "-->"); begin != end {
+			comment = begin > end
+		}
 		k := kindOf(line)
 		folded := strings.Join(strings.Fields(line), " ")
 		switch k {
@@ -75,6 +80,11 @@ func blocksOf(text string) []block {
 			continue
 		case item:
 			folded = strings.TrimSpace(folded[marker(folded):])
+		case quote:
+			if open && out[len(out)-1].kind == quote {
+				lines = append(lines, strings.TrimLeft(folded, "> "))
+				continue
+			}
 		case paragraph:
 			if open {
 				lines = append(lines, folded)
@@ -82,7 +92,7 @@ func blocksOf(text string) []block {
 			}
 		}
 		end()
-		out = append(out, block{k, folded})
+		out = append(out, block{k, folded, hidden})
 		if open = k != heading && k != row; open {
 			lines = append(lines[:0], folded)
 		}
@@ -130,8 +140,9 @@ func hasKeyWord(sentence string) bool {
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // normative are the sentences of a text that hold a key word. A paragraph that ends in a colon is put before the items
-// and rows that follow it: it governs them.
-func normative(text string) []string {
+// and rows that follow it: it governs them. The bytes that this takes are taken from the budget; false is that it does
+// not last. A sentence within a comment is another than the same one that is shown.
+func normative(text string, budget *int) ([]string, bool) {
 	var out []string
 	lead := ""
 	for _, b := range blocksOf(text) {
@@ -143,15 +154,22 @@ func normative(text string) []string {
 				lead = text + " "
 			}
 		case item, row:
+			if *budget -= len(lead); *budget < 0 {
+				return nil, false
+			}
 			text = lead + text
 		}
 		for _, sentence := range cut(text) {
-			if hasKeyWord(sentence) {
+			switch {
+			case !hasKeyWord(sentence):
+			case b.hidden:
+				out = append(out, "<!-- "+sentence)
+			default:
 				out = append(out, sentence)
 			}
 		}
 	}
-	return out
+	return out, true
 }
 
 // multiset counts sentences, and remembers their order.

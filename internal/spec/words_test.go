@@ -29,6 +29,10 @@ func TestDeclaration(t *testing.T) {
 		{"unticked, second sentence", "- [ ] I looked. It is additive only.", false},
 		{"unticked, on the next line", "* [ ] the change is\n  additive only", false},
 		{"unticked beside ticked", "- [ ] breaking\n- [x] additive only", true},
+		{"unticked in an item of an item", "1. - [ ] additive only", false},
+		{"unticked in a table", "| [ ] | additive only |", false},
+		{"unticked without a list", "[x] breaking\n[ ] additive only", false},
+		{"ticked without a list", "[ ] breaking\n[x] additive only", true},
 		{"within a word", "superadditive only", false},
 		{"within a word after", "additive onlyness", false},
 		{"not", "not additive only", false},
@@ -132,6 +136,7 @@ func TestDeclaration(t *testing.T) {
 		{"quote in an item", "- > additive only", false},
 		{"under a quote", "> Does it break?\n\nNo. It is additive only.", true},
 		{"everything at once", strings.Repeat("> ~~`![[<a b='", 20) + "\n\nadditive only", true},
+		{"too often in one sentence", strings.Repeat("not additive only ", 20_000) + ", additive only", false},
 		{"empty", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,6 +159,7 @@ func TestException(t *testing.T) {
 		{"over two lines", "Implementability\nGate exception: " + why, justified},
 		{"a heading", "### Implementability Gate exception\n\n" + why, justified},
 		{"bold", "**Implementability Gate exception**\n\n" + why, justified},
+		{"a link", "[Implementability Gate exception](https://example.org/minutes)\n\n" + why, justified},
 		{"underscores and stops", "__Implementability Gate exception.__ : " + why, justified},
 		{"why over lines", "Implementability Gate exception\n\nOnly a broken\ncross reference in section 4\nis " +
 			"mended, and the " +
@@ -211,6 +217,7 @@ func FuzzClean(f *testing.F) {
 		w.declaration()
 		w.exception()
 		w.closes("a/b")
-		normative(text)
+		budget := maxText
+		normative(text, &budget)
 	})
 }

@@ -137,9 +137,7 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	return &r, nil
 }
 
-var sha = plain.Pattern(`^[0-9a-f]{40}$`)
-
-func isSHA(s string) bool { return sha().MatchString(s) }
+func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }
 
 // pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
 // pull_request judges the forge's merge commit, whose second parent is the pull request's head.
@@ -202,18 +200,13 @@ func findPull(ctx context.Context, c *forge.Client, head string, number int) (in
 		}
 		return number, nil
 	}
-	found := 0
-	err := forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc",
-		func(list []pull) bool {
-			for _, p := range list {
-				if fits(p) {
-					found = p.Number
-					return true
-				}
-			}
-			return false
-		})
-	return found, err
+	for p, err := range forge.List[pull](ctx, c, "listing the pull requests",
+		"pulls?state=open&sort=created&direction=asc") {
+		if err != nil || fits(p) {
+			return p.Number, err
+		}
+	}
+	return 0, nil
 }
 
 // Posted is a comment as it stands in a pull request.
@@ -228,15 +221,15 @@ type Posted struct {
 // error is a *forge.Error.
 func Newest(ctx context.Context, c *forge.Client, writer forge.Writer, pull int) (*Posted, error) {
 	var own *Posted
-	err := forge.Pages(ctx, c, "listing the comments", commentsOf(pull), func(list []Posted) bool {
-		for _, one := range list {
-			if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, Marker) {
-				own = &one
-			}
+	for one, err := range forge.List[Posted](ctx, c, "listing the comments", commentsOf(pull)) {
+		if err != nil {
+			return nil, err
 		}
-		return false
-	})
-	return own, err
+		if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, Marker) {
+			own = &one
+		}
+	}
+	return own, nil
 }
 
 func commentsOf(pull int) string { return "issues/" + strconv.Itoa(pull) + "/comments" }
@@ -321,12 +314,7 @@ func ParseRetry(body string) (Retry, bool) {
 }
 
 // trimLine is a text without the line end that it begins with, as the forge may have written it.
-func trimLine(text string) string {
-	for len(text) > 0 && (text[0] == '\r' || text[0] == '\n') {
-		text = text[1:]
-	}
-	return text
-}
+func trimLine(text string) string { return strings.TrimLeft(text, "\r\n") }
 
 // again is the retry of a report on a head, after what the comment said before; false where nothing is to be waited
 // for.

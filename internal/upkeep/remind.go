@@ -62,7 +62,9 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 			order = append(order, row)
 		}
 	}
-	slices.SortFunc(order, byEnd)
+	slices.SortFunc(order, func(a, b listing.Row) int {
+		return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
+	})
 	labels, err := hasLabel(ctx, c)
 	if err != nil {
 		return nil, err
@@ -112,17 +114,14 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
 	var all []issue
 	for _, state := range []string{"open", "closed&since=" + since.UTC().Format(time.RFC3339)} {
-		err := forge.Pages(ctx, c, "listing the issues", "issues?sort=created&direction=asc&state="+state,
-			func(list []issue) bool {
-				for _, one := range list {
-					if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
-						all = append(all, one)
-					}
-				}
-				return false
-			})
-		if err != nil {
-			return nil, err
+		for one, err := range forge.List[issue](ctx, c, "listing the issues",
+			"issues?sort=created&direction=asc&state="+state) {
+			if err != nil {
+				return nil, err
+			}
+			if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
+				all = append(all, one)
+			}
 		}
 	}
 	return all, nil
@@ -146,10 +145,6 @@ func reminded(row listing.Row, at time.Time, within time.Duration) bool {
 		return false
 	}
 	return row.Until.Sub(at) <= within && at.Sub(*row.Until) < over
-}
-
-func byEnd(a, b listing.Row) int {
-	return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
 }
 
 // settled says why a listing needs no issue any more.

@@ -64,12 +64,8 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 	if err != nil {
 		return nil, err
 	}
-	var pulls []pullRequest
-	err = forge.Pages(ctx, c, "listing the pull requests", "pulls?state=open&sort=created&direction=asc",
-		func(list []pullRequest) bool {
-			pulls = append(pulls, list...)
-			return false
-		})
+	pulls, err := forge.All[pullRequest](ctx, c, "listing the pull requests",
+		"pulls?state=open&sort=created&direction=asc")
 	if err != nil {
 		return nil, err
 	}

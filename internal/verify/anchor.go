@@ -2,11 +2,12 @@ package verify
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -47,29 +48,21 @@ func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit 
 // does.
 func (w *work) path() string {
 	listed := w.listed()
-	for _, l := range listed {
-		if l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256 {
-			return l.Path
-		}
+	if len(listed) == 0 {
+		return ""
 	}
-	if len(listed) > 0 {
-		return listed[0].Path
-	}
-	return ""
+	return listed[max(0, slices.IndexFunc(listed, func(l *checks.Listed) bool {
+		return l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256
+	}))].Path
 }
 
 // listed are the clone's listings of the DID.
 func (w *work) listed() []*checks.Listed {
-	var out []*checks.Listed
 	if w.did == "" || w.cfg.Standing == nil {
 		return nil
 	}
-	for _, l := range w.cfg.Standing.ByDID(w.did) {
-		if did.Same(l.ToolDID, w.did) {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.DeleteFunc(w.cfg.Standing.ByDID(w.did),
+		func(l *checks.Listed) bool { return !did.Same(l.ToolDID, w.did) })
 }
 
 func judgeRevocation(w *work) (verdict.Outcome, error) {
@@ -232,12 +225,11 @@ func (w *work) claimedAnchor(o *verdict.Outcome) {
 		return
 	}
 	const at = "/registry_anchor"
-	held := isCommit(r.AnchorCommit)
-	if held {
-		_, err := w.cfg.Clone.Repo.Commit(w.ctx, r.AnchorCommit)
-		held = err == nil
+	_, err := gitstore.ParseID(r.AnchorCommit) // no other revision is looked up
+	if err == nil {
+		_, err = w.cfg.Clone.Repo.Commit(w.ctx, r.AnchorCommit)
 	}
-	if !held {
+	if err != nil {
 		o.Warnf(receiptDocument, at+"/commit_sha", "anchor-claim",
 			"registry_anchor names the commit %.80q, which the clone does not hold", r.AnchorCommit).
 			WithFix("leave registry_anchor out: nothing depends on it")
@@ -248,9 +240,4 @@ func (w *work) claimedAnchor(o *verdict.Outcome) {
 			"registry_anchor names %.200q, the clone lists the DID in %s", r.AnchorPath, path).
 			WithFix("leave registry_anchor out: nothing depends on it")
 	}
-}
-
-// isCommit reports whether a text is a commit's id.
-func isCommit(text string) bool {
-	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }

@@ -142,7 +142,9 @@ var catalogue = []step{
 			noRegistryCode, cloneOld,
 		},
 	}},
-	{judge: judgeReverify, Rule: verdict.Rule{
+	{judge: func(*work) (verdict.Outcome, error) {
+		return verdict.Skip("live re-execution of the suite was not performed"), nil
+	}, Rule: verdict.Rule{
 		ID: "reverify", Title: "the suite is run again against the live target", Cite: section6,
 		Method: verdict.Attested,
 		Why:    "what a deployment does today may differ from what it did when it was tested",

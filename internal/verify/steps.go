@@ -256,7 +256,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m, r := w.facts.Manifest.Value, w.receipt()
 	_, unreadable := did.Parse(m.ToolDID) // which the step manifest reports
-	if unreadable == nil && !sameDID(m.ToolDID, r.ImplementationDID) {
+	if unreadable == nil && !did.Same(m.ToolDID, r.ImplementationDID) {
 		out.Errorf(receiptDocument, "/implementation/did", checks.ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %.200q, the Manifest's tool.did is %.200q", r.ImplementationDID,
 			m.ToolDID).
@@ -476,8 +476,4 @@ func (w *work) eachLevel(id string, from int, not string,
 		return verdict.Skip("%s", not), nil
 	}
 	return all, nil
-}
-
-func judgeReverify(*work) (verdict.Outcome, error) {
-	return verdict.Skip("live re-execution of the suite was not performed"), nil
 }

@@ -63,7 +63,7 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 	steps := make([]verdict.Outcome, len(catalogue))
 	for i, s := range catalogue {
 		looked := !s.each && !s.registry || cfg.Standing != nil // without a clone these have next to nothing to judge
-		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, w.key()) {
+		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, "target:"+w.target.Text) {
 			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
 			continue
 		}
@@ -96,9 +96,6 @@ type work struct {
 	// levels are the verdicts of the steps that judge each level for itself.
 	levels map[string]map[level.Level]verdict.Verdict
 }
-
-// key names the target where the budget counts.
-func (w *work) key() string { return "target:" + w.target.Text }
 
 // look looks a slug up.
 func (w *work) look() error {
@@ -418,6 +415,3 @@ func add(o *verdict.Outcome, from verdict.Outcome) {
 		o.Findings = append(o.Findings, f)
 	}
 }
-
-// sameDID reports whether two texts name one DID, and are there.
-func sameDID(a, b string) bool { return a != "" && did.Same(a, b) }

@@ -339,7 +339,7 @@ func (s *skill) judge() verdict.Outcome {
 	var out verdict.Outcome
 	for _, f := range s.faults {
 		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
-			WithFix("correct it; python3 -m py_compile %s says the same", f.at.Path)
+			WithFix("correct it; python3 -m py_compile %s says the same", plain.ShellWord(f.at.Path))
 	}
 	switch {
 	case len(s.functions) > 0:

@@ -724,6 +724,23 @@ func TestManyFindings(t *testing.T) {
 	}
 }
 
+// TestCommand holds that the command of a fix is one, whatever a file is named.
+func TestCommand(t *testing.T) {
+	j, err := Judge(Options{Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixes []string
+	for _, r := range j.Results {
+		for _, f := range r.Findings {
+			fixes = append(fixes, f.Fix)
+		}
+	}
+	if want := "correct it; python3 -m py_compile 'skills/a;b.py' says the same"; !slices.Contains(fixes, want) {
+		t.Errorf("%q", fixes)
+	}
+}
+
 // TestHostile holds that odd folders end in an error or a finding, and that nothing outside of them is read.
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
