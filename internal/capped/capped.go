@@ -22,10 +22,12 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadFile reads a file, whatever it is, as ReadAll does: a FIFO that nobody writes to is empty, and a device may have
-// no end.
+// Open opens a file to read, whatever it is: a FIFO that nobody writes to is empty, and does not wait.
+func Open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) }
+
+// ReadFile reads a file, whatever it is, as ReadAll does; see Open. A device may have no end.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -284,7 +283,7 @@ func checkLevel(level int) error {
 
 // readInto adds a file's messages to a stream.
 func readInto(s *aaep.Stream, name string) error {
-	f, err := os.Open(name)
+	f, err := capped.Open(name)
 	if err != nil {
 		return err
 	}

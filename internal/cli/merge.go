@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -53,7 +53,7 @@ shard that is missing and a shard that is there twice are refused.`,
 // shardReport reads what a report has of no single record; what it has of them is read when it is asked for.
 func shardReport(name string) (mirror.Part, error) {
 	read := func(records verdict.Records) (*verdict.Report, error) {
-		f, err := os.Open(name)
+		f, err := capped.Open(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading report: %w", err)
 		}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
@@ -20,6 +19,9 @@ import (
 // routeFlags say how hosts are reached, and whom to trust there.
 type routeFlags struct{ proxy, caCert string }
 
+// maxAuthorities caps the file of --ca-cert in bytes; a system's bundle has a quarter of a megabyte.
+const maxAuthorities = 16 << 20
+
 func (r *routeFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&r.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
 	f.StringVar(&r.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
@@ -33,7 +35,7 @@ func (r *routeFlags) authorities() ([]byte, error) {
 	if r.caCert == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(r.caCert)
+	pem, err := readCapped(r.caCert, maxAuthorities)
 	if err != nil {
 		return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
 	}
