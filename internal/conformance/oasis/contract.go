@@ -112,7 +112,7 @@ func (f Files) read(named, name string) (data []byte, path string, err error) {
 		return data, named, tooLarge(err)
 	}
 	path = filepath.Join(f.Dir, name)
-	root, err := os.OpenRoot(f.Dir)
+	root, err := capped.OpenRoot(f.Dir)
 	if err != nil {
 		return nil, path, err
 	}

@@ -46,7 +46,7 @@ type entry struct {
 
 // openFolder lists the tree. The error wraps ErrTooLarge, or is what the system says.
 func openFolder(dir string) (*folder, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := capped.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the agent's folder: %w", err)
 	}
