@@ -137,7 +137,8 @@ func (f *folder) file(name string) ([]byte, error) {
 	return text, err
 }
 
-// within reports whether a name can be one of the folder: fs.ValidPath, but for names that are no UTF-8, which git keeps.
+// within reports whether a name can be one of the folder. Other than for fs.ValidPath it need not be UTF-8: git keeps
+// such names.
 func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
 
 // isDir reports whether a folder of that name is in the folder, be it by links that stay within.
