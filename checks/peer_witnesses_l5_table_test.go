@@ -165,6 +165,22 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
 			Says: []string{`peer witness "did:web:dan.example:agents:dan" does not count towards L5: its did:web has a path`}},
+		// a platform itself stands under the domain that it pays for, as its customers do
+		{Name: "platforms",
+			World: base + `  - {listing: dan, host: vercel.app, level: L4, witness: [ada]}
+  - {listing: eve, host: netlify.app, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L5, witness: [ada, dan, eve]}]
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "platform and customer",
+			World: base + `  - {listing: dan, host: vercel.app, level: L4, witness: [ada]}
+  - {listing: eve, host: eve.vercel.app, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L5, witness: [ada, dan, eve]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:6:3: notice: external-audit: audit-declared`,
+			Says: []string{`are not independent: both stand under vercel.app`}},
 		// the best three of four are found, whatever their order
 		{Name: "four",
 			World: base + `  - {listing: fox, level: L4, witness: [ada], legal_name: Ada Ltd}

@@ -263,7 +263,7 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
-		return a.failed(refuse(Unavailable, CodeHTTPStatus, "answered with the status %d, expected 200",
+		return a.failed(refuse(Absent, CodeHTTPStatus, "answered with the status %d, expected 200",
 			resp.StatusCode), false), nil
 	}
 	a.observation.Status = resp.StatusCode
