@@ -338,7 +338,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 // put writes a file, a new one where was is nil, or prints what it would write.
 func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte) error {
 	if o.dryRun {
-		if _, err := sys.Stdout.Write(text); err != nil {
+		if _, err := sys.Stdout.Write(listing.Escaped(text)); err != nil {
 			return err
 		}
 		return o.save(w)

@@ -541,7 +541,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 // put prints the entry, and writes the subject with it where that is asked for.
 func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 	if o.dryRun {
-		_, err := sys.Stdout.Write(signed)
+		_, err := sys.Stdout.Write(listing.Escaped(signed))
 		return err
 	}
 	to := o.out
