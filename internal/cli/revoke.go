@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -338,7 +339,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 // put writes a file, a new one where was is nil, or prints what it would write.
 func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte) error {
 	if o.dryRun {
-		if _, err := sys.Stdout.Write(listing.Escaped(text)); err != nil {
+		if _, err := sys.Stdout.Write(report.Escaped(text)); err != nil {
 			return err
 		}
 		return o.save(w)

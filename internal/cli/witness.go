@@ -25,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -541,7 +542,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 // put prints the entry, and writes the subject with it where that is asked for.
 func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 	if o.dryRun {
-		_, err := sys.Stdout.Write(listing.Escaped(signed))
+		_, err := sys.Stdout.Write(report.Escaped(signed))
 		return err
 	}
 	to := o.out

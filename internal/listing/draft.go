@@ -180,6 +180,9 @@ func quote(b *bytes.Buffer, s string) {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
+		case r == '[' &&
+			bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
+			b.WriteString(`\u005b`)
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
@@ -189,42 +192,17 @@ func quote(b *bytes.Buffer, s string) {
 			b.WriteString(`\t`)
 		case r == '\r':
 			b.WriteString(`\r`)
-		case !escape(b, r):
+		case !hidden(r):
 			b.WriteString(s[:size])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(b, `\u%04x`, r)
 		}
 		s = s[size:]
 	}
 	b.WriteByte('"')
-}
-
-// Escaped is a strict JSON text of the same value, in whose strings stand escapes where Text would write them.
-func Escaped(text []byte) []byte {
-	var b bytes.Buffer
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		if r < ' ' || !escape(&b, r) { // below a blank there are line breaks and tabs alone, and none in a string
-			b.Write(text[:size])
-		}
-		text = text[size:]
-	}
-	return b.Bytes()
-}
-
-// escape writes a character as an escape of JSON where it would not show as itself, and reports whether it did.
-func escape(b *bytes.Buffer, r rune) bool {
-	switch {
-	case r == '[' &&
-		bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
-		b.WriteString(`\u005b`)
-	case !hidden(r):
-		return false
-	case r > 0xffff:
-		high, low := utf16.EncodeRune(r)
-		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-	default:
-		fmt.Fprintf(b, `\u%04x`, r)
-	}
-	return true
 }
 
 // hidden reports whether a character controls, turns or breaks the text around it, or shows nothing.

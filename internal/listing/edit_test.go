@@ -82,18 +82,6 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-func TestEscaped(t *testing.T) {
-	for text, want := range map[string]string{
-		"{\r\n\t\"a\": \"é \\u202e\\n\"\n}":   "{\r\n\t\"a\": \"é \\u202e\\n\"\n}",
-		"{\"\u202ea\": [\"\u009b2J\u007f\"]}": `{"\u202ea": ["\u009b2J\u007f"]}`,
-		"[\"##[error]\", \"\U000e0041\\\\\"]": `["##\u005berror]", "\udb40\udc41\\"]`,
-	} {
-		if got := Escaped([]byte(text)); string(got) != want {
-			t.Errorf("Escaped(%q) = %s, want %s", text, got, want)
-		}
-	}
-}
-
 // FuzzEdit holds that an edit of a strict JSON text changes the one member and no other.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{pretty, `{}`, `{"a":1,"\u0061b":2}`, "{\"b\"\t:\n[1 , 2]}", `{"a":{"a":{}}}`} {
