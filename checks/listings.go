@@ -211,18 +211,25 @@ func (ls *listings) bySlug(slug string) []*Listed {
 func (ls *listings) byDID(folded string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, folded)) }
 
 // all are the listings, in path order once they were sorted.
-func (ls *listings) all() iter.Seq[*Listed] {
-	return func(yield func(*Listed) bool) {
-		for i := range ls.texts {
-			n := i
-			if ls.order != nil {
-				n = int(ls.order[i])
-			}
-			if p := ls.texts[n]; p != "" && !yield(p.unpack()) {
-				return
+func (ls *listings) all() iter.Seq[*Listed] { return ls.parts(1)[0] }
+
+// parts are all, in so many parts.
+func (ls *listings) parts(count int) []iter.Seq[*Listed] {
+	parts := make([]iter.Seq[*Listed], count)
+	for i := range parts {
+		parts[i] = func(yield func(*Listed) bool) {
+			for at := i * len(ls.texts) / count; at < (i+1)*len(ls.texts)/count; at++ {
+				n := at
+				if ls.order != nil {
+					n = int(ls.order[at])
+				}
+				if p := ls.texts[n]; p != "" && !yield(p.unpack()) {
+					return
+				}
 			}
 		}
 	}
+	return parts
 }
 
 // sort has all give path order, until the next is added.

@@ -2,8 +2,10 @@ package checks
 
 import (
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,6 +13,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -112,8 +115,8 @@ func neighbours(s *Subject) []neighbour {
 	return r.compareNames([]*Subject{s})[s] // a draft, which no range brings
 }
 
-// compareNames compares listings with all that stand and that the range adds, in one pass: what a million listings look
-// like is not kept.
+// compareNames compares listings with all that stand and that the range adds, in one pass, on all processors: what a
+// million listings look like is not kept.
 func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 	found := make(map[*Subject][]neighbour, len(subjects))
 	if len(subjects) == 0 {
@@ -121,35 +124,57 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 	}
 	mine := make([]lookAlike, len(subjects))
 	for i, s := range subjects {
-		found[s] = nil
 		mine[i] = look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
-	}
-	compare := func(other lookAlike) {
-		for i, s := range subjects {
-			from, to := 0, facets
-			if s.Modified() {
-				from, to = facetName, facetName+1
-			}
-			for facet := from; facet < to && other.path != s.Path && len(found[s]) < maxNeighbours; facet++ {
-				if resembles(mine[i].texts[facet], other.texts[facet]) {
-					found[s] = append(found[s], neighbour{facet, other.texts[facet].plain, other.path})
-					break
-				}
-			}
-		}
 	}
 	added := slices.DeleteFunc(r.landing(registry.KindListing), func(s *Subject) bool { return !s.Added() })
 	slices.SortStableFunc(added, func(a, b *Subject) int { return strings.Compare(a.Path, b.Path) })
-	for l := range r.Base.Listings() {
-		for ; len(added) > 0 && added[0].Path < l.Path; added = added[1:] {
-			compare(look(added[0].Path, added[0].Listing.Slug, added[0].Listing.Name, added[0].Listing.ToolDID))
+	others := r.Base.listings.parts(runtime.GOMAXPROCS(0))
+	others = append(others, func(yield func(*Listed) bool) {
+		for _, s := range added {
+			if !yield(condense(s.Path, s.Listing)) {
+				return
+			}
 		}
-		compare(look(l.Path, l.Slug, l.Name, l.ToolDID))
+	})
+	near := make([][][]neighbour, len(others)) // by part of the others, and by subject
+	var running sync.WaitGroup
+	var crashed crash.Carrier
+	for i, part := range others {
+		near[i] = make([][]neighbour, len(subjects))
+		running.Go(func() {
+			defer crashed.Catch(nil)
+			for l := range part {
+				compareName(near[i], subjects, mine, look(l.Path, l.Slug, l.Name, l.ToolDID))
+			}
+		})
 	}
-	for _, s := range added {
-		compare(look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID))
+	running.Wait()
+	crashed.Rethrow()
+	for i, s := range subjects {
+		var all []neighbour
+		for _, part := range near {
+			all = append(all, part[i]...)
+		}
+		slices.SortFunc(all, func(a, b neighbour) int { return strings.Compare(a.path, b.path) })
+		found[s] = all[:min(len(all), maxNeighbours)]
 	}
 	return found
+}
+
+// compareName notes another listing with each subject that looks like it and has not as many already as are named.
+func compareName(near [][]neighbour, subjects []*Subject, mine []lookAlike, other lookAlike) {
+	for i, s := range subjects {
+		from, to := 0, facets
+		if s.Modified() {
+			from, to = facetName, facetName+1
+		}
+		for facet := from; facet < to && other.path != s.Path && len(near[i]) < maxNeighbours; facet++ {
+			if resembles(mine[i].texts[facet], other.texts[facet]) {
+				near[i] = append(near[i], neighbour{facet, other.texts[facet].plain, other.path})
+				break
+			}
+		}
+	}
 }
 
 func look(path, slug, name, tool string) lookAlike {

@@ -34,6 +34,7 @@ type Repository struct {
 	store    *gitstore.Store
 	folders  folderCache
 	composed composed
+	texts    texts
 
 	mu      sync.Mutex
 	commits map[gitstore.ID]*commit
@@ -195,7 +196,14 @@ func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 		}
 		return text, nil
 	}
-	return r.object(id, gitstore.Blob, limit)
+	if text, ok := r.texts.take(id); ok {
+		return text, nil
+	}
+	text, err := r.object(id, gitstore.Blob, limit)
+	if err == nil {
+		r.texts.put(id, text)
+	}
+	return text, err
 }
 
 // CommitObject reads one commit as its bytes have it, for its signature.

@@ -88,6 +88,9 @@ func (o *spanFlags) baseOf(repo *registry.Repository) (commit, how string, err e
 			return commit, name, err
 		}
 	}
+	if _, err := repo.Resolve("HEAD"); err != nil {
+		return "", "", err
+	}
 	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
@@ -115,7 +118,7 @@ func readEvent(path string) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the event file: %w", err)
 	}
-	doc, err := strict.Parse("event", data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
+	doc, err := strict.Parse(path, data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
 	if err != nil {
 		return nil, fmt.Errorf("reading the event file: %w", err)
 	}

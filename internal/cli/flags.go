@@ -180,6 +180,9 @@ func (s *selectionFlags) check(offline bool) error {
 				"check %s needs the network, and --offline forbids it", id)
 		}
 	}
+	if !slices.ContainsFunc(s.known, s.selected) {
+		return usagef("leave fewer of them out", "--only and --skip leave no check to run")
+	}
 	return nil
 }
 

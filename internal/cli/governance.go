@@ -314,14 +314,14 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *regis
 		path = sys.Getenv("GITHUB_EVENT_PATH")
 	}
 	if path != "" {
+		const wanted = "give the event of a pull request, an object with the member pull_request"
 		event, err := readEvent(path)
 		if err != nil {
-			return 0, err
+			return 0, withFix(err, wanted)
 		}
 		pull, ok := strict.Member(event, "pull_request").(map[string]any)
 		if !ok {
-			return 0, usagef("give the event of a pull request, an object with the member pull_request",
-				"the event %s has no pull request", path)
+			return 0, usagef(wanted, "the event %s has no pull request", path)
 		}
 		p.Words = spec.NewWords("the pull request's body", strict.String(pull, "body"))
 		p.Opener = strict.String(pull, "user", "login")

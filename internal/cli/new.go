@@ -109,7 +109,7 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 	}
 	target, err := verify.ParseTarget(text, false)
 	if err != nil {
-		return usagef(verify.Forms, "%v", err)
+		return usagef(verify.Addresses, "%v", err)
 	}
 	target.ReceiptURI = o.receipt
 	more, err := o.members()

@@ -72,7 +72,7 @@ With --all it lists what is due and changes nothing.`),
 			}
 			defer w.close()
 			if o.all {
-				return o.due(c.Context(), sys.Stdout, w)
+				return o.due(c.Context(), sys, w)
 			}
 			return o.renew(c.Context(), sys, w, args[0])
 		},
@@ -88,7 +88,7 @@ With --all it lists what is due and changes nothing.`),
 }
 
 // due lists the current listings that expire soon, the first to expire first.
-func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) error {
+func (o *renewOptions) due(ctx context.Context, sys IO, w *workspace) error {
 	st, err := w.standing(ctx)
 	if err != nil {
 		return err
@@ -107,7 +107,10 @@ func (o *renewOptions) due(ctx context.Context, out io.Writer, w *workspace) err
 			left = "expired " + plain.Span(now.Sub(l.Expires)) + " ago"
 		}
 		slug := strings.TrimSuffix(strings.TrimPrefix(l.Path, registry.KindListing.Folder()+"/"), ".json")
-		fmt.Fprintf(out, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+	}
+	if len(due) == 0 {
+		fmt.Fprintf(sys.Stderr, "no listing ends within %s\n", plain.Span(o.within))
 	}
 	return nil
 }

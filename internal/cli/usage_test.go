@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 )
 
 // whole is what stands on stderr where the program could not run: pairs of an error and its fix.
@@ -142,6 +144,45 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		code := Main(nil, IO{Stdout: &told, Stderr: &told, Getenv: func(n string) string { return env[n] }})
 		if code != 2 || !strings.Contains(told.String(), "\n    fix: ") {
 			t.Errorf("input %s: exit status %d and\n%s", input, code, told.String())
+		}
+	}
+}
+
+// TestAdvice holds that the fix of a likely mistake is one that helps.
+func TestAdvice(t *testing.T) {
+	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
+	t.Chdir(w.Repo.Dir)
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unborn, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const noCommit = "not found: HEAD names refs/heads/main, which has no commit"
+	for _, c := range []struct {
+		args       []string
+		error, fix string
+	}{
+		{[]string{"check", "--repo", empty}, "not a git repository: it is no directory",
+			"name the directory of a clone"},
+		{[]string{"check", "--repo", unborn.Dir}, noCommit, "or fetch it"},
+		{[]string{"audit", "--repo", unborn.Dir}, noCommit, "or fetch it"},
+		{[]string{"check", "--only", "schema", "--skip", "schema"}, "leave no check to run", "leave fewer of them out"},
+		{[]string{"check", "--ca-cert", empty}, "no PEM certificate", "a PEM file with --ca-cert"},
+		{[]string{"governance", "--base", "main"}, "no OAP specification here", "name a clone of the specification"},
+		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", empty},
+			empty + ": not a directory", "name the profile's folder"},
+		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", "schemas"},
+			"schemas/provider-conformance-requirements.yaml: ", "name the profile's folder"},
+		{[]string{"new", "ab", "cd"}, "no target", "did:web:host[:path]\n"},
+	} {
+		var told bytes.Buffer
+		code := Main(c.args, IO{Stdout: &told, Stderr: &told, Getenv: noEnvironment})
+		failed, fix, _ := strings.Cut(told.String(), "\nfix: ")
+		if code != 2 || !strings.Contains(failed, c.error) || !strings.Contains(fix, c.fix) {
+			t.Errorf("%q: exit status %d, want 2, %q and %q\n%s", c.args, code, c.error, c.fix, told.String())
 		}
 	}
 }

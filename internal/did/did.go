@@ -51,7 +51,9 @@ func Parse(s string) (DID, error) {
 }
 
 func isMethod(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 }
 
 // isID holds for colon-separated parts of which only the last must not be empty.
@@ -121,8 +123,10 @@ func isLabel(s string) bool {
 
 // isNumber holds for a last label by which URL parsers take the whole host for an IPv4 address.
 func isNumber(label string) bool {
-	hex, ok := strings.CutPrefix(label, "0x")
-	return ok && strings.Trim(hex, "0123456789abcdef") == "" || label != "" && strings.Trim(label, "0123456789") == ""
+	if hex, ok := strings.CutPrefix(label, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return label != "" && !strings.ContainsFunc(label, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 func checkHost(host string) error {

@@ -10,7 +10,7 @@ import (
 // roots are the system's, which are read once, as by crypto/x509.
 var roots = sync.OnceValues(systemRoots)
 
-// Roots is the pool of the system's certificate authorities and those of a PEM bundle.
+// Roots is the pool of the system's certificate authorities and those of a PEM bundle, where that is not nil.
 //
 // On Unix but macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable
 // that some earlier step of a workflow set must not decide what a gate trusts, so the files are read here.
@@ -30,7 +30,7 @@ func Roots(more []byte) (*x509.CertPool, error) {
 }
 
 func addRoots(pool *x509.CertPool, more []byte) error {
-	if len(more) > 0 && !pool.AppendCertsFromPEM(more) {
+	if more != nil && !pool.AppendCertsFromPEM(more) {
 		return errors.New("reading CA certificates: no PEM certificate in them")
 	}
 	return nil

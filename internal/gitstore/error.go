@@ -3,6 +3,7 @@ package gitstore
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 )
 
 // Error is every error of this package.
@@ -22,6 +23,9 @@ func (e *Error) Error() string {
 
 // Fix is Remedy, or what can be said of the kind of error.
 func (e *Error) Fix() string {
+	if errors.Is(e.Err, fs.ErrPermission) {
+		return "let the user who runs oap-gate read it"
+	}
 	for _, known := range []struct {
 		kind error
 		fix  string

@@ -28,8 +28,15 @@ func find(dir string) (location, error) {
 	if err != nil {
 		return location{}, err
 	}
-	if _, err := os.Stat(abs); err != nil {
+	info, err := os.Stat(abs)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
 		return location{}, fmt.Errorf("%w: %w", ErrNotRepository, err)
+	}
+	if _, err := os.Lstat(filepath.Join(abs, ".git", "HEAD")); errors.Is(err, fs.ErrPermission) {
+		return location{}, err
 	}
 	for at := abs; ; at = filepath.Dir(at) {
 		loc, err := workTree(at)

@@ -26,11 +26,15 @@ func (s *Store) HasRef(name string) bool {
 
 // ref follows a full ref name to an id.
 func (s *Store) ref(name string) (ID, error) {
+	asked := name
 	for range maxSymbolic + 1 {
 		if err := checkRefName(name); err != nil {
 			return ID{}, err
 		}
 		id, next, err := s.readRef(name)
+		if err == ErrNotFound && name != asked {
+			err = fmt.Errorf("%w: %s names %s, which has no commit", ErrNotFound, asked, name)
+		}
 		if err != nil || next == "" {
 			return id, err
 		}

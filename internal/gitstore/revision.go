@@ -74,6 +74,7 @@ func (s *Store) base(name string) (ID, error) {
 	if name == "" || name[0] == '-' {
 		return ID{}, fmt.Errorf("%w: want an id or the name of a ref", ErrName)
 	}
+	missing := ErrNotFound
 	for _, rule := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s",
 		"refs/remotes/%s/HEAD"} {
 		id, err := s.ref(strings.Replace(rule, "%s", name, 1))
@@ -83,11 +84,14 @@ func (s *Store) base(name string) (ID, error) {
 		if !errors.Is(err, ErrNotFound) {
 			return id, err
 		}
+		if err != ErrNotFound {
+			missing = err
+		}
 	}
 	if len(lower) >= minAbbrev && len(lower) < 2*s.idSize && strings.Trim(lower, "0123456789abcdef") == "" {
 		return s.abbreviated(lower)
 	}
-	return ID{}, ErrNotFound
+	return ID{}, missing
 }
 
 // abbreviated is the one object whose id begins with the digits.

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -342,6 +343,32 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("no directory", func(t *testing.T) {
 		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository,
 			"name the directory of a clone")
+	})
+	t.Run("a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, second(Open(file)), ErrNotRepository, "name the directory of a clone")
+	})
+	t.Run("what may not be read", func(t *testing.T) {
+		for _, part := range []string{"", ".git", ".git/objects", ".git/config"} {
+			c := newClone(t)
+			if err := os.Chmod(filepath.Join(c.Dir, part), 0); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(c.Dir)
+			if err := os.Chmod(filepath.Join(c.Dir, part), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err == nil {
+				t.Skip("this user reads all, and nothing was seen")
+			}
+			wantError(t, err, fs.ErrPermission, "")
+			if fix := err.(*Error).Fix(); fix != "let the user who runs oap-gate read it" {
+				t.Errorf("%q: fix %q", part, fix)
+			}
+		}
 	})
 	t.Run("a .git file that leads nowhere", func(t *testing.T) {
 		for _, text := range []string{"gitdir: /absent\n", "gitdir: \n", "x", "", "gitdir: a\nb", "gitdir: \x00"} {

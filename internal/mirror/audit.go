@@ -64,6 +64,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if cfg.Spool.File != nil {
 		rep.Results.Spool(cfg.Spool, catalogue())
 	}
+	defer repo.KeepTexts(maxTexts)()
 	if err := a.walk(); err != nil {
 		return nil, err
 	}
@@ -83,6 +84,9 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	}
 	return rep, nil
 }
+
+// maxTexts is how many bytes of records are kept between the history and the head: some 100,000 listings.
+const maxTexts = 80 << 20
 
 // NewReport is an empty report of an audit.
 func NewReport(src evidence.Source, cfg gate.Config) *verdict.Report {

@@ -89,7 +89,7 @@ func newHistory(r *Counted) *historyView {
 	if r.History == nil {
 		return nil
 	}
-	v := &historyView{History: r.History, Age: duration(r.EvaluatedAt.Sub(r.History.HeadTime)),
+	v := &historyView{History: r.History, Age: sinceHead(r.Report),
 		Verified: noted(r.Report, r.History.Checkpoint)}
 	left := historyRoom / 2
 	for _, peer := range r.History.Peers {

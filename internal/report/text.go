@@ -181,6 +181,13 @@ func headAge(r *verdict.Report) string {
 	if r.History == nil || r.History.HeadTime.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(", of %s, %s before this run", r.History.HeadTime.UTC().Format("2006-01-02T15:04:05Z"),
-		duration(r.EvaluatedAt.Sub(r.History.HeadTime)))
+	return ", of " + r.History.HeadTime.UTC().Format("2006-01-02T15:04:05Z") + ", " + sinceHead(r)
+}
+
+func sinceHead(r *verdict.Report) string {
+	age := r.EvaluatedAt.Sub(r.History.HeadTime)
+	if age < 0 {
+		return duration(-age) + " ahead of this run"
+	}
+	return duration(age) + " before this run"
 }

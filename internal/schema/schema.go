@@ -78,8 +78,9 @@ func (s *Schema) Members() []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
-// Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword: nil
-// where it is valid, else at most 100. It does not change root.
+// Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once: nil
+// where it is valid, else at most 100; where there are more, the last tells how many keywords failed besides those
+// before it. It does not change root.
 func (s *Schema) Validate(root any) []Violation {
 	if s.fast != nil && s.fast.valid(root) {
 		return nil

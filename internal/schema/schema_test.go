@@ -232,9 +232,23 @@ func TestCostIsBounded(t *testing.T) {
 }
 
 func TestManyViolations(t *testing.T) {
-	v := Builtin("listing").Validate(map[string]any{"categories": make([]any, 1000)})
-	if len(v) != maxViolations || v[len(v)-1].Message != "has 910 more violations" {
-		t.Errorf("%d violations, the last %v", len(v), v[len(v)-1])
+	twice := compileText(t, `{"allOf":[{"items":{"type":"string"}},{"items":{"type":"string"}}]}`)
+	for _, c := range []struct {
+		s    *Schema
+		root any
+		want int
+		last string
+	}{
+		{Builtin("listing"), map[string]any{"categories": make([]any, 1000)}, 100, "has 910 more violations"},
+		{twice, make([]any, 100), 100, "is null, a string is required"},
+		{twice, make([]any, 101), 100, "has 103 more violations"},
+	} {
+		for range 3 {
+			v := c.s.Validate(c.root)
+			if len(v) != c.want || v[len(v)-1].Message != c.last {
+				t.Errorf("%d violations, the last %v; want %d and %q", len(v), v[len(v)-1], c.want, c.last)
+			}
+		}
 	}
 }
 

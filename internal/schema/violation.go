@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// maxViolations caps what is told of one document; where there are more, the last says how many.
+// maxViolations caps what is told of one document.
 const maxViolations = 100
 
 // violations makes an error of the library into violations. Its messages are not used: they are of several
@@ -24,29 +24,41 @@ const maxViolations = 100
 func (s *Schema) violations(root any, err error) []Violation {
 	l := list{raw: s.raw, root: root}
 	l.add(err.(*library.ValidationError))
-	slices.SortFunc(l.found, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword),
-			cmp.Compare(a.Message, b.Message))
-	})
-	found := slices.Compact(l.found)
-	if more := len(found) - maxViolations + 1; more > 1 {
-		found = append(found[:maxViolations-1:maxViolations-1],
-			Violation{Message: fmt.Sprintf("has %d more violations", more)})
+	if len(l.first) <= maxViolations {
+		return l.first
 	}
-	return found
+	told := l.first[: maxViolations-1 : maxViolations-1]
+	return append(told, Violation{Message: fmt.Sprintf("has %d more violations", l.count-len(told))})
 }
 
 type list struct {
 	raw   map[string]any // subschemas by pointer
 	root  any
-	found []Violation
+	first []Violation // sorted, each once, one more than is told: a record of 64 KiB can have 32,000
+	count int
+}
+
+// put adds a violation, whose message is asked for only where it may be among the first.
+func (l *list) put(at, keyword string, message func() string) {
+	l.count++
+	v := Violation{Pointer: at, Keyword: keyword}
+	if len(l.first) > maxViolations && v.compare(l.first[maxViolations]) > 0 {
+		return
+	}
+	v.Message = message()
+	if i, found := slices.BinarySearchFunc(l.first, v, Violation.compare); !found {
+		l.first = slices.Insert(l.first, i, v)
+		l.first = l.first[:min(len(l.first), maxViolations+1)]
+	}
+}
+
+func (v Violation) compare(other Violation) int {
+	return cmp.Or(strings.Compare(v.Pointer, other.Pointer), strings.Compare(v.Keyword, other.Keyword),
+		strings.Compare(v.Message, other.Message))
 }
 
 func (l *list) add(e *library.ValidationError) {
 	at := pointer(e.InstanceLocation)
-	put := func(keyword, message string, args ...any) {
-		l.found = append(l.found, Violation{at, keyword, fmt.Sprintf(message, args...)})
-	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range e.Causes {
@@ -54,99 +66,99 @@ func (l *list) add(e *library.ValidationError) {
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			put("required", "has no %s, which is required", quote(name))
+			l.put(at, "required", func() string { return "has no " + quote(name) + ", which is required" })
 		}
 	case *kind.AdditionalProperties:
-		parent := at
 		for _, name := range k.Properties {
-			at = parent + "/" + strict.Escape(name)
-			put("additionalProperties", "%s is no member that is allowed here", quote(name))
+			l.put(at+"/"+strict.Escape(name), "additionalProperties",
+				func() string { return quote(name) + " is no member that is allowed here" })
 		}
 	case *kind.PropertyNames:
-		at = l.member(at, k.Property)
-		put("propertyNames", "%s is no name that a member may have here", quote(k.Property))
+		l.put(l.member(at, k.Property), "propertyNames",
+			func() string { return quote(k.Property) + " is no name that a member may have here" })
 	case *kind.Dependency:
 		l.dependency(at, "dependencies", k.Prop, k.Missing)
 	case *kind.DependentRequired:
 		l.dependency(at, "dependentRequired", k.Prop, k.Missing)
 	case *kind.FalseSchema:
-		put(falseKeyword(e.SchemaURL), "is not allowed here")
+		l.put(at, falseKeyword(e.SchemaURL), func() string { return "is not allowed here" })
 	case *kind.Not:
-		put("not", "%s is what must not stand here%s", l.show(e.InstanceLocation), l.forbidden(e.SchemaURL))
+		l.put(at, "not", func() string {
+			return show(lookup(l.root, at)) + " is what must not stand here" + l.forbidden(e.SchemaURL)
+		})
 	default:
-		keyword, message := scalar(k)
-		put(keyword, "%s", message)
+		l.put(at, strings.Join(k.KeywordPath(), ""), func() string { return scalar(k) })
 	}
 }
 
 func (l *list) dependency(at, keyword, name string, missing []string) {
 	for _, m := range missing {
-		l.found = append(l.found,
-			Violation{at, keyword, fmt.Sprintf("has %s and no %s, which is then required", quote(name), quote(m))})
+		l.put(at, keyword,
+			func() string { return "has " + quote(name) + " and no " + quote(m) + ", which is then required" })
 	}
 }
 
 // scalar tells of the kinds that concern one value and need nothing but themselves.
-func scalar(k library.ErrorKind) (keyword, message string) {
+func scalar(k library.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
-		return "type", fmt.Sprintf("is %s, %s is required", withArticle(k.Got), either(k.Want))
+		return fmt.Sprintf("is %s, %s is required", withArticle(k.Got), either(k.Want))
 	case *kind.Const:
-		return "const", fmt.Sprintf("%s is not %s", show(k.Got), show(k.Want))
+		return fmt.Sprintf("%s is not %s", show(k.Got), show(k.Want))
 	case *kind.Enum:
-		return "enum", fmt.Sprintf("%s is none of %s", show(k.Got), oneOf(k.Want))
+		return fmt.Sprintf("%s is none of %s", show(k.Got), oneOf(k.Want))
 	case *kind.Format:
-		return "format", fmt.Sprintf("%s is no %s: %s is required", show(k.Got), k.Want, formats[k.Want].wants)
+		return fmt.Sprintf("%s is no %s: %s is required", show(k.Got), k.Want, formats[k.Want].wants)
 	case *kind.Pattern:
-		return "pattern", fmt.Sprintf("%s does not match %s", show(k.Got), showPattern(k.Want))
+		return fmt.Sprintf("%s does not match %s", show(k.Got), showPattern(k.Want))
 	case *kind.MinLength:
-		return "minLength", fmt.Sprintf("is %s long, at least %d %s required", plain.Count(k.Got, "character"), k.Want,
+		return fmt.Sprintf("is %s long, at least %d %s required", plain.Count(k.Got, "character"), k.Want,
 			are(k.Want))
 	case *kind.MaxLength:
-		return "maxLength", fmt.Sprintf("is %s long, at most %d %s allowed", plain.Count(k.Got, "character"), k.Want,
+		return fmt.Sprintf("is %s long, at most %d %s allowed", plain.Count(k.Got, "character"), k.Want,
 			are(k.Want))
 	case *kind.MinItems:
-		return "minItems", fmt.Sprintf("has %s, at least %d %s required",
+		return fmt.Sprintf("has %s, at least %d %s required",
 			plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MaxItems:
-		return "maxItems", fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "item"), k.Want, are(k.Want))
+		return fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "item"), k.Want, are(k.Want))
 	case *kind.MinProperties:
-		return "minProperties", fmt.Sprintf("has %s, at least %d %s required", plain.Count(k.Got, "member"), k.Want,
+		return fmt.Sprintf("has %s, at least %d %s required", plain.Count(k.Got, "member"), k.Want,
 			are(k.Want))
 	case *kind.MaxProperties:
-		return "maxProperties", fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "member"), k.Want,
+		return fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "member"), k.Want,
 			are(k.Want))
 	case *kind.UniqueItems:
-		return "uniqueItems", fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0],
+		return fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0],
 			k.Duplicates[1])
 	case *kind.Minimum:
-		return "minimum", fmt.Sprintf("is %s, at least %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s, at least %s is required", number(k.Got), number(k.Want))
 	case *kind.Maximum:
-		return "maximum", fmt.Sprintf("is %s, at most %s is allowed", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s, at most %s is allowed", number(k.Got), number(k.Want))
 	case *kind.ExclusiveMinimum:
-		return "exclusiveMinimum", fmt.Sprintf("is %s, more than %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s, more than %s is required", number(k.Got), number(k.Want))
 	case *kind.ExclusiveMaximum:
-		return "exclusiveMaximum", fmt.Sprintf("is %s, less than %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s, less than %s is required", number(k.Got), number(k.Want))
 	case *kind.MultipleOf:
-		return "multipleOf", fmt.Sprintf("is %s, a multiple of %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s, a multiple of %s is required", number(k.Got), number(k.Want))
 	case *kind.Contains:
-		return "contains", "has no item of the kind that is required"
+		return "has no item of the kind that is required"
 	case *kind.MinContains:
-		return "minContains", fmt.Sprintf("has %s of the kind that is required, at least %d %s",
+		return fmt.Sprintf("has %s of the kind that is required, at least %d %s",
 			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.MaxContains:
-		return "maxContains", fmt.Sprintf("has %s of a kind of which at most %d %s allowed",
+		return fmt.Sprintf("has %s of a kind of which at most %d %s allowed",
 			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
 	case *kind.AnyOf:
-		return "anyOf", "fits none of the forms that are allowed"
+		return "fits none of the forms that are allowed"
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
-			return "oneOf", fmt.Sprintf("fits forms %d and %d, exactly one is allowed", k.Subschemas[0],
+			return fmt.Sprintf("fits forms %d and %d, exactly one is allowed", k.Subschemas[0],
 				k.Subschemas[1])
 		}
-		return "oneOf", "fits none of the forms that are allowed"
+		return "fits none of the forms that are allowed"
 	}
-	return "", "is not a value that JSON can hold"
+	return "is not a value that JSON can hold"
 }
 
 // member is the pointer to a member whose name is at fault. The library gives the object's place in a slice
@@ -164,8 +176,6 @@ func lookup(v any, pointer string) any {
 	found, _ := plain.Value(v, pointer)
 	return found
 }
-
-func (l *list) show(location []string) string { return show(lookup(l.root, pointer(location))) }
 
 // forbidden tells of the subschema under not, where it is a pattern.
 func (l *list) forbidden(schemaURL string) string {

@@ -27,8 +27,8 @@ const (
 
 var (
 	// ErrNoSpecification means that what is to be judged is no repository of the specification.
-	ErrNoSpecification = errors.New("no OAP specification here: neither base nor head has rfcs/ beside schemas/ " +
-		"or spec/")
+	ErrNoSpecification = remedy.Errorf("name a clone of the specification with --repo; a registry is judged by "+
+		"oap-gate check", "no OAP specification here: neither base nor head has rfcs/ beside schemas/ or spec/")
 	// ErrLimit: a proposal changes more than is looked at.
 	ErrLimit = errors.New("over the limit")
 )

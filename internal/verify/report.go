@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,7 +122,7 @@ var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FA
 // for a terminal made harmless.
 func (r *Report) Text(terminal, color bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, as of %s\n", plain.Line(r.Target), stamp(r.Timestamp))
+	fmt.Fprintf(&b, "%s, as of %s\n", cmp.Or(plain.Line(r.Target), "the documents at hand"), stamp(r.Timestamp))
 	if r.Registry != nil && r.Registry.Chosen != "" {
 		fmt.Fprintf(&b, "registry: %s\n", plain.Line(r.Registry.Chosen))
 	}

@@ -36,9 +36,11 @@ func (t Target) Subject() string { return "target:" + t.Text }
 // ErrForm means that a text is none of the forms of a target; Forms shows them.
 var ErrForm = errors.New("no target")
 
-// Forms are those of a target.
-const Forms = "a target is https://host[/path], https://host/….json (a Manifest's URL), did:web:host[:path], " +
-	"or, with --registry DIR, the slug of a listing there"
+// Addresses are the forms of a target that name no clone's listing, Forms are all.
+const (
+	Addresses = "a target is https://host[/path], https://host/….json (a Manifest's URL), did:web:host[:path]"
+	Forms     = Addresses + ", or, with --registry DIR, the slug of a listing there"
+)
 
 // wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).
 const wellKnown = "/.well-known/oap-tool.json"

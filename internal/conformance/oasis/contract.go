@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
@@ -83,8 +84,8 @@ func Read(f Files) (*Contract, error) {
 	yamlText, path, err := f.read(f.Requirements, RequirementsFile)
 	c.path = path
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, err
+	case notThere(err):
+		return nil, fmt.Errorf("%s: %w", path, err)
 	case err != nil:
 		c.unreadable(strict.Pos{Path: path}, "", "%v", err)
 	default:
@@ -92,8 +93,8 @@ func Read(f Files) (*Contract, error) {
 	}
 	text, path, err := f.read(f.Schema, ContractFile)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, err
+	case notThere(err):
+		return nil, fmt.Errorf("%s: %w", path, err)
 	case err != nil:
 		c.unreadable(strict.Pos{Path: path}, "", "%v", err)
 	case strings.EqualFold(filepath.Ext(path), ".md"):
@@ -103,6 +104,11 @@ func Read(f Files) (*Contract, error) {
 	}
 	c.hold()
 	return c, nil
+}
+
+// notThere tells that no file has the name, or a file that of the folder.
+func notThere(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // read reads a file that is named, else the one of the folder, out of which no link leads.

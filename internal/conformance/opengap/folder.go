@@ -106,7 +106,7 @@ var errNotPlain = errors.New("it is no plain file")
 // file gives the text of a file of the folder. A link is followed where it stays within. The error is fs.ErrNotExist,
 // errNotPlain, capped.ErrTooLarge, ErrTooLarge for the whole folder, or what the system says.
 func (f *folder) file(name string) ([]byte, error) {
-	if !fs.ValidPath(name) {
+	if !within(name) {
 		return nil, fs.ErrNotExist
 	}
 	if f.reads++; f.reads > maxReads {
@@ -137,6 +137,10 @@ func (f *folder) file(name string) ([]byte, error) {
 	return text, err
 }
 
+// within reports whether a name can be one of the folder. Other than for fs.ValidPath it need not be UTF-8: git keeps
+// such names.
+func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
+
 // isDir reports whether a folder of that name is in the folder, be it by links that stay within.
 func (f *folder) isDir(name string) bool {
 	info := f.stat(name)
@@ -150,7 +154,7 @@ func (f *folder) isFile(name string) bool {
 }
 
 func (f *folder) stat(name string) fs.FileInfo {
-	if !fs.ValidPath(name) {
+	if !within(name) {
 		return nil
 	}
 	info, err := f.root.Stat(name)

@@ -303,6 +303,19 @@ func TestPackages(t *testing.T) {
 	})
 }
 
+func TestNamesThatAreNoUTF8(t *testing.T) {
+	if err := os.WriteFile(filepath.Join(t.TempDir(), "\xe9"), nil, 0o600); err != nil {
+		t.Skip("this file system takes no such name: ", err)
+	}
+	try(t, agent04, []row{
+		{"skill", files{"skills/caf\xe9.py": "x = 1\n"},
+			[]string{"skills/caf\xe9.py gap-skills no-skill", "skills/caf\xe9.py gap-tests no-test"}},
+		{"package", files{"skills/caf\xe9/__init__.py": "x = (\n"},
+			[]string{"skills/caf\xe9/__init__.py gap-tests no-test",
+				"skills/caf\xe9/__init__.py:1 gap-skills not-python"}},
+	})
+}
+
 func TestOutside(t *testing.T) {
 	try(t, agent04, []row{
 		{"above", more("skills: {path: ../skills}\n"), []string{"agent.yaml:8 gap-outside path-outside"}},
