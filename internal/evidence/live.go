@@ -87,6 +87,7 @@ func (p byProtocol) Observe(ctx context.Context, r Request) Observation {
 type entry struct {
 	done        chan struct{}
 	observation Observation
+	cut         bool // by the context of who asked, which says nothing to others
 }
 
 // NewLive makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
@@ -139,33 +140,48 @@ func (l *Live) Close() { l.web.routes.close() }
 // Now is the time by which dates are judged.
 func (l *Live) Now() time.Time { return l.now }
 
-// Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable.
+// Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable for its own
+// caller alone.
 func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	r = r.canonical()
-	l.mu.Lock()
-	e, known := l.entries[r]
-	if !known {
-		e = &entry{done: make(chan struct{})}
-		l.entries[r] = e
-	}
-	l.mu.Unlock()
-	if !known {
-		l.progress.add(0, 1)
-		e.observation = l.layers.Observe(ctx, r)
-		close(e.done)
-		l.progress.add(1, 0)
-		return e.observation
-	}
-	select {
-	case <-e.done:
-	case <-ctx.Done():
+	for {
+		l.mu.Lock()
+		e, known := l.entries[r]
+		if !known {
+			e = &entry{done: make(chan struct{})}
+			l.entries[r] = e
+		}
+		l.mu.Unlock()
+		if !known {
+			return l.observe(ctx, r, e)
+		}
 		select {
-		case <-e.done: // both hold: what was observed counts
-		default:
-			refused, _ := classify(ctx, ctx.Err())
-			return refused.observation(r)
+		case <-e.done:
+		case <-ctx.Done():
+			select {
+			case <-e.done: // both hold: what was observed counts
+			default:
+				refused, _ := classify(ctx, ctx.Err())
+				return refused.observation(r)
+			}
+		}
+		if !e.cut || ctx.Err() != nil {
+			return e.observation
 		}
 	}
+}
+
+// observe makes the observation of an entry.
+func (l *Live) observe(ctx context.Context, r Request, e *entry) Observation {
+	l.progress.add(0, 1)
+	e.observation = l.layers.Observe(ctx, r)
+	if e.cut = ctx.Err() != nil && e.observation.Code == CodeBudget; e.cut {
+		l.mu.Lock()
+		delete(l.entries, r)
+		l.mu.Unlock()
+	}
+	close(e.done)
+	l.progress.add(1, 0)
 	return e.observation
 }
 
