@@ -155,7 +155,7 @@ func describe(err error) (message, fix string) {
 	case errors.Is(err, errInterrupted):
 		fix = "run it again"
 	case errors.Is(err, gate.ErrNoRegistry):
-		fix = "name the clone with --repo"
+		fix = "name the clone with --repo; a new registry begins with implementations/.gitkeep"
 	case errors.Is(err, verdict.ErrFile):
 		fix = "free space there, or name another folder for temporary files with TMPDIR"
 	case errors.Is(err, gate.ErrEmptyRange):
