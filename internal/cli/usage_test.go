@@ -177,6 +177,8 @@ func TestAdvice(t *testing.T) {
 			empty + ": not a directory", "name the profile's folder"},
 		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", "schemas"},
 			"schemas/provider-conformance-requirements.yaml: ", "name the profile's folder"},
+		{[]string{"audit", "registry"}, "takes no argument", "a clone is named with --repo DIR"},
+		{[]string{"verify", "./receipt.json"}, "no target", "--receipt FILE"},
 		{[]string{"new", "ab", "cd"}, "no target", "did:web:host[:path]\n"},
 	} {
 		var told bytes.Buffer
