@@ -70,7 +70,7 @@ var layout = &Check{
 // IsDevice reports whether a slug is the name of a device on some systems, where no clone could hold its file.
 func IsDevice(slug string) bool { return deviceName().MatchString(slug) }
 
-var deviceName = plain.Pattern(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+var deviceName = plain.Pattern(`^(con|conin\$|conout\$|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
