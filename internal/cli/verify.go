@@ -494,7 +494,7 @@ const (
 
 // one verifies one target. The error is one that leaves no target verified.
 func (v *verification) one(ctx context.Context, shares *evidence.Shares, t verify.Target) (*verify.Report, error) {
-	share := shares.Share(v.budget)
+	share := shares.Share(t.Subject(), v.budget)
 	defer share.Close()
 	r, err := verify.Verify(ctx, share, t, &v.cfg)
 	if errors.Is(err, verify.ErrNotListed) {
