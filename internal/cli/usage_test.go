@@ -177,6 +177,8 @@ func TestAdvice(t *testing.T) {
 			empty + ": not a directory", "name the profile's folder"},
 		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", "schemas"},
 			"schemas/provider-conformance-requirements.yaml: ", "name the profile's folder"},
+		{[]string{"mirror", "https://git.example/registry", "."}, "is a clone", "name another folder"},
+		{[]string{"mirror", "https://git.example/registry", ".git"}, "is a clone", "oap-gate audit --repo DIR"},
 		{[]string{"audit", "registry"}, "takes no argument", "a clone is named with --repo DIR"},
 		{[]string{"verify", "./receipt.json"}, "no target", "--receipt FILE"},
 		{[]string{"new", "ab", "cd"}, "no target", "did:web:host[:path]\n"},
