@@ -353,7 +353,7 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 	for _, text := range flags.Targets {
 		t, err := verify.ParseTarget(text, v.cfg.Clone != nil)
 		if err != nil {
-			return usagef(verify.Forms, "%v", err)
+			return usagef(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
 		}
 		v.targets = append(v.targets, t)
 	}

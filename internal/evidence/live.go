@@ -94,10 +94,6 @@ type entry struct {
 // read before the first connection, and nothing is sent before the first request.
 func NewLive(o LiveOptions) (*Live, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 32), cmp.Or(o.PerHost, 4)
-	dialer, err := newDialer(o)
-	if err != nil {
-		return nil, err
-	}
 	rdapURL, err := operatorURL(o.RDAPURL, "http", "https")
 	if err != nil {
 		return nil, fmt.Errorf("reading RDAP URL: %w", err)
@@ -110,7 +106,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading server URL: %w", err)
 	}
-	routes, err := newRoutes(o, dialer, rdapURL, serverURL)
+	routes, err := newRoutes(o, rdapURL, serverURL)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +122,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 		HTTPS: https{l.web},
 		Named: named{l.web},
 		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
-		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: dialer, named: server},
+		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: routes.dialer, named: server},
 	}
 	if store != nil {
 		below = &cacheFirst{store, &limits.quota, below}
