@@ -31,7 +31,7 @@ func portable(r *Run) verdict.Outcome {
 	var out verdict.Outcome
 	hidden := 0
 	for _, c := range newGovernance(r.Range) {
-		code, message := "", ""
+		code, message, fix := "", "", "choose another name"
 		if at := strings.IndexAny(c.Path, `\:*?"<>|`); at >= 0 {
 			code = "path-character"
 			message = fmt.Sprintf("%q holds %q, which some systems allow in no name", c.Path, c.Path[at:at+1])
@@ -39,13 +39,15 @@ func portable(r *Run) verdict.Outcome {
 			code = "device-name"
 			message = fmt.Sprintf("%q is the name of a device on some systems, where no clone could hold %q", part,
 				c.Path)
+		} else if c.Head.Mode == registry.ModeTree {
+			code, message, fix = "empty-folder", noClone(c.Path), "leave it out, or put a file into it"
 		}
 		switch {
 		case code == "":
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
-			out.Errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).WithFix("choose another name")
+			out.Errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).WithFix("%s", fix)
 		}
 	}
 	if hidden > 0 {
@@ -54,6 +56,11 @@ func portable(r *Run) verdict.Outcome {
 			WithFix("choose other names")
 	}
 	return out
+}
+
+// noClone is the message of an empty folder: what a clone commits is without it, and so would take it away.
+func noClone(path string) string {
+	return fmt.Sprintf("%q is an empty folder, which no clone keeps", path)
 }
 
 // device is the first part of a path that is the name of a device, with or without an extension; empty: none.

@@ -40,6 +40,8 @@ var layout = &Check{
 		{"file-mode", "the file is a symbolic link, executable or a submodule",
 			"replace it by a plain file of mode 100644"},
 		{"folder-mode", "a data folder is no folder", "make it a folder of plain files"},
+		{"empty-folder", "a folder holds nothing, so that no clone keeps it and each that commits takes it away",
+			"leave it out, or put a file into it"},
 		{"slug-mismatch", "slug is not the one that the file's name says",
 			"set slug to the file's name, or rename the file"},
 		{"revocation-name", "revoked_receipt_sha256 is not the hash in the file's name",
@@ -68,13 +70,17 @@ var layout = &Check{
 // IsDevice reports whether a slug is the name of a device on some systems, where no clone could hold its file.
 func IsDevice(slug string) bool { return deviceName().MatchString(slug) }
 
-var deviceName = plain.Pattern(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+var deviceName = plain.Pattern(`^(con|conin\$|conout\$|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
 func place(s *Subject, right string) []verdict.Finding {
 	var out verdict.Outcome
 	if s.Path == s.Kind.Folder() {
+		if s.Record.Entry.Mode == registry.ModeTree {
+			out.Errorf(s, "", "empty-folder", "%s", noClone(s.Path)).WithFix("leave it out, or put a .gitkeep into it")
+			return out.Findings
+		}
 		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path,
 			uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
 			WithFix("make %s a folder of plain files", s.Path)
@@ -206,7 +212,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		}
 		standing := unmendable(s)
 		for i, f := range out.Findings {
-			if standing[f.Pointer] || f.Code == "file-mode" {
+			if standing[f.Pointer] || f.Code == "file-mode" || f.Code == "misplaced-file" {
 				out.Findings[i].Severity = verdict.Warning
 				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
 			}

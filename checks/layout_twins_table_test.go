@@ -124,6 +124,24 @@ docs/a\b.md: warning: append-only: governance`},
 docs/Aux .txt: error: layout: device-name
 docs/Aux .txt: warning: append-only: governance`,
 			Says: []string{`"Aux .txt" is the name of a device on some systems`}},
+		{Name: "device of a console", World: `pr: [{write: "docs/CONIN$", text: one}, {write: docs/conout$.md, text: one}]`,
+			Want: `
+docs/CONIN$: error: layout: device-name
+docs/conout$.md: error: layout: device-name
+docs/CONIN$: warning: append-only: governance`},
+		// a folder that no clone keeps: each that commits would take it away, a governance file beside its records
+		{Name: "empty folder", World: `pr: [{write: docs/empty/}]`,
+			Want: `
+docs/empty: error: layout: empty-folder
+docs/empty: warning: append-only: governance`,
+			Says: []string{`docs/empty: error: layout: "docs/empty" is an empty folder, which no clone keeps`}},
+		{Name: "empty data folder", World: `pr: [{remove: peer-witnesses/.gitkeep}, {write: peer-witnesses/}]`,
+			Want: `peer-witnesses: error: layout: empty-folder`},
+		{Name: "empty folder taken away",
+			World: `base: [{write: docs/empty/}]
+pr: [{remove: docs/empty/}]
+`,
+			Want: `docs/empty: warning: append-only: governance`},
 		// one that stands may be changed; names near by are sound
 		{Name: "colon stood",
 			World: `base: [{write: "docs/a:b.md", text: one}]

@@ -58,13 +58,18 @@ func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: entry %d: %w", errIndex, len(entries), err)
 		}
-		if n := len(entries); n > 0 && (entries[n-1].path > e.path || entries[n-1].path == e.path &&
-			entries[n-1].stage >= e.stage) {
-			return nil, fmt.Errorf("%w: entry %d: paths are not increasing", errIndex, n)
-		}
 		entries = append(entries, e)
 	}
-	return entries, p.extensions()
+	if err := p.extensions(); err != nil { // before the order: the entries of a split index are some of its paths
+		return nil, err
+	}
+	for n := 1; n < len(entries); n++ {
+		before, e := &entries[n-1], &entries[n]
+		if before.path > e.path || before.path == e.path && before.stage >= e.stage {
+			return nil, fmt.Errorf("%w: entry %d: paths are not increasing", errIndex, n)
+		}
+	}
+	return entries, nil
 }
 
 type indexParser struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // KeepTexts has the text of each record that is read from now on kept for the one who reads it next, as an audit does
-// after the history at the head, until the function that it gives is called. Once they take more than so many bytes, none
-// are kept: of those that are read again in the order in which they were read, each would have been pushed out.
+// after the history at the head, until the function that it gives is called. Once they take more than so many bytes,
+// none are kept: of those that are read again in the order in which they were read, each would have been pushed out.
 func (r *Repository) KeepTexts(room int) (drop func()) {
 	set := func(kept map[gitstore.ID][]byte) {
 		r.texts.mu.Lock()

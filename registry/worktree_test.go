@@ -260,6 +260,14 @@ func TestWorktreeErrors(t *testing.T) {
 			c.Git("update-index", "--split-index")
 			return c.Dir
 		}, "it is split"},
+		{"split index with changes", func(c *clone) string { // which stand in it without their paths
+			c.Commit(pathB, "1")
+			c.Git("update-index", "--split-index")
+			c.Write(pathA, "3")
+			c.Write(pathB, "3")
+			c.Git("add", "-A")
+			return c.Dir
+		}, "it is split"},
 		{"control character in a name", func(c *clone) string {
 			c.Write("implementations/a\x1b.json", "x")
 			return c.Dir

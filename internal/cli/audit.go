@@ -89,7 +89,7 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
 	durationVar(f, &o.maxAge, "max-age", "0", "an older head is a failure: a frozen copy shows nothing new; 0: any age")
 	f.StringVar(&o.accepted, "accepted", "",
-		"findings of the history that are warnings: lines `COMMIT CHECK/CODE reason` in this file")
+		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")
 	f.StringVar(&o.signedSince, "signed-since", "",
 		"full id of the first-parent commit from which on --require-signed holds")
 	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the "+

@@ -312,7 +312,7 @@ func TestGovernanceUsage(t *testing.T) {
 			`"}}}`)}, 0, "base "},
 		{[]string{"--base", "main", "--head", "topic", "--reviews", file("{}")}, 2, "an array of reviews"},
 		{[]string{"--base", "main", "--head", "topic", "--forge"}, 2, "the pull request's number is not known"},
-		{[]string{"--base", "main", "--head", "main"}, 0, "pass: 0 checks on 0 subjects"},
+		{[]string{"--base", "main", "--head", "main"}, 0, "pass: nothing was judged"},
 		{[]string{"--repo", empty.Dir, "--base", "HEAD", "--head", "HEAD"}, 2, "no OAP specification here"},
 		{[]string{"--repo", empty.Dir, "--each"}, 2, "no OAP specification here"},
 	} {

@@ -155,7 +155,7 @@ func describe(err error) (message, fix string) {
 	case errors.Is(err, errInterrupted):
 		fix = "run it again"
 	case errors.Is(err, gate.ErrNoRegistry):
-		fix = "name the clone with --repo"
+		fix = "name the clone with --repo; a new registry begins with implementations/.gitkeep"
 	case errors.Is(err, verdict.ErrFile):
 		fix = "free space there, or name another folder for temporary files with TMPDIR"
 	case errors.Is(err, gate.ErrEmptyRange):
@@ -246,7 +246,11 @@ func wants(n int, usage, what string) cobra.PositionalArgs {
 // noArgs refuses arguments in the program's own words.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("see: "+c.CommandPath()+" --help", "%s takes no argument, %q was given", c.CommandPath(), args[0])
+		fix := "see: " + c.CommandPath() + " --help"
+		if c.Flags().Lookup("repo") != nil {
+			fix = "leave it out; a clone is named with --repo DIR"
+		}
+		return usagef(fix, "%s takes no argument, %q was given", c.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ whoever clones the mirror. No git program is needed.
 exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
 		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap --every 1h`,
-		Args: wants(2, "see: oap-gate mirror --help", "oap-gate mirror takes a URL and a folder"),
+		Args: wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
 			return o.mirror(cmd.Context(), sys)

@@ -40,7 +40,7 @@ func newNew(sys IO) *cobra.Command {
 		Long: strings.TrimSpace(`
 new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
 implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
-` + verify.Forms + `.
+` + verify.Addresses + `.
 
 What could never pass is refused: a Receipt that violates its schema, is another implementation's, or carries no
 signature of its own that verifies; a slug or a DID that is listed.`),

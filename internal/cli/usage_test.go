@@ -171,11 +171,16 @@ func TestAdvice(t *testing.T) {
 		{[]string{"audit", "--repo", unborn.Dir}, noCommit, "or fetch it"},
 		{[]string{"check", "--only", "schema", "--skip", "schema"}, "leave no check to run", "leave fewer of them out"},
 		{[]string{"check", "--ca-cert", empty}, "no PEM certificate", "a PEM file with --ca-cert"},
+		{[]string{"merge", empty}, "it is empty", "name the JSON reports of oap-gate audit --shard"},
 		{[]string{"governance", "--base", "main"}, "no OAP specification here", "name a clone of the specification"},
 		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", empty},
 			empty + ": not a directory", "name the profile's folder"},
 		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", "schemas"},
 			"schemas/provider-conformance-requirements.yaml: ", "name the profile's folder"},
+		{[]string{"mirror", "https://git.example/registry", "."}, "is a clone", "name another folder"},
+		{[]string{"mirror", "https://git.example/registry", ".git"}, "is a clone", "oap-gate audit --repo DIR"},
+		{[]string{"audit", "registry"}, "takes no argument", "a clone is named with --repo DIR"},
+		{[]string{"verify", "./receipt.json"}, "no target", "--receipt FILE"},
 		{[]string{"new", "ab", "cd"}, "no target", "did:web:host[:path]\n"},
 	} {
 		var told bytes.Buffer

@@ -353,7 +353,7 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 	for _, text := range flags.Targets {
 		t, err := verify.ParseTarget(text, v.cfg.Clone != nil)
 		if err != nil {
-			return usagef(verify.Forms, "%v", err)
+			return usagef(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
 		}
 		v.targets = append(v.targets, t)
 	}
@@ -494,7 +494,7 @@ const (
 
 // one verifies one target. The error is one that leaves no target verified.
 func (v *verification) one(ctx context.Context, shares *evidence.Shares, t verify.Target) (*verify.Report, error) {
-	share := shares.Share(v.budget)
+	share := shares.Share(t.Subject(), v.budget)
 	defer share.Close()
 	r, err := verify.Verify(ctx, share, t, &v.cfg)
 	if errors.Is(err, verify.ErrNotListed) {

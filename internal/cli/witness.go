@@ -143,13 +143,17 @@ type witnessed struct {
 	revocation bool
 }
 
+// witnessForms are those of SUBJECT.
+const witnessForms = verify.Addresses + ", or the slug of a listing in the clone; " +
+	"or name the file of a Receipt or a revocation"
+
 // readSubject reads SUBJECT where it is a file, which must be either a Receipt or a revocation.
 func readSubject(name string) (*witnessed, error) {
 	s := &witnessed{name: name}
 	info, err := os.Lstat(name)
 	if err != nil {
 		if _, err := verify.ParseTarget(name, true); err != nil {
-			return nil, usagef(verify.Forms+"; or name the file of a Receipt or a revocation",
+			return nil, usagef(witnessForms,
 				"%q is neither a file nor a target", name)
 		}
 		return s, nil
@@ -337,7 +341,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 func (c *candidate) find(ctx context.Context, name string) error {
 	target, err := verify.ParseTarget(name, true)
 	if err != nil {
-		return usagef(verify.Forms, "%v", err)
+		return usagef(witnessForms, "%v", err)
 	}
 	found, err := verify.Verify(ctx, c.src, target, c.cfg)
 	if errors.Is(err, verify.ErrNotListed) {

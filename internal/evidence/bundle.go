@@ -43,7 +43,8 @@ type Bundle struct {
 	Compared     *Compared // nil for a check
 	Observations []Observation
 	// NotReached are the checks, sorted, by which the run's budget left no time to judge, by subject: COMMIT:PATH, or a
-	// commit of the history.
+	// commit of the history. Of a target, which has a budget of its own, they are steps, and the requests that it left
+	// no time to answer.
 	NotReached map[string][]string
 }
 

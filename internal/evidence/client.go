@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // NewTransport is the way to one server that the operator named, which may have a private address, and to public ones
@@ -15,11 +16,7 @@ import (
 // ConnectTo, CACert, Proxy and Resolver count; Timeout bounds a connection and the wait for the head of a reply.
 func NewTransport(o LiveOptions, named *url.URL) (http.RoundTripper, error) {
 	o.Timeout, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.PerHost, 4)
-	d, err := newDialer(o)
-	if err != nil {
-		return nil, err
-	}
-	routes, err := newRoutes(o, d, nil, nil)
+	routes, err := newRoutes(o, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -36,22 +33,16 @@ var errPlain = errors.New("http is for a server on loopback that was named; http
 
 func (t *toNamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	named := r.URL.Scheme == t.url.Scheme && r.URL.Host == t.url.Host
-	if r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !named || !IsLoopback(r.URL.Hostname())) {
+	if r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !named || !plain.IsLoopback(r.URL.Hostname())) {
 		return nil, fmt.Errorf("requesting %q: %w", r.URL.Host, errPlain)
 	}
 	switch _, connected := t.routes.dialer.connectTo(r.URL.Hostname()); {
-	case t.routes.proxied != nil && !connected && !IsLoopback(r.URL.Hostname()):
+	case t.routes.proxied != nil && !connected && !plain.IsLoopback(r.URL.Hostname()):
 		return t.routes.proxied.RoundTrip(r)
 	case named:
 		return t.routes.named.RoundTrip(r)
 	}
 	return t.routes.guarded.RoundTrip(r)
-}
-
-// IsLoopback reports whether a host is this machine by its name or its literal address.
-func IsLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 var errNoServer = errors.New("there is none")
@@ -66,11 +57,7 @@ func ServerTransport(o LiveOptions) (http.RoundTripper, error) {
 	if err != nil || server == nil {
 		return nil, fmt.Errorf("reading server URL %q: %w", o.ServerURL, cmp.Or(err, errNoServer))
 	}
-	dialer, err := newDialer(o)
-	if err != nil {
-		return nil, err
-	}
-	routes, err := newRoutes(o, dialer, nil, server)
+	routes, err := newRoutes(o, nil, server)
 	if err != nil {
 		return nil, err
 	}

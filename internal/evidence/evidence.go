@@ -205,8 +205,8 @@ type Source interface {
 	Now() time.Time
 	// Observations are all that were made so far, sorted by request.
 	Observations() []Observation
-	// Reaches reports whether the run's budget lasts for judging a subject by a check. It is asked once for each
-	// pair; a recorded source answers as the run did that was recorded.
+	// Reaches reports whether the run's budget lasts for judging a subject by a check. A recorded source answers as the
+	// run did that was recorded.
 	Reaches(check, subject string) bool
 	// NotReached are the checks, sorted, for which Reaches said no so far, by subject.
 	NotReached() map[string][]string

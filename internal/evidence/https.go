@@ -41,7 +41,11 @@ var errProxy = errors.New("the proxy did not connect")
 
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-func newRoutes(o LiveOptions, d *dialer, rdap, server *url.URL) (*routes, error) {
+func newRoutes(o LiveOptions, rdap, server *url.URL) (*routes, error) {
+	d, err := newDialer(o)
+	if err != nil {
+		return nil, err
+	}
 	if err := addRoots(x509.NewCertPool(), o.CACert); err != nil {
 		return nil, err
 	}

@@ -87,16 +87,13 @@ func (p byProtocol) Observe(ctx context.Context, r Request) Observation {
 type entry struct {
 	done        chan struct{}
 	observation Observation
+	cut         bool // by the context of who asked, which says nothing to others
 }
 
 // NewLive makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
 // read before the first connection, and nothing is sent before the first request.
 func NewLive(o LiveOptions) (*Live, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 32), cmp.Or(o.PerHost, 4)
-	dialer, err := newDialer(o)
-	if err != nil {
-		return nil, err
-	}
 	rdapURL, err := operatorURL(o.RDAPURL, "http", "https")
 	if err != nil {
 		return nil, fmt.Errorf("reading RDAP URL: %w", err)
@@ -109,7 +106,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading server URL: %w", err)
 	}
-	routes, err := newRoutes(o, dialer, rdapURL, serverURL)
+	routes, err := newRoutes(o, rdapURL, serverURL)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +122,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 		HTTPS: https{l.web},
 		Named: named{l.web},
 		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
-		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: dialer, named: server},
+		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: routes.dialer, named: server},
 	}
 	if store != nil {
 		below = &cacheFirst{store, &limits.quota, below}
@@ -143,33 +140,48 @@ func (l *Live) Close() { l.web.routes.close() }
 // Now is the time by which dates are judged.
 func (l *Live) Now() time.Time { return l.now }
 
-// Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable.
+// Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable for its own
+// caller alone.
 func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	r = r.canonical()
-	l.mu.Lock()
-	e, known := l.entries[r]
-	if !known {
-		e = &entry{done: make(chan struct{})}
-		l.entries[r] = e
-	}
-	l.mu.Unlock()
-	if !known {
-		l.progress.add(0, 1)
-		e.observation = l.layers.Observe(ctx, r)
-		close(e.done)
-		l.progress.add(1, 0)
-		return e.observation
-	}
-	select {
-	case <-e.done:
-	case <-ctx.Done():
+	for {
+		l.mu.Lock()
+		e, known := l.entries[r]
+		if !known {
+			e = &entry{done: make(chan struct{})}
+			l.entries[r] = e
+		}
+		l.mu.Unlock()
+		if !known {
+			return l.observe(ctx, r, e)
+		}
 		select {
-		case <-e.done: // both hold: what was observed counts
-		default:
-			refused, _ := classify(ctx, ctx.Err())
-			return refused.observation(r)
+		case <-e.done:
+		case <-ctx.Done():
+			select {
+			case <-e.done: // both hold: what was observed counts
+			default:
+				refused, _ := classify(ctx, ctx.Err())
+				return refused.observation(r)
+			}
+		}
+		if !e.cut || ctx.Err() != nil {
+			return e.observation
 		}
 	}
+}
+
+// observe makes the observation of an entry.
+func (l *Live) observe(ctx context.Context, r Request, e *entry) Observation {
+	l.progress.add(0, 1)
+	e.observation = l.layers.Observe(ctx, r)
+	if e.cut = ctx.Err() != nil && e.observation.Code == CodeBudget; e.cut {
+		l.mu.Lock()
+		delete(l.entries, r)
+		l.mu.Unlock()
+	}
+	close(e.done)
+	l.progress.add(1, 0)
 	return e.observation
 }
 

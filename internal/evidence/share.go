@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -34,19 +35,21 @@ func (s *Shares) NotReached() map[string][]string {
 type Share struct {
 	budget
 	answers
-	shares *Shares
-	used   map[Request]bool // guarded as answers are
+	subject string
+	shares  *Shares
+	used    map[Request]bool // guarded as answers are
 }
 
-// Share begins the budget of one subject; 0: none beside the source's own.
-func (s *Shares) Share(b time.Duration) *Share {
-	return &Share{newBudget(b), answers{known: map[Request]Observation{}}, s, map[Request]bool{}}
+// Share begins the budget of one subject, which Reaches calls by that name; 0: none beside the source's own.
+func (s *Shares) Share(subject string, b time.Duration) *Share {
+	return &Share{newBudget(b), answers{known: map[Request]Observation{}}, subject, s, map[Request]bool{}}
 }
 
 // Now is the time by which dates are judged.
 func (s *Share) Now() time.Time { return s.shares.src.Now() }
 
-// Observe gives the source's observation of a request, or the end of the subject's budget.
+// Observe gives the source's observation of a request, or the end of the subject's budget. The latter is no observation
+// of the source's, which other subjects would share: NotReached has it, beside the checks.
 func (s *Share) Observe(ctx context.Context, r Request) Observation {
 	r = r.canonical()
 	s.answers.mu.Lock()
@@ -62,11 +65,22 @@ func (s *Share) Observe(ctx context.Context, r Request) Observation {
 		s.shares.users[r]++
 		s.shares.mu.Unlock()
 	}
-	o = budgeted{&s.budget, s.shares.src}.Observe(ctx, r)
+	o = refuse(Unavailable, CodeBudget, "%v", errBudget).observation(r)
+	if s.reaches(r) {
+		asked := budgeted{&s.budget, s.shares.src}.Observe(ctx, r)
+		if asked.Code != CodeBudget || s.reaches(r) {
+			o = asked
+		}
+	}
 	s.answers.mu.Lock()
 	defer s.answers.mu.Unlock()
 	s.known[r] = o
 	return o
+}
+
+// reaches reports whether there is time left for a request.
+func (s *Share) reaches(r Request) bool {
+	return s.Reaches(fmt.Sprintf("%s, at most %d bytes", r, r.MaxBytes), s.subject)
 }
 
 // Reaches reports whether both the source's budget and the subject's own last.

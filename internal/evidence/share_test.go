@@ -2,10 +2,13 @@ package evidence
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // counting answers each request, and counts.
@@ -35,7 +38,7 @@ func TestShares(t *testing.T) {
 	of := func(target string) Request { return Request{HTTPS, "https://" + target + ".example/", 10} }
 	src := &counting{asked: map[Request]int{}}
 	shares := NewShares(src, false)
-	a, b := shares.Share(0), shares.Share(0)
+	a, b := shares.Share("a", 0), shares.Share("b", 0)
 	for _, s := range []*Share{a, b} {
 		if o := s.Observe(t.Context(), of("both")); o.State != Obtained {
 			t.Fatal(o)
@@ -63,7 +66,7 @@ func TestShares(t *testing.T) {
 
 	src.gone = nil
 	kept := NewShares(src, true)
-	s := kept.Share(0)
+	s := kept.Share("c", 0)
 	s.Observe(t.Context(), of("one"))
 	s.Close()
 	if src.gone != nil {
@@ -71,21 +74,80 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestShareBudget(t *testing.T) {
-	src := &counting{asked: map[Request]int{}}
-	shares := NewShares(src, true)
-	spent, fresh := shares.Share(time.Nanosecond), shares.Share(time.Hour)
-	if o := spent.Observe(t.Context(), Request{HTTPS, "https://a.example/", 10}); o.State != Unavailable ||
-		o.Code != CodeBudget {
-		t.Errorf("with its budget spent a share observes %+v", o)
+// patient answers whoever has time, and lets others wait for their end.
+type patient struct{ asked chan struct{} }
+
+func (p *patient) Observe(ctx context.Context, r Request) Observation {
+	p.asked <- struct{}{}
+	if d, hurried := ctx.Deadline(); hurried && time.Until(d) < time.Minute {
+		<-ctx.Done()
+		return interrupted(ctx).observation(r)
 	}
-	if spent.Reaches("schema", "a") || !fresh.Reaches("schema", "b") {
+	return Observation{Request: r, State: Obtained, Body: []byte("x"), SHA256: plain.SHA256([]byte("x")), Status: 200,
+		Attempts: 1}
+}
+
+// The end of one subject's budget is no other's: what was asked within it is asked for again, and a replay tells both
+// what they were told.
+func TestShareBudget(t *testing.T) {
+	web := &patient{make(chan struct{}, 3)}
+	src := &Live{now: testNow, layers: web, entries: map[Request]*entry{}}
+	shares := NewShares(src, true)
+	both, late := get("https://both.example/", 10), get("https://late.example/", 10)
+	spent, fresh := shares.Share("spent", 10*time.Millisecond), shares.Share("fresh", time.Hour)
+	for _, r := range []Request{both, late} {
+		if o := spent.Observe(t.Context(), r); o.State != Unavailable || o.Code != CodeBudget {
+			t.Errorf("with its budget spent a share observes %+v", o)
+		}
+	}
+	if o := fresh.Observe(t.Context(), both); o.State != Obtained {
+		t.Errorf("behind one whose budget is spent a share observes %+v", o)
+	}
+	if len(web.asked) > 2 {
+		t.Error("with its budget spent a share asks")
+	}
+	if spent.Reaches("schema", "spent") || !fresh.Reaches("schema", "fresh") {
 		t.Error("the budget of one share is that of another")
 	}
+	told := map[string][]Observation{"spent": spent.Observations(), "fresh": fresh.Observations()}
 	spent.Close()
 	fresh.Close()
-	if got := shares.NotReached(); len(got) != 1 || !slices.Equal(got["a"], []string{"schema"}) {
-		t.Errorf("not reached: %v", got)
+
+	b := &Bundle{Mode: "verify", Now: testNow, Observations: src.Observations(), NotReached: shares.NotReached()}
+	b, err := DecodeBundle("b", b.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares = NewShares(NewRecorded(b), true)
+	for subject, want := range told {
+		again := shares.Share(subject, 0)
+		for _, o := range want {
+			again.Observe(t.Context(), o.Request)
+		}
+		if got := again.Observations(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: a replay observes %+v, the run %+v", subject, got, want)
+		}
+		if again.Reaches("schema", subject) != (subject == "fresh") {
+			t.Errorf("%s: a replay reaches something else than the run", subject)
+		}
+	}
+}
+
+// Who waits for a request that another's end cuts short makes it anew.
+func TestCutShort(t *testing.T) {
+	web := &patient{make(chan struct{}, 2)}
+	src := &Live{layers: web, entries: map[Request]*entry{}}
+	short, end := context.WithTimeout(t.Context(), 30*time.Second)
+	cut, whole := make(chan Observation), make(chan Observation)
+	go func() { cut <- src.Observe(short, get("https://a.example/", 10)) }()
+	<-web.asked
+	go func() { whole <- src.Observe(t.Context(), get("https://a.example/", 10)) }()
+	end()
+	if o := <-cut; o.Code != CodeBudget {
+		t.Errorf("who has no time observes %+v", o)
+	}
+	if o := <-whole; o.State != Obtained {
+		t.Errorf("who waited for it observes %+v", o)
 	}
 }
 

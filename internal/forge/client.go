@@ -74,7 +74,7 @@ func New(o Options) (*Client, error) {
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
 	}
-	if base.Scheme != "https" && (base.Scheme != "http" || !loopback(base.Hostname())) {
+	if base.Scheme != "https" && (base.Scheme != "http" || !plain.IsLoopback(base.Hostname())) {
 		return nil, fmt.Errorf("URL of the forge is %q, https is expected: the token would travel in the clear",
 			o.BaseURL)
 	}
@@ -100,11 +100,6 @@ func New(o Options) (*Client, error) {
 	gh.UserAgent = cmp.Or(o.UserAgent, "oap-gate")
 	return &Client{Repository: o.Repository, github: gh, owner: m[1], name: m[2], token: o.Token,
 		retryWait: o.RetryWait}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // sameHost follows what a renamed repository answers, and nothing else: no other host gets to see the request, and no
@@ -298,6 +293,21 @@ type Author struct {
 	App *struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
+}
+
+// PullRequest is one as the forge lists it.
+type PullRequest struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Head   struct {
+		SHA string `json:"sha"`
+	} `json:"head"`
+	Base struct {
+		Ref  string `json:"ref"`
+		Repo struct {
+			FullName string `json:"full_name"`
+		} `json:"repo"`
+	} `json:"base"`
 }
 
 // Writer asks whose the token is. An app's token cannot tell which app it is of: app is its id. The error is an *Error.

@@ -33,6 +33,13 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	for _, gits := range []string{".git", "objects"} {
+		if _, err := os.Lstat(filepath.Join(path, gits)); err == nil {
+			return nil, remedy.Errorf(
+				"name another folder, or judge the clone that is there: oap-gate audit --repo DIR",
+				"%q is a clone, and a mirror keeps one of its own in its folder", path)
+		}
+	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
 			"name a folder that can be written")

@@ -31,8 +31,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
@@ -102,7 +102,7 @@ func URL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: a URL of %q with a user or password, want one without", ErrURL, u.Host)
 	case u.Hostname() == "" || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("%w: %.200q, want https://host/path", ErrURL, text)
-	case u.Scheme == "https", u.Scheme == "http" && evidence.IsLoopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && plain.IsLoopback(u.Hostname()):
 		return u, nil
 	}
 	return nil, fmt.Errorf("%w: %.200q, want a folder or https://host/path (http:// on loopback only)", ErrURL, text)

@@ -4,6 +4,7 @@ package plain
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -62,6 +63,12 @@ func Redacted(text string) string {
 		return text
 	}
 	return u.Redacted()
+}
+
+// IsLoopback reports whether a host is this machine by its name or its literal address.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Pattern compiles an expression when it is first asked for: most runs of a program need few of those that it holds.

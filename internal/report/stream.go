@@ -46,6 +46,9 @@ type stream struct {
 func (s *stream) read(records verdict.Records) error {
 	if s.tokens.PeekKind() != '{' {
 		_, err := s.value()
+		if errors.Is(err, io.EOF) {
+			return errors.New("it is empty")
+		}
 		return cmp.Or(err, errors.New("it is no object"))
 	}
 	if _, err := s.tokens.ReadToken(); err != nil {

@@ -78,6 +78,8 @@ func examined(r *Counted, tell func(string) string) string {
 	switch {
 	case r.Installation != nil:
 		return examinedInstallation(r.Installation, ran)
+	case slices.Contains(noRegistry, r.Mode) && judgedNothing(r):
+		return "nothing was judged"
 	case slices.Contains(noRegistry, r.Mode):
 		return plain.Count(ran, "check") + " on " + onSubjects(r, tell)
 	}

@@ -169,28 +169,15 @@ func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (st
 	return "", refused("it is about commit %s, and the pull request's head is %s", reported, wanted)
 }
 
-type pull struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	Head   struct {
-		SHA string `json:"sha"`
-	} `json:"head"`
-	Base struct {
-		Repo struct {
-			FullName string `json:"full_name"`
-		} `json:"repo"`
-	} `json:"base"`
-}
-
 // findPull is the number of the open pull request with that head, 0 where there is none. Of several it is the oldest: a
 // later one with a stranger's commits cannot draw the comment to itself. All open ones are listed because the forge's
 // "pull requests of a commit" knows none of a fork's commits.
 func findPull(ctx context.Context, c *forge.Client, head string, number int) (int, error) {
-	fits := func(p pull) bool {
+	fits := func(p forge.PullRequest) bool {
 		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
 	}
 	if number > 0 {
-		var p pull
+		var p forge.PullRequest
 		op := "reading pull request " + strconv.Itoa(number)
 		if _, err := c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
 			return 0, err
@@ -200,7 +187,7 @@ func findPull(ctx context.Context, c *forge.Client, head string, number int) (in
 		}
 		return number, nil
 	}
-	for p, err := range forge.List[pull](ctx, c, "listing the pull requests",
+	for p, err := range forge.List[forge.PullRequest](ctx, c, "listing the pull requests",
 		"pulls?state=open&sort=created&direction=asc") {
 		if err != nil || fits(p) {
 			return p.Number, err

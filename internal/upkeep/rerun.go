@@ -29,17 +29,6 @@ type RerunOptions struct {
 	App      int64  // of the token, where that is an app's
 }
 
-type pullRequest struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	Head   struct {
-		SHA string `json:"sha"`
-	} `json:"head"`
-	Base struct {
-		Ref string `json:"ref"`
-	} `json:"base"`
-}
-
 // run is one run of a workflow.
 type run struct {
 	ID         int64     `json:"id"`
@@ -64,7 +53,7 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, erro
 	if err != nil {
 		return nil, err
 	}
-	pulls, err := forge.All[pullRequest](ctx, c, "listing the pull requests",
+	pulls, err := forge.All[forge.PullRequest](ctx, c, "listing the pull requests",
 		"pulls?state=open&sort=created&direction=asc")
 	if err != nil {
 		return nil, err
@@ -109,7 +98,7 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 
 // rerunOf is what is to be done for one pull request, nil where that is nothing.
 func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
-	p pullRequest) (*Change, error) {
+	p forge.PullRequest) (*Change, error) {
 	own, err := sticky.Newest(ctx, c, writer, p.Number)
 	if err != nil || own == nil {
 		return nil, err
@@ -167,7 +156,7 @@ func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, e
 
 // outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry
 // away, so that nothing waits for it any more.
-func outdated(p pullRequest, own *sticky.Posted) *Change {
+func outdated(p forge.PullRequest, own *sticky.Posted) *Change {
 	text := sticky.Outdated(own.Body)
 	if text == own.Body {
 		return nil

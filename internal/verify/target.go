@@ -30,6 +30,9 @@ type Target struct {
 	ReceiptURI  string // in place of the one that the Manifest names; empty: none
 }
 
+// Subject is what Reaches calls the target.
+func (t Target) Subject() string { return "target:" + t.Text }
+
 // ErrForm means that a text is none of the forms of a target; Forms shows them.
 var ErrForm = errors.New("no target")
 

@@ -63,7 +63,7 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 	steps := make([]verdict.Outcome, len(catalogue))
 	for i, s := range catalogue {
 		looked := !s.each && !s.registry || cfg.Standing != nil // without a clone these have next to nothing to judge
-		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, "target:"+w.target.Text) {
+		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, t.Subject()) {
 			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
 			continue
 		}
