@@ -93,12 +93,11 @@ func (b *bench) besideCatFile(name string, of func(dir string) command, times fl
 	}
 	var figures []figure
 	for _, pack := range []struct{ dir, how string }{{whole, "each blob whole"}, {deltas, "as git packs a clone"}} {
-		ids, err := b.blobs(pack.dir)
+		peer, err := b.catFile(pack.dir)
 		if err != nil {
 			return nil, err
 		}
 		gate := of(pack.dir)
-		peer := command{args: []string{"git", "-C", pack.dir, "cat-file", "--batch"}, stdin: ids}
 		used, err := b.inTurn(gate, peer)
 		if err != nil {
 			return nil, err
@@ -114,13 +113,13 @@ func (b *bench) besideCatFile(name string, of func(dir string) command, times fl
 	return figures, nil
 }
 
-// blobs writes the ids of all listings of main to a file.
-func (b *bench) blobs(dir string) (string, error) {
+// catFile is git printing all listings of main, whose ids it writes to a file.
+func (b *bench) catFile(dir string) (command, error) {
 	cmd := exec.CommandContext(b.ctx, "git", "-C", dir, "ls-tree", "main:implementations")
 	cmd.Env = plainGit
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("listing blobs of %s: %w", dir, err)
+		return command{}, fmt.Errorf("listing blobs of %s: %w", dir, err)
 	}
 	var ids bytes.Buffer
 	for line := range bytes.Lines(out) {
@@ -128,7 +127,8 @@ func (b *bench) blobs(dir string) (string, error) {
 		ids.WriteByte('\n')
 	}
 	file := dir + ".ids"
-	return file, os.WriteFile(file, ids.Bytes(), 0o644)
+	return command{args: []string{"git", "-C", dir, "cat-file", "--batch"}, stdin: file},
+		os.WriteFile(file, ids.Bytes(), 0o644)
 }
 
 // repacked is a bare clone of the registry in one pack as git makes it.

@@ -12,8 +12,8 @@ import (
 // limits are what must hold of a command at a size: seconds, and MiB.
 type limits struct{ wall, memory float64 }
 
-// scale is what check, audit and list take as a registry grows, and how large their reports are. It makes the table of
-// docs/scale.md.
+// scale is what check, audit and list take as a registry grows, beside git printing its listings, and how large their
+// reports are. It makes the table of docs/scale.md.
 func (b *bench) scale() ([]figure, error) {
 	sizes := []fixture.Bulk{{Listings: 1000}, {Listings: 10_000}, {Listings: 100_000}, {Listings: 1_000_000}}
 	commits := 1000
@@ -24,6 +24,10 @@ func (b *bench) scale() ([]figure, error) {
 	for _, size := range sizes {
 		size.Commits, size.New = commits, 1
 		dir, err := b.registry(size)
+		if err != nil {
+			return nil, err
+		}
+		peer, err := b.catFile(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -50,16 +54,19 @@ func (b *bench) scale() ([]figure, error) {
 			{audit, audited, map[int]limits{100_000: {6, 400}, 1_000_000: {90, 1024}}},
 			{b.listOffline(dir), nil, nil},
 		} {
-			used, err := b.inTurn(one.command)
+			used, err := b.inTurn(one.command, peer)
 			if err != nil {
 				return nil, err
 			}
-			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits", one.command.args[1], size.Listings, commits),
-				gate: spread(used[0]), memory: mebibytes(used[0]), unjudged: true,
-				commands: []string{one.command.String()}}
-			if f.ratio, err = sizeOf(one.reports); err != nil {
+			sizes, err := sizesOf(one.reports)
+			if err != nil {
 				return nil, err
 			}
+			ratio := fmt.Sprintf("%.2fx", median(pairs(used[0], used[1]), wallRatio))
+			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch", one.command.args[1],
+				size.Listings, commits),
+				gate: spread(used[0]), peer: spread(used[1]), ratio: strings.Join(append([]string{ratio}, sizes...), ", "),
+				memory: mebibytes(used[0]), unjudged: true, commands: []string{one.command.String(), peer.String()}}
 			if l, judged := one.must[size.Listings]; judged {
 				f.must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)
 				f.holds, f.unjudged = median(used[0], wall) <= l.wall && median(used[0], memory) <= l.memory, b.quick
@@ -73,15 +80,14 @@ func (b *bench) scale() ([]figure, error) {
 	return figures, nil
 }
 
-// sizeOf tells how large reports are, each with its format; empty of none.
-func sizeOf(files []string) (string, error) {
-	var sizes []string
+// sizesOf tells how large reports are, each with its format.
+func sizesOf(files []string) (sizes []string, err error) {
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		sizes = append(sizes, fmt.Sprintf("%s of %.2f MiB", filepath.Ext(file)[1:], float64(info.Size())/(1<<20)))
 	}
-	return strings.Join(sizes, ", "), nil
+	return sizes, nil
 }
