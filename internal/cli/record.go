@@ -170,7 +170,7 @@ func unwritten(err error, taken string) error {
 	case errors.Is(err, listing.ErrSlug):
 		return withFix(err, "give a slug such as my-agent")
 	case errors.Is(err, listing.ErrPlace):
-		return withFix(err, "make the four data folders plain folders of plain files")
+		return withFix(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
 	}
 	return withFix(err, "see that the clone's work tree can be written")
 }
