@@ -202,7 +202,9 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	if !o.noCheck {
 		rep, err := o.judgeFile(ctx, w, p.path)
 		if err != nil {
-			return err
+			why, _ := describe(err) // to run it again would find the record there
+			return usagef("judge it: oap-gate check --worktree"+ofClone, "%s is written, and was not judged: %s",
+				p.path, why)
 		}
 		w.progress.stop()
 		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: catalogue()}); err != nil {
