@@ -63,9 +63,10 @@ func (b *bench) scale() ([]figure, error) {
 				return nil, err
 			}
 			ratio := fmt.Sprintf("%.2fx", median(pairs(used[0], used[1]), wallRatio))
-			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch", one.command.args[1],
-				size.Listings, commits),
-				gate: spread(used[0]), peer: spread(used[1]), ratio: strings.Join(append([]string{ratio}, sizes...), ", "),
+			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch",
+				one.command.args[1], size.Listings, commits),
+				gate: spread(used[0]), peer: spread(used[1]),
+				ratio:  strings.Join(append([]string{ratio}, sizes...), ", "),
 				memory: mebibytes(used[0]), unjudged: true, commands: []string{one.command.String(), peer.String()}}
 			if l, judged := one.must[size.Listings]; judged {
 				f.must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)

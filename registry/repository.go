@@ -70,14 +70,19 @@ func (r *Repository) Close() error {
 // Resolve gives the id of the commit that rev names: a ref, an id, HEAD, with suffixes such as ~2.
 func (r *Repository) Resolve(rev string) (string, error) {
 	id, err := r.store.Resolve(rev)
-	if _, hex := gitstore.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
-		return "", remedy.Errorf("fetch it with `git fetch origin "+rev+"`, or name a commit of this clone",
-			"resolving revision %q: %w", rev, gitstore.ErrNotFound)
-	}
 	if err != nil {
-		return "", err
+		return "", unknown(rev, err)
 	}
 	return id.String(), nil
+}
+
+// unknown says what to do about a commit that was named by its id and is not there.
+func unknown(rev string, err error) error {
+	if _, hex := gitstore.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
+		return remedy.Errorf("fetch it with `git fetch origin "+rev+"`, or name a commit of this clone",
+			"resolving revision %q: %w", rev, gitstore.ErrNotFound)
+	}
+	return err
 }
 
 // HasRef reports whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
@@ -123,7 +128,8 @@ func (r *Repository) resolve(rev string) (*commit, error) {
 			return nil, err
 		}
 	}
-	return r.commit(id)
+	c, err := r.commit(id)
+	return c, unknown(rev, err)
 }
 
 func (r *Repository) commit(id gitstore.ID) (*commit, error) {

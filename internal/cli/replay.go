@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -139,6 +140,10 @@ func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 // one tomorrow, and stand in the report.
 func holdsCommit(ctx context.Context, repo *registry.Repository, id string) error {
 	c, err := repo.Commit(ctx, id)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return usagef("name a clone that has it, or fetch it",
+			"the clone has no commit %s, which the bundle names", id)
+	}
 	if err == nil && c.ID != id {
 		err = usagef(recordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
 	}

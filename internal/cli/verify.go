@@ -377,6 +377,9 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 		if v.clone, err = registry.Open(at); err != nil {
 			return err
 		}
+		if err := holdsCommit(ctx, v.clone, b.Head); err != nil {
+			return err
+		}
 		if err := v.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
 			return err
 		}
