@@ -78,8 +78,12 @@ func refuseEmpty(c *cobra.Command) {
 		refuseEmpty(sub)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Value.Type() == "string" {
+		switch f.Value.Type() {
+		case "string", "stringSlice", "stringArray":
 			f.Value = givenFlag{f.Value}
+			if f.DefValue == "[]" { // help would show it, of a type that pflag does not know
+				f.DefValue = ""
+			}
 		}
 	})
 }

@@ -41,6 +41,7 @@ record for it.`,
 				if err != nil { // of all files is told, and the worst is the exit status
 					complain(sys, err)
 					code = verdict.Errored.ExitStatus()
+					continue
 				}
 				if differs && !dryRun {
 					fmt.Fprintln(sys.Stdout, plain.Line(file))

@@ -127,7 +127,11 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	switch o.format {
 	case "json":
 		// Which streams: a hundred thousand rows are not held a second time as text.
-		if err := json.MarshalWrite(out, rows, jsontext.WithIndent("  ")); err != nil {
+		quoted := json.MarshalToFunc(func(e *jsontext.Encoder, text string) error {
+			return e.WriteValue(listing.Quote(strings.ToValidUTF8(text, "\ufffd"))) // a file's name is any bytes
+		})
+		if err := json.MarshalWrite(out, rows, json.WithMarshalers(quoted), jsontext.PreserveRawStrings(true),
+			jsontext.WithIndent("  ")); err != nil {
 			return err
 		}
 		_ = out.WriteByte('\n')

@@ -175,6 +175,16 @@ func unwritten(err error, taken string) error {
 	return withFix(err, "see that the clone's work tree can be written")
 }
 
+// fromHere is a record's path as it is named from the current folder, and what makes git and oap-gate find the clone
+// from there: nothing in the clone itself.
+func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
+	root := w.repo.Worktree()
+	if here, err := os.Getwd(); err == nil && sameFile(here, root) {
+		return path, "", ""
+	}
+	return root + "/" + path, " -C " + plain.ShellWord(root), " --repo " + plain.ShellWord(root)
+}
+
 // proposal is a record that was written, and how it becomes a pull request.
 type proposal struct {
 	path    string // of the registry
@@ -186,12 +196,7 @@ type proposal struct {
 // check --worktree would, by the evidence that is there already, tells what was found, and last the commands that
 // follow. The error is the exit status of the check.
 func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p proposal) error {
-	root := w.repo.Worktree()
-	here, err := os.Getwd()
-	git, path := "git", p.path
-	if err != nil || !sameFile(here, root) {
-		git, path = "git -C "+plain.ShellWord(root), root+"/"+p.path
-	}
+	path, inClone, ofClone := w.fromHere(p.path)
 	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	code := 0
 	if !o.noCheck {
@@ -210,11 +215,11 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	}
 	fmt.Fprintf(sys.Stderr, "\nnext:\n")
 	if code != 0 {
-		fmt.Fprintln(sys.Stderr, "  oap-gate check --worktree   # until it passes")
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check --worktree"+ofClone+"   # until it passes"))
 	}
 	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
 		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
-		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line(git+" "+command))
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
 	}
 	return ended(code)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -121,9 +122,17 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err != nil {
 		return unwritten(err, "")
 	}
+	merged, err := w.merged(ctx, path)
+	if err != nil {
+		return err
+	}
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("list it: oap-gate new "+slug+" TARGET", "%s is not there", path)
+		fix := "list it: oap-gate new " + slug + " TARGET"
+		if merged != nil {
+			fix = "restore it: git checkout " + short(w.base) + " -- " + path
+		}
+		return usagef(fix, "%s is not there", path)
 	}
 	if err != nil {
 		return unwritten(err, "")
@@ -141,16 +150,12 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err != nil {
 		return err
 	}
-	if served.SHA256 == l.ReceiptSHA256 {
-		return refusef("sign a new Receipt with validity.not_before after "+earliest(l)+
-			", publish it, and run it again",
-			"the Receipt that is served is the one that is pinned, sha256 %s", served.SHA256)
+	if merged != nil && served.SHA256 == merged.ReceiptSHA256 {
+		return pinned(merged)
 	}
 	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: o.receipt, Level: level.Level(o.level)}
-	if n.Level == "" {
-		if n.Level, err = w.keptLevel(ctx, path, l, r); err != nil {
-			return err
-		}
+	if n.Level == "" { // the suffix that was merged stays
+		n.Level = checks.Kept(r.ClaimedLevels, cmp.Or(merged, l).Level)
 	}
 	now, err := listing.Renew(was, n)
 	if err != nil {
@@ -168,6 +173,9 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 		if now, err = listing.Drop(now, "provisional"); err != nil {
 			return err
 		}
+	}
+	if bytes.Equal(now, was) {
+		return pinned(l)
 	}
 	change := lines(listing.Diff(path, was, now))
 	if o.dryRun {
@@ -201,27 +209,23 @@ func (o *recordFlags) served(ctx context.Context, w *workspace,
 	return at, r, nil
 }
 
-// earliest is the time that the validity of a new Receipt must begin after.
-func earliest(l *registry.Listing) string {
-	if l.Issued.IsZero() {
-		return "that of the merged one"
+// pinned refuses a Receipt that a listing is up to already.
+func pinned(l *registry.Listing) error {
+	after := "that of the merged one"
+	if !l.Issued.IsZero() {
+		after = l.Issued.Add(time.Second).Format(time.RFC3339Nano)
 	}
-	return l.Issued.Add(time.Second).Format(time.RFC3339Nano)
+	return refusef("sign a new Receipt with validity.not_before after "+after+", publish it, and run it again",
+		"the Receipt that is served is the one that is pinned, sha256 %s", l.ReceiptSHA256)
 }
 
-// keptLevel is the level that a new Receipt leaves to the listing that the base holds, or to this one where it holds
-// none.
-func (w *workspace) keptLevel(ctx context.Context, path string, l *registry.Listing,
-	r *receipt.Receipt) (level.Level, error) {
+// merged is the listing that the base holds at a path, nil where it holds none.
+func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing, error) {
 	base, err := w.repo.Tree(ctx, w.base)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	held, err := base.Listing(ctx, path)
-	if err != nil {
-		return "", err
-	}
-	return checks.Kept(r.ClaimedLevels, cmp.Or(held, l).Level), nil
+	return base.Listing(ctx, path)
 }
 
 // decisive are the checks without which a record can never pass, whatever else its owner does about it.

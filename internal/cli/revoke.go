@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -277,19 +278,21 @@ var unfinished = []string{checks.NotAuthorised, checks.OwnerOpen, checks.Witness
 
 // passes refuses a revocation that the check would not let pass, but for witnesses who are to sign yet.
 func (o *revokeOptions) passes(ctx context.Context, w *workspace, v revocation, text []byte) error {
-	if !o.forced {
-		return o.judgeRevocation(ctx, w, v.path, text, "", nil)
+	entry, open := "", []string(nil)
+	if o.forced {
+		entry, open = "/peer_witness_signatures/0", unfinished
 	}
-	return o.judgeRevocation(ctx, w, v.path, text, "/peer_witness_signatures/0", unfinished)
+	_, err := o.judgeRevocation(ctx, w, v.path, text, entry, open)
+	return err
 }
 
 // judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts
 // however little it weighs; codes that are open count for nothing elsewhere.
 func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte, entry string,
-	open []string) error {
+	open []string) (*verdict.Report, error) {
 	rep, err := o.judgeText(ctx, w, path, text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var unsure error
 	for r := range rep.Results.All() {
@@ -301,11 +304,11 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 				unsure = inconclusivef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
 					f.Code)
 			case f.Severity == verdict.Error, own:
-				return refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
+				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
 			}
 		}
 	}
-	return unsure
+	return rep, unsure
 }
 
 // writeDraft writes a revocation without its signature, and tells what is to be signed.
@@ -317,25 +320,26 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys IO, w *workspace, v 
 	}
 	// It is judged with a signature that verifies nowhere in the place of the one that it lacks.
 	v.add(base64.RawURLEncoding.EncodeToString(make([]byte, 64)), v.by, false)
-	if err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
+	if _, err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
 		return err
 	}
 	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {
 		return err
 	}
-	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(v.path), message, sha256.Sum256(message))
+	path, _, ofClone := w.fromHere(v.path)
+	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
 		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
 		plain.Line(v.by))
-	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL\n", v.root["slug"],
-		v.root["revoked_receipt_sha256"])
+	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s\n",
+		v.root["slug"], v.root["revoked_receipt_sha256"], plain.Line(ofClone))
 	return nil
 }
 
 // put writes a file, a new one where was is nil, or prints what it would write.
 func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte) error {
 	if o.dryRun {
-		if _, err := sys.Stdout.Write(text); err != nil {
+		if _, err := sys.Stdout.Write(report.Escaped(text)); err != nil {
 			return err
 		}
 		return o.save(w)
@@ -430,12 +434,14 @@ func (o *revokeOptions) finish(ctx context.Context, sys IO, w *workspace, slug, 
 	if !o.forced {
 		return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug})
 	}
+	path, _, ofClone := w.fromHere(path)
 	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	if err := o.save(w); err != nil {
 		return err
 	}
 	fmt.Fprintf(sys.Stderr,
 		"1 of 3 witnesses has signed, 2 are missing, and check would fail: it is not run\n\nnext, by each of them:\n"+
-			"  oap-gate witness %s --did DID --key FILE --in-place\n", plain.ShellWord(path))
+			"  oap-gate witness%s %s --did DID --key FILE --in-place\n", plain.Line(ofClone),
+		plain.Line(plain.ShellWord(path)))
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -91,6 +92,8 @@ func (o *witnessOptions) check() error {
 		return usagef("name the witness with --did", "witness wants the DID that signs")
 	case o.out != "" && o.inPlace:
 		return usagef("give one of them", "--out and --in-place exclude one another")
+	case o.out == "-":
+		return usagef("name a file, or use --dry-run", "--out writes a file, and - stands for none")
 	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
 		return usagef("name the file too", "--out %q names a folder", o.out)
 	case o.offline:
@@ -513,19 +516,29 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 		return err
 	}
 	at := fmt.Sprintf("/peer_witness_signatures/%d", len(v.Witnesses))
-	if err := o.judgeRevocation(ctx, w, path, signed, at, unfinished); err != nil {
+	rep, err := o.judgeRevocation(ctx, w, path, signed, at, unfinished)
+	if err != nil {
 		return err
 	}
 	if err := o.put(sys, s, entry, signed); err != nil {
 		return err
 	}
-	switch n := len(v.Witnesses) + 1; {
-	case n < 3:
+	n := len(v.Witnesses) + 1
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings { // one on each entry that does not count
+			if r.Subject == path && strings.HasPrefix(f.Pointer, "/peer_witness_signatures/") {
+				warn(sys, "%s", f.Message)
+				n--
+			}
+		}
+	}
+	switch {
+	case n < 3 && rep.Verdict.ExitStatus() != 0:
 		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
 	default:
 		fmt.Fprintf(sys.Stderr,
-			"\n%d witnesses have signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n", n,
-			path)
+			"\n%s signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n",
+			plain.Count(n, "witness")+plain.Plural(n, " has", " have"), path)
 	}
 	return nil
 }
@@ -533,7 +546,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 // put prints the entry, and writes the subject with it where that is asked for.
 func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 	if o.dryRun {
-		_, err := sys.Stdout.Write(signed)
+		_, err := sys.Stdout.Write(report.Escaped(signed))
 		return err
 	}
 	to := o.out

@@ -77,7 +77,8 @@ func Append(text []byte, name string, element []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(elements) == 0 {
-		return splice(text, all[i].value, all[i].end, append(append([]byte("["), reset(element, "")...), ']')), nil
+		at := all[i].value + 1
+		return splice(text, at, at, reset(element, "")), nil
 	}
 	last := len(elements) - 1
 	before := blanks(array, elements, last)

@@ -36,7 +36,7 @@ func TestEdit(t *testing.T) {
 			add("w", "{\n  \"a\": 2\n}")},
 		{"append to none", "{\n  \"b\": 2\n}\n", "{\n  \"b\": 2,\n  \"w\": [\n    {\n      \"a\": 2\n    }\n  ]\n}\n",
 			add("w", "{\n  \"a\": 2\n}")},
-		{"append to an empty one", `{"w": [ ]}`, `{"w": [{"a":2}]}`, add("w", "{\n  \"a\": 2\n}")},
+		{"append to an empty one", `{"w": [ ]}`, `{"w": [{"a":2} ]}`, add("w", "{\n  \"a\": 2\n}")},
 		{"append on one line", `{"w":[1,2]}`, `{"w":[1,2,{"a":2}]}`, add("w", "{\n  \"a\": 2\n}")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

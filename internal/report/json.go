@@ -271,7 +271,19 @@ func encodeIndented(b io.Writer, v any, prefix, indent string) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding report: %w", err)
 	}
-	text := encoded.Bytes()
+	writeEscaped(b, encoded.Bytes())
+	return nil
+}
+
+// Escaped is a JSON text of the same value that is as harmless in a log as the JSON report. Its strings hold no control
+// character, as strict JSON has none.
+func Escaped(text []byte) []byte {
+	var b bytes.Buffer
+	writeEscaped(&b, text)
+	return b.Bytes()
+}
+
+func writeEscaped(b io.Writer, text []byte) {
 	done := 0
 	for i, size := 0, 1; i < len(text); i += size {
 		size = 1
@@ -287,7 +299,6 @@ func encodeIndented(b io.Writer, v any, prefix, indent string) error {
 		done = i + size
 	}
 	b.Write(text[done:])
-	return nil
 }
 
 // isInert leaves '[' to be looked at with what stands before it. A line break is one of the indentation:
