@@ -27,6 +27,32 @@ revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f
 pr: [{revoke: ada, revocation: {set: {/implementation: {did: "did:web:nova.example"}, /claimed_levels: [L4], /signatures: []}}}]
 `,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:10:3: error: revocations: revocation-is-receipt`},
+		// no pin is none that whatever is served matches
+		{Name: "listing without pin",
+			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
+pr: [{listing: nova, delete: [/conformance_receipt_sha256]}]
+`,
+			Want: `implementations/nova.json:1:1: error: receipt-fetch: receipt-hash-mismatch`,
+			Says: []string{`the listing pins none `}},
+		{Name: "re-issue without pin",
+			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
+pr: [{reissue: ada, set: {/conformance_receipt_sha256: []}}]
+`,
+			Want: `implementations/ada.json:8:3: error: receipt-fetch: receipt-hash-mismatch`},
+		{Name: "anchor without pin",
+			World: `base: [{write: schemas/workflow-anchor.schema.json, text: "true"}, {listing: ada}]
+pr: [{anchor: flow, coordinator: ada, delete: [/cross_match_receipt_sha256]}]
+`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: hash-mismatch`},
+		{Name: "witness without pin",
+			World: `base:
+  - {write: schemas/implementation.schema.json, text: "true"}
+  - {listing: ada, level: L4, delete: [/conformance_receipt_sha256]}
+pr: [{listing: nova, level: L4, witness: [ada]}]
+`,
+			Want: `
+implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
+implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		{Name: "level",
 			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
 pr: [{listing: nova, level: L4, set: {/conformance_level: [L4]}}]

@@ -63,16 +63,6 @@ implementations/bob.json: warning: layout: duplicate-did
 implementations/bob.json:4:3: warning: layout: did-spelling
 registry: notice: revocations: not-in-force
 revocations/x/y.json:1:1: warning: layout: misplaced-file`},
-		// a listing that stood where none may stays there: a re-issue moves nothing
-		{Name: "renew misplaced",
-			World: `base:
-  - {listing: ada}
-  - {move: [implementations/ada.json, implementations/a/ada.json]}
-pr:
-  - {reissue: ada}
-  - {move: [implementations/ada.json, implementations/a/ada.json]}
-`,
-			Want: `implementations/a/ada.json:1:1: warning: layout: misplaced-file`},
 		// a listing that stood at L4 comes back at L3
 		{Name: "renew l4",
 			World: `base:

@@ -212,7 +212,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		}
 		standing := unmendable(s)
 		for i, f := range out.Findings {
-			if standing[f.Pointer] || f.Code == "file-mode" || f.Code == "misplaced-file" {
+			if standing[f.Pointer] || f.Code == "file-mode" {
 				out.Findings[i].Severity = verdict.Warning
 				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
 			}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,7 +293,7 @@ func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*r
 	return text, Result[*receipt.Receipt]{State: Obtained, Value: r, From: text.From}
 }
 
-// pinned gets the document of that hash; an empty hash is any.
+// pinned gets the document of that hash. None has the empty one: a base schema may let a record do without.
 func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	o := c.s.Observe(c.ctx, r)
 	if c.archive && sum != "" && (o.State == Absent || o.State == Unavailable) {
@@ -305,9 +306,9 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 		return fault[Pinned](o)
 	}
 	p := Pinned{Body: o.Body, SHA256: o.SHA256}
-	if sum != "" && p.SHA256 != sum {
+	if p.SHA256 != sum {
 		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
-			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, sum)}
+			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, cmp.Or(sum, "none"))}
 	}
 	return Result[Pinned]{State: Obtained, Value: p, From: []Observation{o}}
 }

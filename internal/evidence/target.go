@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -33,7 +34,7 @@ func CollectTarget(ctx context.Context, s Source, t Target,
 		at = Request{HTTPS, f.Manifest.Value.ReceiptURI, MaxReceipt}
 	}
 	if at != (Request{}) {
-		f.ReceiptText, f.Receipt = c.receiptOf(at, t.SHA256)
+		f.ReceiptText, f.Receipt = c.receiptOf(at, cmp.Or(t.SHA256, s.Observe(ctx, at).SHA256))
 	}
 	id, independence, w := want(f)
 	c.seek(id != "", func() {
