@@ -101,7 +101,7 @@ func (m *mender) mend(ctx context.Context, path string,
 	found map[string][]verdict.Finding) (_ *mended, why string, err error) {
 	was, err := m.tree.Read(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
-		return nil, "", nil // taken away, or a link, which layout refuses
+		return nil, "", nil // taken away, or a link or too large, which layout refuses
 	}
 	if err != nil {
 		return nil, "", err

@@ -170,7 +170,7 @@ func unwritten(err error, taken string) error {
 	case errors.Is(err, listing.ErrSlug):
 		return withFix(err, "give a slug such as my-agent")
 	case errors.Is(err, listing.ErrPlace):
-		return withFix(err, "make the four data folders plain folders of plain files")
+		return withFix(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
 	}
 	return withFix(err, "see that the clone's work tree can be written")
 }
@@ -202,7 +202,9 @@ func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p propo
 	if !o.noCheck {
 		rep, err := o.judgeFile(ctx, w, p.path)
 		if err != nil {
-			return err
+			why, _ := describe(err) // to run it again would find the record there
+			return usagef("judge it: oap-gate check --worktree"+ofClone, "%s is written, and was not judged: %s",
+				p.path, why)
 		}
 		w.progress.stop()
 		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: catalogue()}); err != nil {

@@ -4,8 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +33,29 @@ func TestRecordKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) { killed(t, c.world, c.path, c.command) })
 	}
 }
+
+// TestRecordUnjudged holds that whoever is told that a record could not be judged is told that it was written.
+func TestRecordUnjudged(t *testing.T) {
+	w := build(t, "pr: [{publish: nova}]\n")
+	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	var told strings.Builder
+	merging := writerFunc(func(text []byte) (int, error) { // once the path is told
+		return len(text), os.WriteFile(filepath.Join(w.Repo.Dir, ".git", "MERGE_HEAD"), nil, 0o644)
+	})
+	code := Main(slices.Concat([]string{"new", "nova", "https://nova.example"}, w.Args()),
+		IO{Stdout: merging, Stderr: &told, Getenv: func(string) string { return "" }})
+	want := regexp.MustCompile(`^error: implementations/nova.json is written, and was not judged: .*a merge is not concluded
+fix: judge it: oap-gate check --worktree --repo `)
+	if code != 2 || !want.MatchString(told.String()) {
+		t.Errorf("exit status %d and\n%s", code, told.String())
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
 func killed(t *testing.T, description, path string, command []string) {
 	w := build(t, "base: [{listing: eve}]\n"+description)

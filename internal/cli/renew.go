@@ -52,6 +52,8 @@ With --all it lists what is due and changes nothing.`),
 			case o.all && len(args) > 0:
 				return usagef("oap-gate renew --all, or oap-gate renew SLUG",
 					"--all lists what is due, and %q was given to be renewed", args[0])
+			case o.all && (o.receipt != "" || o.level != ""):
+				return usagef("leave them out", "--receipt and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
 				return usagef("oap-gate renew SLUG, or oap-gate renew --all",
 					"renew wants one slug, %d arguments were given", len(args))

@@ -20,7 +20,8 @@ import (
 var (
 	// ErrSlug: a text is no slug, so that it is no part of a path.
 	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
-	// ErrPlace: a path is not one of a record, or something else than plain folders and files lies on the way.
+	// ErrPlace: a path is not one of a record, something else than plain folders and files lies on the way, or the file
+	// is larger than a record can be.
 	ErrPlace = errors.New("no record stands there")
 	// ErrChanged: a file is not what it was when it was read.
 	ErrChanged = errors.New("it changed meanwhile")
@@ -198,6 +199,9 @@ func read(dir *os.Root, name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, err
 	}
 	text, err := capped.ReadAll(f, int64(strict.RegistryFile.Bytes))
+	if errors.Is(err, capped.ErrTooLarge) {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrPlace, strict.RegistryFile.Bytes)
+	}
 	return text, opened.Mode().Perm(), err
 }
 
