@@ -101,8 +101,13 @@ func (o *revokeOptions) check() error {
 	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
 		return usagef("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
 	}
-	if u, err := url.Parse(o.evidenceURI); err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https") {
+	u, err := url.Parse(o.evidenceURI)
+	switch {
+	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
 		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
+			plain.Redacted(o.evidenceURI))
+	case u.User != nil: // for ever, and for all to read
+		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
 			plain.Redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
