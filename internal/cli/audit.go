@@ -126,6 +126,12 @@ func (o *auditOptions) check() error {
 		func() error { return o.selectionFlags.check(o.offline) },
 		o.networkFlags.check,
 		o.outputFlags.check,
+		func() error {
+			if slices.Contains(o.peers, "") {
+				return usagef("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+			}
+			return nil
+		},
 		func() (err error) { o.part, err = parseShard(o.shard); return err },
 		func() error {
 			if o.signedSince == "" {

@@ -79,7 +79,7 @@ func refuseEmpty(c *cobra.Command) {
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		switch f.Value.Type() {
-		case "string", "stringSlice", "stringArray":
+		case "string", "stringSlice":
 			f.Value = givenFlag{f.Value}
 			if f.DefValue == "[]" { // help would show it, of a type that pflag does not know
 				f.DefValue = ""

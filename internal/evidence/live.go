@@ -90,6 +90,16 @@ type entry struct {
 	cut         bool // by the context of who asked, which says nothing to others
 }
 
+// ended reports whether the observation is there.
+func (e *entry) ended() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // NewLive makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
 // read before the first connection, and nothing is sent before the first request.
 func NewLive(o LiveOptions) (*Live, error) {
@@ -141,26 +151,29 @@ func (l *Live) Close() { l.web.routes.close() }
 func (l *Live) Now() time.Time { return l.now }
 
 // Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable for its own
-// caller alone.
+// caller: whoever asks with another makes it anew.
 func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	r = r.canonical()
 	for {
 		l.mu.Lock()
 		e, known := l.entries[r]
-		if !known {
-			e = &entry{done: make(chan struct{})}
+		if !known || e.ended() && e.cut && ctx.Err() == nil {
+			e, known = &entry{done: make(chan struct{})}, false
 			l.entries[r] = e
 		}
 		l.mu.Unlock()
 		if !known {
-			return l.observe(ctx, r, e)
+			l.progress.add(0, 1)
+			e.observation = l.layers.Observe(ctx, r)
+			e.cut = ctx.Err() != nil && e.observation.Code == CodeBudget
+			close(e.done)
+			l.progress.add(1, 0)
+			return e.observation
 		}
 		select {
 		case <-e.done:
 		case <-ctx.Done():
-			select {
-			case <-e.done: // both hold: what was observed counts
-			default:
+			if !e.ended() { // else both hold: what was observed counts
 				refused, _ := classify(ctx, ctx.Err())
 				return refused.observation(r)
 			}
@@ -171,30 +184,14 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 	}
 }
 
-// observe makes the observation of an entry.
-func (l *Live) observe(ctx context.Context, r Request, e *entry) Observation {
-	l.progress.add(0, 1)
-	e.observation = l.layers.Observe(ctx, r)
-	if e.cut = ctx.Err() != nil && e.observation.Code == CodeBudget; e.cut {
-		l.mu.Lock()
-		delete(l.entries, r)
-		l.mu.Unlock()
-	}
-	close(e.done)
-	l.progress.add(1, 0)
-	return e.observation
-}
-
 // Observations are all that were made so far, sorted by request.
 func (l *Live) Observations() []Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []Observation
 	for _, e := range l.entries {
-		select {
-		case <-e.done:
+		if e.ended() {
 			all = append(all, e.observation)
-		default:
 		}
 	}
 	return sorted(all)
@@ -205,15 +202,9 @@ func (l *Live) Forget(r Request) {
 	r = r.canonical()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.entries[r]
-	if e == nil {
-		return
-	}
-	select {
-	case <-e.done:
+	if e := l.entries[r]; e != nil && e.ended() {
 		delete(l.entries, r)
 		l.web.quota.left.Add(int64(len(e.observation.Body)))
-	default:
 	}
 }
 
