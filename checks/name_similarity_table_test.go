@@ -130,6 +130,21 @@ pr: [{listing: agent-2}]
 			Want: `
 implementations/aurara.json:2:3: warning: name-similarity: look-alike
 implementations/aurora.json:2:3: warning: name-similarity: look-alike`},
+		// of many the first three are named, those that stand and new ones in the order of their paths
+		{Name: "many",
+			World: `base: [{listing: meridian-b}, {listing: meridian-d}, {listing: meridian-f}, {listing: meridian-h}]
+pr: [{listing: meridian-c}, {listing: meridian-x}]
+`,
+			Want: `
+implementations/meridian-c.json:2:3: warning: name-similarity: look-alike
+implementations/meridian-c.json:2:3: warning: name-similarity: look-alike
+implementations/meridian-c.json:2:3: warning: name-similarity: look-alike
+implementations/meridian-x.json:2:3: warning: name-similarity: look-alike
+implementations/meridian-x.json:2:3: warning: name-similarity: look-alike
+implementations/meridian-x.json:2:3: warning: name-similarity: look-alike`,
+			Says: []string{`"meridian-c" looks like "meridian-b"`, `"meridian-c" looks like "meridian-d"`,
+				`"meridian-c" looks like "meridian-f"`, `"meridian-x" looks like "meridian-b"`,
+				`"meridian-x" looks like "meridian-c"`, `"meridian-x" looks like "meridian-d"`}},
 		// --- a merged listing ---
 		// a re-issue without a new name is not compared
 		{Name: "renewed",
