@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -34,7 +33,11 @@ func CollectTarget(ctx context.Context, s Source, t Target,
 		at = Request{HTTPS, f.Manifest.Value.ReceiptURI, MaxReceipt}
 	}
 	if at != (Request{}) {
-		f.ReceiptText, f.Receipt = c.receiptOf(at, cmp.Or(t.SHA256, s.Observe(ctx, at).SHA256))
+		sum := t.SHA256
+		if sum == "" { // no record pins it: it is what is served
+			sum = s.Observe(ctx, at).SHA256
+		}
+		f.ReceiptText, f.Receipt = c.receiptOf(at, sum)
 	}
 	id, independence, w := want(f)
 	c.seek(id != "", func() {
