@@ -58,7 +58,7 @@ func (b *bench) scale() ([]figure, error) {
 			if err != nil {
 				return nil, err
 			}
-			sizes, err := sizesOf(one.reports)
+			written, err := sizesOf(one.reports)
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +66,7 @@ func (b *bench) scale() ([]figure, error) {
 			f := figure{name: fmt.Sprintf("%s, %d listings, %d commits; peer: git cat-file --batch",
 				one.command.args[1], size.Listings, commits),
 				gate: spread(used[0]), peer: spread(used[1]),
-				ratio:  strings.Join(append([]string{ratio}, sizes...), ", "),
+				ratio:  strings.Join(append([]string{ratio}, written...), ", "),
 				memory: mebibytes(used[0]), unjudged: true, commands: []string{one.command.String(), peer.String()}}
 			if l, judged := one.must[size.Listings]; judged {
 				f.must = fmt.Sprintf("<= %s, <= %.0f MiB", seconds(l.wall), l.memory)
