@@ -130,7 +130,7 @@ func (a age) changedHands() bool {
 	return !a.registered.IsZero() && !a.stood.IsZero() && from.After(a.stood)
 }
 
-// stoodSince is the committer date of the first-parent commit from which on the listing's file has held its
+// stoodSince returns the first-parent time of the commit from which on the listing's file has held its
 // tool_did without a break.
 func stoodSince(s *Subject) (time.Time, error) {
 	var since time.Time

@@ -113,6 +113,30 @@ web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later
 pr: [{reissue: nova}]
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		// nor where only the commit's own date says longer: it landed on one of last week
+		{Name: "history backdated",
+			World: `base:
+  - {at: "-7d"}
+  - {listing: other, name: Something Else}
+  - {commit: List}
+  - {at: "-60d"}
+  - {listing: nova, registered: none}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		// a commit after it that is dated back does not shorten what has stood here
+		{Name: "history backdated after",
+			World: `base:
+  - {at: "-40d"}
+  - {listing: nova, registered: none}
+  - {commit: List}
+  - {at: "-60d"}
+  - {listing: other, name: Something Else}
+  - {commit: List}
+pr: [{reissue: nova}]
+`,
+			Want: `pass`,
+			Says: []string{`no registration date; this DID has stood here since 2026-04-22T12:00:00Z`}},
 		// not where the listing has lapsed
 		{Name: "history lapsed",
 			World: `base:

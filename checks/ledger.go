@@ -22,6 +22,8 @@ import (
 // stood before it without reading the whole tree again. It judges by the same checks as a pull request.
 type Ledger struct {
 	repo  *registry.Repository
+	now   time.Time // the run's clock
+	time  time.Time // first-parent time of the commit that is judged
 	state *Standing
 	files map[string]file     // by path, of the data folders: what is no listing that can be read
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
@@ -38,7 +40,7 @@ type Ledger struct {
 	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
 
-// judgedCommit is what an Origin says of a commit: its first parent and its date.
+// judgedCommit is what an Origin says of a commit: its first parent and its first-parent time.
 type judgedCommit struct {
 	parent string
 	when   time.Time
@@ -64,22 +66,22 @@ type earlierOrigin struct {
 
 // Origin says of the commit that gave a path its present content what it was judged by.
 type Origin struct {
-	Parent string // empty for a root commit
-	When   time.Time
+	Parent string    // empty for a root commit
+	When   time.Time // the commit's first-parent time
 	First  time.Time // since when the path has held this tool_did without a break; for listings
 }
 
-// NewLedger is the ledger of an empty registry.
-func NewLedger(repo *registry.Repository) *Ledger {
-	l := &Ledger{repo: repo, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
+// NewLedger returns the ledger of an empty registry. The clock of the run, now, bounds the dates of commits.
+func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
+	l := &Ledger{repo: repo, now: now, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
 		pins: pinned{}, part: defaultPart}
 	l.state.followed = l
 	return l
 }
 
-// LedgerAt is the ledger after a commit whose history was judged before.
-func LedgerAt(repo *registry.Repository, commit string) *Ledger {
-	l := NewLedger(repo)
+// LedgerAt returns the ledger after a commit whose history was judged before; now is as for NewLedger.
+func LedgerAt(repo *registry.Repository, commit string, now time.Time) *Ledger {
+	l := NewLedger(repo, now)
 	l.verified, l.unread = commit, true
 	return l
 }
@@ -196,6 +198,10 @@ func (l *Ledger) recall(ctx context.Context) error {
 		maps.Copy(l.pins, pins)
 	}()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
+		landed, err := l.repo.FirstParentTime(ctx, step.Commit.ID, l.now)
+		if err != nil {
+			return err
+		}
 		for _, c := range step.Changes {
 			if registry.KindOf(c.Path) == registry.Governance {
 				continue
@@ -205,7 +211,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 			if c.Head == nil {
 				continue
 			}
-			now := earlierOrigin{Origin: Origin{step.Base.Commit(), step.Commit.When, step.Commit.When}}
+			now := earlierOrigin{Origin: Origin{step.Base.Commit(), landed, landed}}
 			if registry.KindOf(c.Path) == registry.KindListing {
 				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
 				if err != nil {
@@ -236,6 +242,10 @@ func historical(id string) bool {
 // could not be read.
 func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
 	if err := l.read(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.time, err = l.repo.FirstParentTime(ctx, step.Commit.ID, l.now); err != nil {
 		return nil, err
 	}
 	l.state.Tree = step.Base
@@ -271,7 +281,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		}
 		j.add(layout, RegistrySubject, folders)
 	}
-	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), step.Commit.When})
+	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time})
 	for _, p := range j.listings {
 		l.stand(scanned{listed: p}, l.here())
 	}
@@ -304,7 +314,7 @@ func (l *Ledger) subjects(ctx context.Context, step *registry.Step, changes []re
 func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
-	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: step.Commit.When,
+	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: l.time,
 		Offline: true, Merged: true, Selected: historical}
 }
 

@@ -69,7 +69,7 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := NewLedger(repo)
+	l := NewLedger(repo, time.Now())
 	l.part = part
 	var out []string
 	err = repo.Steps(t.Context(), "", head, func(s *registry.Step) error {
@@ -218,9 +218,9 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 		t.Fatal(err)
 	}
 	for n, verified := range append([]string{""}, chain...) {
-		l := NewLedger(repo)
+		l := NewLedger(repo, time.Now())
 		if verified != "" {
-			l = LedgerAt(repo, verified)
+			l = LedgerAt(repo, verified, time.Now())
 		}
 		err := repo.Steps(ctx, verified, "main", func(s *registry.Step) error {
 			_, err := l.Step(ctx, s)
@@ -279,7 +279,7 @@ func TestManyTwins(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	l := NewLedger(repo)
+	l := NewLedger(repo, time.Now())
 	var told []string
 	err = repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
 		faults, err := l.Step(t.Context(), s)

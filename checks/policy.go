@@ -69,7 +69,7 @@ func (s *Subject) WasReferenceServer(id string) (bool, error) {
 func (r *Run) referenceServers() ([]string, error) {
 	r.policies.Do(func() {
 		var versions []registry.Version
-		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile)
+		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile, r.Now)
 		for _, v := range versions {
 			var tree *registry.Tree
 			var p Policy

@@ -39,7 +39,7 @@ var receiptValidity = &Check{
 // The bounds of a listing's dates.
 const (
 	Window  = 90 * 24 * time.Hour // from issued_at to expires_at
-	Skew    = 5 * time.Minute     // by which a clock may be ahead of ours
+	Skew    = registry.Skew       // by which a clock may be ahead of ours
 	rounded = time.Second         // between a listing's date and the signed one
 )
 

@@ -171,7 +171,7 @@ func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 	return nil
 }
 
-// broughtAt is the committer date of the first-parent commit that gave the base listing its content.
+// broughtAt returns the first-parent time of the commit that gave the base listing its content.
 func broughtAt(s *Subject) (time.Time, error) {
 	if l := s.Run.Base.followed; l != nil {
 		b, err := l.Origin(s.Run.Context, s.Path)

@@ -264,7 +264,7 @@ func (r *Run) History(path string) ([]registry.Version, error) {
 			"following listings through the history: %w: more than %d listings in one range", registry.ErrLimit,
 			maxHistories)
 	}
-	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path)
+	h, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), path, r.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer repo.Close()
-			ledger := checks.NewLedger(repo)
+			ledger := checks.NewLedger(repo, time.Now())
 			faults := 0
 			err = repo.Steps(ctx, "", "main", func(s *registry.Step) error {
 				found, err := ledger.Step(ctx, s)

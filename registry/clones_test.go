@@ -3,6 +3,7 @@ package registry
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
@@ -121,7 +122,7 @@ func TestShallow(t *testing.T) {
 		}
 		_, err := r.FirstParents(ctx, "", head)
 		wantError(t, err, gitstore.ErrShallow)
-		_, err = r.FileHistory(ctx, head, pathA)
+		_, err = r.FileHistory(ctx, head, pathA, time.Time{})
 		wantError(t, err, gitstore.ErrShallow)
 	}
 }

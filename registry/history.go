@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
@@ -72,9 +73,73 @@ func (r *Repository) firstParent(c *commit) (*commit, error) {
 	return p, nil
 }
 
+// Skew is the time by which a date may be ahead of the clock that it is compared with.
+const Skew = 5 * time.Minute
+
+// landing is a commit's first-parent time by one clock; when is zero if no date counts.
+type landing struct {
+	known       bool
+	clock, when time.Time
+}
+
+func (l landing) time() time.Time {
+	if l.when.IsZero() {
+		return l.clock.UTC()
+	}
+	return l.when
+}
+
+// FirstParentTime returns the first-parent time of the commit that rev names: the latest committer date of the commit
+// and of all first-parent commits before it. Anybody can set a committer date, but no commit landed before the one that
+// it was put on. Dates more than Skew after now, the clock of the run, do not count; if no date counts, the time is now.
+// The first call for a clock reads the first-parent history down to the root.
+func (r *Repository) FirstParentTime(ctx context.Context, rev string, now time.Time) (time.Time, error) {
+	c, err := r.resolve(rev)
+	if err != nil {
+		return time.Time{}, err
+	}
+	last := landing{known: true, clock: now}
+	var chain []*commit
+	for c != nil {
+		if err := ctx.Err(); err != nil {
+			return time.Time{}, err
+		}
+		if l := r.landed(c); l.known && l.clock.Equal(now) {
+			last = l
+			break
+		}
+		chain = append(chain, c)
+		if c, err = r.firstParent(c); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return r.land(chain, last).time(), nil
+}
+
+func (r *Repository) landed(c *commit) landing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return c.landed
+}
+
+// land sets the first-parent times of successive commits, newest first, and returns that of the newest; last is that of
+// the commit before them.
+func (r *Repository) land(chain []*commit, last landing) landing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range slices.Backward(chain) {
+		if c.when.After(last.when) && !c.when.After(last.clock.Add(Skew)) {
+			last.when = c.when
+		}
+		c.landed = last
+	}
+	return last
+}
+
 // FileHistory lists what stood at path, along the first parents of tip, newest first: one Version for each
-// commit that changed the entry. A path that never was gives an empty list.
-func (r *Repository) FileHistory(ctx context.Context, tip, path string) ([]Version, error) {
+// commit that changed the entry, with its first-parent time by the clock now. A path that never was gives an empty
+// list.
+func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time.Time) ([]Version, error) {
 	var chain []*commit
 	c, err := r.resolve(tip)
 	for ; c != nil && err == nil; c, err = r.firstParent(c) {
@@ -98,10 +163,16 @@ func (r *Repository) FileHistory(ctx context.Context, tip, path string) ([]Versi
 	if err != nil {
 		return nil, err
 	}
+	last := landing{known: true, clock: now}
+	times := make([]time.Time, len(chain))
+	for i := range slices.Backward(chain) {
+		last = r.land(chain[i:i+1], last)
+		times[i] = last.time()
+	}
 	var versions []Version
 	for i, c := range chain {
 		if !SameEntry(entries[i], entries[i+1]) {
-			versions = append(versions, Version{Commit: c.id.String(), When: c.when, Entry: entries[i]})
+			versions = append(versions, Version{Commit: c.id.String(), When: times[i], Entry: entries[i]})
 		}
 	}
 	return versions, nil

@@ -5,7 +5,62 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
+
+// TestFirstParentTime checks the time of each commit of a chain whose dates go back, are ahead of the clock, or differ
+// on a merged side.
+func TestFirstParentTime(t *testing.T) {
+	const day = 24 * 60 * 60
+	c := newClone(t)
+	now := c.Date
+	at := func(date int, merge ...string) string {
+		c.Date = now + date
+		c.Git(append([]string{"commit", "-q", "--allow-empty", "-m", "m"}, merge...)...)
+		return c.Git("rev-parse", "HEAD")
+	}
+	ahead := at(3 * day)
+	root := at(-40 * day)
+	older := at(-60 * day) // backdated
+	c.Git("checkout", "-q", "-b", "side")
+	side := at(-day)
+	c.Git("checkout", "-q", "main")
+	c.Date = now - 30*day
+	c.Git("merge", "-q", "--no-ff", "-m", "m", side)
+	merge := c.Git("rev-parse", "HEAD")
+	skewed := at(int(Skew / time.Second))
+	far := at(int(Skew/time.Second) + 1)
+	last := at(-50 * day)
+	clock := time.Unix(int64(now), 0).In(time.FixedZone("", 3600))
+	for _, order := range [][]string{{last, far, skewed, merge, side, older, root, ahead},
+		{ahead, root, older, side, merge, skewed, far, last}} {
+		r := c.open()
+		for _, commit := range order {
+			want := map[string]int{ahead: 0, root: -40 * day, older: -40 * day, side: -day, merge: -30 * day,
+				skewed: 300, far: 300, last: 300}[commit]
+			got, err := r.FirstParentTime(ctx, commit, clock)
+			if err != nil || got.Unix() != int64(now+want) || got.Location() != time.UTC {
+				t.Errorf("%.7s: %v, %v; want %d s from the clock, got %d", commit, got, err, want,
+					got.Unix()-int64(now))
+			}
+		}
+		// By a later clock the first date counts, and so do those that were ahead.
+		later, err := r.FirstParentTime(ctx, older, clock.Add(3*day*time.Second))
+		if err != nil || later.Unix() != int64(now+3*day) {
+			t.Errorf("three days later: %v, %v", later, err)
+		}
+		if again, err := r.FirstParentTime(ctx, older, clock); err != nil || again.Unix() != int64(now-40*day) {
+			t.Errorf("by the first clock again: %v, %v", again, err)
+		}
+	}
+	c.Write("f", "")
+	c.Date = now - 55*day
+	c.Commit()
+	versions, err := c.open().FileHistory(ctx, "HEAD", "f", clock)
+	if err != nil || len(versions) != 1 || versions[0].When.Unix() != int64(now+300) {
+		t.Errorf("file history %v, %v", versions, err)
+	}
+}
 
 func TestFirstParents(t *testing.T) {
 	c := newClone(t)
@@ -65,7 +120,7 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 	}
 	r := c.open()
 	for _, path := range append(paths, "implementations/none.json") {
-		versions, err := r.FileHistory(ctx, "HEAD", path)
+		versions, err := r.FileHistory(ctx, "HEAD", path, time.Unix(int64(c.Date), 0))
 		if err != nil {
 			t.Fatal(err)
 		}

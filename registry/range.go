@@ -267,6 +267,6 @@ type Range struct {
 // Version is what one path held from a first-parent commit on.
 type Version struct {
 	Commit string
-	When   time.Time // committer date, UTC
+	When   time.Time // first-parent time, UTC
 	Entry  *Entry    // nil: the commit took the path away
 }

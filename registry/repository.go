@@ -46,6 +46,7 @@ type commit struct {
 	tree    gitstore.ID
 	parents []gitstore.ID
 	when    time.Time
+	landed  landing // guarded by Repository.mu
 }
 
 // Open opens the clone that dir is in: a work tree, a bare clone or a linked work tree. Errors say

@@ -213,8 +213,8 @@ func (a *audit) unused(check string) ([]verdict.Finding, error) {
 
 // walk judges the history by the checks that only an audit has.
 func (a *audit) walk() error {
-	if a.ledger = checks.NewLedger(a.repo); a.cfg.Verified != "" {
-		a.ledger = checks.LedgerAt(a.repo, a.cfg.Verified)
+	if a.ledger = checks.NewLedger(a.repo, a.now); a.cfg.Verified != "" {
+		a.ledger = checks.LedgerAt(a.repo, a.cfg.Verified, a.now)
 	}
 	h := &verdict.History{Checkpoint: a.cfg.Checkpoint, Peers: a.cfg.Peers}
 	a.rep.History = h

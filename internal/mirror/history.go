@@ -107,12 +107,11 @@ func runHistory(a *audit) ([]told, error) {
 	return out, nil
 }
 
-// backdated is the warning of a commit that is dated before its first parent: its date is that by which what it brought
-// is judged.
+// backdated returns the warning of a commit that is dated before its first parent.
 func backdated(s *registry.Step, before time.Time) verdict.Finding {
 	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
-		Message: fmt.Sprintf("this commit is of %s, and its first parent of %s: what it brought is judged by the "+
-			"earlier date",
+		Message: fmt.Sprintf("the committer date is %s; expected at least %s, that of the first parent: what the "+
+			"commit brought is judged by the later date",
 			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
 		Fix: "ask the maintainers who made commit " + s.Commit.ID}
 }
