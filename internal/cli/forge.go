@@ -100,8 +100,8 @@ func newComment(sys IO) *cobra.Command {
 		Use:   "comment REPORT",
 		Short: "write or edit the one sticky comment of a pull request from a report",
 		Long: `comment takes the report of a full check (JSON), which it treats as data: one that does not
-validate, is about another commit, or left something out is refused. A token that may not
-comment is no failure.`,
+validate, contradicts itself, is about another commit, or left something out is refused. A token
+that may not comment is no failure.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
 		Args:    wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -114,8 +114,7 @@ comment is no failure.`,
 				return err
 			}
 			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
-				Validate: func(data []byte) error { _, err := report.Read(args[0], data); return err },
-				Render:   commentBody})
+				Validate: func(data []byte) error { return readable(args[0], data) }, Render: commentBody})
 			if err != nil {
 				return forgeFailure(
 					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
@@ -130,6 +129,15 @@ comment is no failure.`,
 	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
 	return c
+}
+
+// readable refuses a report that its schema refuses, and one that contradicts itself.
+func readable(name string, data []byte) error {
+	r, err := report.Read(name, data)
+	if err != nil || r.Verdict == verdict.Errored { // a report without a verdict is refused as such
+		return err
+	}
+	return r.Contradiction()
 }
 
 func commentBody(r *verdict.Report) string {

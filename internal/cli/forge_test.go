@@ -41,12 +41,17 @@ func TestForgeCommands(t *testing.T) {
 	if _, err := repo.Git("init", "-q", "--bare", "--template=", filepath.Join(dir, ".git", "bare")); err != nil {
 		t.Fatal(err)
 	}
+	result := func(check, verdict string, findings ...any) map[string]any {
+		return map[string]any{"check": check, "subject": "registry", "verdict": verdict,
+			"findings": append([]any{}, findings...)}
+	}
 	report := func(change func(map[string]any)) string {
 		r := map[string]any{"version": 1, "tool": map[string]any{"version": "v1", "commit": "x"}, "mode": "check",
 			"evaluated_at": "2026-05-04T12:00:00Z",
-			"head":         head, "verdict": "pass", "counts": map[string]any{"records": 0, "pass": 0, "fail": 0,
-				"inconclusive": 0, "warn": 0, "skip": 0},
-			"assumed": []any{}, "evidence_sha256": strings.Repeat("0", 64), "results": []any{}, "evidence": []any{}}
+			"head":         head, "verdict": "pass", "counts": map[string]any{"records": 0, "pass": 1, "fail": 0,
+				"inconclusive": 0, "warn": 0, "skip": 1},
+			"assumed": []any{}, "evidence_sha256": strings.Repeat("0", 64), "evidence": []any{},
+			"results": []any{result("layout", "pass"), result("schema", "skip")}}
 		change(r)
 		text, err := json.Marshal(r)
 		if err != nil {
@@ -75,6 +80,34 @@ func TestForgeCommands(t *testing.T) {
 		{"robot", []string{"comment", report(func(r map[string]any) { r["assumed"] = []any{"--offline"} })}, 2,
 			"refused"},
 		{"robot", []string{"comment", report(func(r map[string]any) { r["mode"] = "audit" })}, 2, "refused"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["verdict"] = "fail" })}, 2,
+			"its verdict is fail; its results give pass"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["counts"].(map[string]any)["pass"] = 40 })}, 2,
+			"its counts are {Records:0 Pass:40"},
+		{"robot", []string{"comment", report(func(r map[string]any) { r["counts"].(map[string]any)["records"] = -1 })},
+			2, "it counts -1 records"},
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"] = []any{result("layout", "pass", map[string]any{"severity": "error", "code": "x",
+				"message": "m"}), result("schema", "skip")}
+		})}, 2, "the result of layout on \"registry\" is pass; its findings make it fail"},
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"] = []any{result("layout", "fail"), result("schema", "skip")}
+		})}, 2, "its counts are"},
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"] = []any{result("layout", "pass"), result("layout", "skip")}
+		})}, 2, "there are two results of layout on"},
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"], r["counts"] = []any{}, map[string]any{"records": 0, "pass": 0, "fail": 0, "inconclusive": 0,
+				"warn": 0, "skip": 0}
+		})}, 2, "its verdict is pass; it has no results"},
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"], r["omitted"] = []any{result("layout", "fail")}, []any{"pass", "skip"}
+		})}, 2, "its counts are"},
+		// What --summary-only leaves out is counted, and no contradiction.
+		{"robot", []string{"comment", report(func(r map[string]any) {
+			r["results"], r["omitted"] = []any{}, []any{"pass", "skip"}
+		})}, 0, "comment edited"},
+		{"robot", []string{"comment", good}, 0, "comment edited"},
 		{"", []string{"comment", good}, 2, "401"},
 		{"", []string{"comment", good}, 2, "fix: name the repository with --repository OWNER/NAME, and give a token " +
 			"in GITHUB_TOKEN: none was given"},

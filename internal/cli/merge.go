@@ -18,7 +18,7 @@ func newMerge(sys IO) *cobra.Command {
 		Use:   "merge REPORT…",
 		Short: "join the reports of shards into one",
 		Long: `merge joins the JSON reports of oap-gate audit --shard I/N into one. Reports of other commits, a
-shard that is missing and a shard that is there twice are refused.`,
+shard that is missing or there twice, and one in which a record lacks a check are refused.`,
 		Example: "  oap-gate merge shard-*.json --report html=audit.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {

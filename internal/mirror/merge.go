@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // ErrMerge means that reports are not the parts of one audit.
@@ -158,8 +160,11 @@ func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 	}
 	var last verdict.Result
 	var counts verdict.Counts // of what is read, which what the shard says of itself must be
+	judged := &coverage{part: p, checks: map[string]bool{}, listed: map[string]bool{}}
 	err := p.Read(verdict.Records{
 		Listing: func(l verdict.Listing) error {
+			judged.listings++
+			judged.listed[l.Slug] = true
 			whole.Listings = append(whole.Listings, l)
 			return nil
 		},
@@ -189,18 +194,86 @@ func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 			}
 			if last.Subject != r.Subject {
 				counts.Records++
+				if err := judged.complete(); err != nil {
+					return err
+				}
+				judged.begin(r.Subject)
 			}
+			judged.checks[r.Check] = true
 			last = r
 			whole.Results.Add(r)
 			return nil
 		},
 	})
+	if err == nil {
+		err = cmp.Or(judged.complete(), judged.every())
+	}
 	if err == nil && (counts != p.Counts || counts.Verdict() != p.Verdict) {
 		err = fmt.Errorf("%w: shard %s says %s and counts %+v, its results give %s and %+v", ErrMerge, p.Shard,
 			p.Verdict, p.Counts, counts.Verdict(), counts)
 	}
 	whole.Counts.Records += counts.Records
 	return err
+}
+
+// coverage notes which checks the results of a shard hold of each record.
+type coverage struct {
+	part     Part
+	record   string          // whose results are being read; empty: none
+	checks   map[string]bool // of which there is a result of that record
+	listings int             // that the shard lists
+	judged   int             // listings that have results
+	listed   map[string]bool // slugs of listings that have no results yet
+}
+
+// begin turns to the next record.
+func (c *coverage) begin(record string) {
+	c.record = record
+	clear(c.checks)
+	if registry.KindOf(record) == registry.KindListing {
+		c.judged++
+		delete(c.listed, strings.TrimSuffix(strings.TrimPrefix(record, registry.KindListing.Folder()+"/"), ".json"))
+	}
+}
+
+// complete returns an error if the record lacks a check that an audit has for its kind. An audit reports also the
+// checks that it skips; a report in which --only or --skip explains why one is missing is complete too.
+func (c *coverage) complete() error {
+	if c.record == "" {
+		return nil
+	}
+	for _, one := range checks.All {
+		if one.Judges(registry.KindOf(c.record)) && !c.checks[one.ID] && !leftOut(c.part.Assumed, one.ID) {
+			return c.lacks(one.ID, c.record)
+		}
+	}
+	return nil
+}
+
+// every returns an error if a listing has no results at all. The slug in a listing may differ from its file's name, so
+// that the numbers decide.
+func (c *coverage) every() error {
+	if c.listings <= c.judged {
+		return nil
+	}
+	if slugs := slices.Sorted(maps.Keys(c.listed)); len(slugs) > 0 {
+		return c.lacks(checks.All[0].ID, registry.KindListing.Folder()+"/"+slugs[0]+".json")
+	}
+	return fmt.Errorf("%w: shard %s lists %d implementations and has results of %d", ErrMerge, c.part.Shard,
+		c.listings, c.judged)
+}
+
+func (c *coverage) lacks(check, record string) error {
+	return fmt.Errorf("%w: shard %s lacks the check %s of %q", ErrMerge, c.part.Shard, check, record)
+}
+
+// leftOut reports whether the flags that a run assumed leave a check out.
+func leftOut(assumed []string, id string) bool {
+	return slices.ContainsFunc(assumed, func(flag string) bool {
+		name, ids, _ := strings.Cut(flag, " ")
+		named := slices.Contains(strings.Split(ids, ","), id)
+		return name == "--skip" && named || name == "--only" && !named
+	})
 }
 
 // sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
@@ -67,6 +68,15 @@ func TestMergeRefuses(t *testing.T) {
 	result := func(check string, shard int) verdict.Result {
 		return verdict.Result{Check: check, Subject: path(shard), Verdict: verdict.Passed}
 	}
+	// judged are the results of a listing, of all checks but those that are left out.
+	judged := func(without ...string) (all []verdict.Result) {
+		for _, c := range checks.All {
+			if c.Judges(registry.KindListing) && !slices.Contains(without, c.ID) {
+				all = append(all, result(c.ID, 2))
+			}
+		}
+		return all
+	}
 	broken := []verdict.Finding{{Severity: verdict.Error, Code: "slug-mismatch"}}
 	for want, edit := range map[string]func(*verdict.Report){
 		"Skip:0 Manual:0}, its results give pass and {Records:0": func(r *verdict.Report) {
@@ -81,7 +91,22 @@ func TestMergeRefuses(t *testing.T) {
 			r.Results.Add(one)
 		},
 		"more than 1 day apart": func(r *verdict.Report) { r.EvaluatedAt = r.EvaluatedAt.Add(24*time.Hour + 1) },
-		"":                      func(r *verdict.Report) { r.Results.Add(result("layout", 2), result("schema", 2)) },
+		"": func(r *verdict.Report) {
+			r.Results.Add(judged()...)
+			slug := strings.TrimSuffix(strings.TrimPrefix(path(2), "implementations/"), ".json")
+			r.Listings = []verdict.Listing{{Slug: slug, Status: verdict.StatusValid}}
+		},
+		fmt.Sprintf("shard 2/2 lacks the check receipt-signature of %q", path(2)): func(r *verdict.Report) {
+			r.Results.Add(judged("receipt-signature")...)
+		},
+		fmt.Sprintf("shard 2/2 lacks the check fallback-policy of %q", path(2)): func(r *verdict.Report) {
+			r.Results.Add(judged("fallback-policy")...)
+		},
+		`shard 2/2 lacks the check layout of "implementations/nova.json"`: func(r *verdict.Report) {
+			r.Results.Add(judged()...)
+			r.Listings = []verdict.Listing{{Slug: "nova", Status: verdict.StatusValid},
+				{Slug: "nova", Status: verdict.StatusValid}}
+		},
 		"shard 2/2 leaves out results, as --summary-only has it": func(r *verdict.Report) {
 			r.Omitted = []string{"pass"}
 		},
@@ -107,6 +132,32 @@ func TestMergeRefuses(t *testing.T) {
 		if (err == nil) != (want == "") ||
 			err != nil && (!errors.Is(err, mirror.ErrMerge) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestMergeOfWhatWasLeftOut holds that a check may be missing that a flag of the run left out, and no other.
+func TestMergeOfWhatWasLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		assumed string
+		results []string
+		missing string
+	}{
+		{"--only layout,schema", []string{"layout", "schema"}, ""},
+		{"--only layout,schema", []string{"layout"}, "schema"},
+		{"--skip layout", []string{"schema"}, "append-only"},
+		{"--offline", []string{"layout", "schema"}, "append-only"},
+		{"--onlys layout", []string{"layout"}, "schema"},
+	} {
+		r := &verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed, Shard: "1/1",
+			Assumed: []string{c.assumed}, Counts: verdict.Counts{Records: 1, Pass: len(c.results)}}
+		for _, id := range c.results {
+			r.Results.Add(verdict.Result{Check: id, Subject: "implementations/nova.json", Verdict: verdict.Passed})
+		}
+		_, err := mirror.Merge([]mirror.Part{part(t, r)}, verdict.Spool{})
+		want := "lacks the check " + c.missing + " of"
+		if (err == nil) != (c.missing == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s with %q: error %v, want %q", c.assumed, c.results, err, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package verdict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -337,6 +338,48 @@ func (r *Report) Settle(catalogue []Rule) {
 	if err := r.Results.Err(); err != nil {
 		r.Verdict, r.Error = Errored, err.Error()
 	}
+}
+
+// Contradiction returns an error if the report says of itself what its results do not bear: counts or a verdict that are
+// not theirs, a result better than its findings, one that is there twice, or a pass without results. Results that
+// Omitted names may be missing.
+func (r *Report) Contradiction() error {
+	var counts Counts
+	type key struct{ check, subject string }
+	seen := map[key]bool{}
+	for one := range r.Results.All() {
+		k := key{one.Check, one.Subject}
+		switch worst := one.Worst(); {
+		case worst.Worse(one.Verdict):
+			return fmt.Errorf("the result of %s on %q is %s; its findings make it %s", one.Check, one.Subject,
+				one.Verdict, worst)
+		case seen[k]:
+			return fmt.Errorf("there are two results of %s on %q", one.Check, one.Subject)
+		}
+		seen[k] = true
+		counts.Add(one.Verdict)
+	}
+	said := r.Counts
+	for _, n := range []struct {
+		of        Verdict
+		said, are *int
+	}{{Passed, &said.Pass, &counts.Pass}, {Skipped, &said.Skip, &counts.Skip}} {
+		if slices.Contains(r.Omitted, string(n.of)) && *n.are == 0 && *n.said > 0 {
+			*n.are = *n.said
+		}
+	}
+	said.Records = 0
+	switch {
+	case said != counts:
+		return fmt.Errorf("its counts are %+v; its results give %+v", said, counts)
+	case r.Verdict != counts.Verdict():
+		return fmt.Errorf("its verdict is %s; its results give %s", r.Verdict, counts.Verdict())
+	case counts == Counts{}:
+		return errors.New("its verdict is pass; it has no results")
+	case r.Counts.Records < 0:
+		return fmt.Errorf("it counts %d records", r.Counts.Records)
+	}
+	return nil
 }
 
 // retry makes RetryAt no later than what stands in the way and time alone may change.
