@@ -76,6 +76,9 @@ var catalogue = []step{
 		Codes: slices.Concat([]strict.Code{
 			{"target-differs", "the suite ran against a host that is not shown to be the implementation's",
 				"attest against the deployment that is engaged"},
+			{"target-folder", "the target is the root of a host, the Receipt is of a directory or port below it; or the " +
+				"target is below a root whose owner confirms it",
+				"verify the implementation by its DID, or at the root of its host"},
 		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers), codesOf("manifest-did", "manifest-host")),
 	}},
 	{judge: judgeSignature, costly: true, Rule: verdict.Rule{

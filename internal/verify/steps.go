@@ -270,12 +270,8 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 				"nor the host %.200q of the Receipt's signed target.uri",
 			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).
 			WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
-	} else if base := w.target.base(); strings.Trim(pathOf(base), "/") != "" && !covers(base, r.TargetURI) &&
-		!isAt(r.ImplementationDID, base) {
-		out.Errorf(manifestDocument, "", "manifest-host",
-			"the Manifest is that of %.200q, the Receipt's signed target.uri is %.200q, "+
-				"and %.200s is not the did:web of that path",
-			base, r.TargetURI, r.ImplementationDID).WithFix("attest with a target.uri at or below that address")
+	} else if err := w.hosted(&out); err != nil {
+		return out, err
 	}
 	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" && !checks.InDomain(r.TargetURI,
 		r.ImplementationDID) && (asked == "" || !hosts) {
@@ -294,25 +290,6 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 		}
 	}
 	return out, nil
-}
-
-// isAt reports whether a DID is the did:web of an address with a path.
-func isAt(id, base string) bool {
-	d, err := did.Parse(id)
-	if err != nil {
-		return false
-	}
-	at, _ := d.URLs()
-	of, found := strings.CutSuffix(at, "/did.json")
-	return found && d.HasPath() && covers(of, base) && covers(base, of)
-}
-
-func pathOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Path
 }
 
 func hostOf(text string) string {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -56,26 +55,25 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		if err != nil {
 			return t, fmt.Errorf("%w: %.200q: %v", ErrForm, text, err)
 		}
-		at, _ := d.URLs()
+		at := address(d)
 		if at == "" {
 			return t, fmt.Errorf("%w: %.200q: a DID of the method %s says no address", ErrForm, text, d.Method)
 		}
-		at = strings.TrimSuffix(strings.TrimSuffix(at, "/did.json"), "/.well-known")
 		t.DID, t.ManifestURI = text, at+wellKnown
-		return t, nil
+		return t, t.readAlike(text)
 	case evidence.IsHTTPS(text):
 		u, err := url.Parse(text)
 		switch {
-		case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
+		case err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(text, "#"):
 			return t, fmt.Errorf("%w: %.200q is no URL of a document", ErrForm, text)
 		case strings.HasSuffix(u.Path, ".json"):
 			t.ManifestURI = text
-			return t, nil
+			return t, t.readAlike(text)
 		case u.RawQuery != "" || u.ForceQuery:
 			return t, fmt.Errorf("%w: %.200q has a query, below which no Manifest can be", ErrForm, text)
 		}
 		t.ManifestURI = strings.TrimSuffix(text, "/") + wellKnown
-		return t, nil
+		return t, t.readAlike(text)
 	case slugs().MatchString(text) && clone:
 		t.Slug = text
 		return t, nil
@@ -83,6 +81,14 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		return t, fmt.Errorf("%w: %q may be a slug, and there is no clone to look it up in", ErrForm, text)
 	}
 	return t, fmt.Errorf("%w: %.200q", ErrForm, text)
+}
+
+// readAlike refuses a URL that servers read in different ways: the directory that it names is then not known.
+func (t Target) readAlike(text string) error {
+	if _, err := locate(t.ManifestURI); err != nil {
+		return fmt.Errorf("%w: %.200q: %v", ErrForm, text, err)
+	}
+	return nil
 }
 
 // ParseTargets reads a list of targets: one a line, # beginning a comment.
@@ -99,42 +105,6 @@ func ParseTargets(list []byte) ([]string, error) {
 		}
 	}
 	return out, lines.Err()
-}
-
-// base is the address of an implementation whose Manifest is asked for at the well-known place below it, empty for
-// another place.
-func (t Target) base() string {
-	at, found := strings.CutSuffix(t.ManifestURI, wellKnown)
-	if !found {
-		return ""
-	}
-	return at
-}
-
-// covers reports whether a URL has the origin of another and its path or one below.
-func covers(base, text string) bool {
-	b, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != b.Scheme || !strings.EqualFold(u.Hostname(), b.Hostname()) || portOf(u) != portOf(b) {
-		return false
-	}
-	return lies(u.Path, b.Path) && lies(u.EscapedPath(), b.EscapedPath()) // an escaped slash parts no folders
-}
-
-// lies reports whether a path is another or below it.
-func lies(below, above string) bool {
-	above, below = path.Clean("/"+above), path.Clean("/"+below)
-	return above == "/" || below == above || strings.HasPrefix(below, above+"/")
-}
-
-func portOf(u *url.URL) string {
-	if p := u.Port(); p != "443" {
-		return p
-	}
-	return ""
 }
 
 // SuiteName is the name of the suite that a Receipt must be of.
