@@ -124,6 +124,43 @@ web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
           publicKeyJwk: {kty: OKP, crv: Ed25519, x: "7v_______________________________________38"}}
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		// the key of RFC 8032 TEST 1 plus a point of order 2, in each form: readers disagree on its signatures
+		{Name: "mixed order jwk",
+			World: `pr:
+  - {listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "FqVn_n1O9UgqtAEsNpv4xfEejQwlWdzaUP3llwj4ruU"}}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`,
+			Says: []string{`the point has a part of small order`, `fix: make a new key with oap-gate key new FILE`}},
+		{Name: "mixed order multikey",
+			World: `pr:
+  - listing: nova
+    key_type: Multikey
+    did_document:
+      set: {/verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		{Name: "mixed order 2020",
+			World: `pr:
+  - listing: nova
+    key_type: Ed25519VerificationKey2020
+    did_document:
+      set: {/verificationMethod/0/publicKeyMultibase: "z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		{Name: "mixed order 2018",
+			World: `pr:
+  - listing: nova
+    key_type: Ed25519VerificationKey2018
+    did_document:
+      set: {/verificationMethod/0/publicKeyBase58: "2XQFpMbzZ3UvLvXX3cFFrjfRc2Un2D568ixD4rh57LFW"}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-weak-key`},
+		{Name: "mixed order did:key",
+			World: `pr: [{listing: nova, did: "did:key:z6MkfyfJQbrRtayPTRNDjBD6hqDRRbkdS6KSpjs8u8f62Z2t"}]`,
+			Want: `
+implementations/nova.json:4:3: error: did-resolution: did-syntax
+implementations/nova.json:4:3: warning: domain-age: age-of-host`,
+			Says: []string{`the point has a part of small order`}},
 		// one id for two keys
 		{Name: "ambiguous",
 			World: `pr:

@@ -55,6 +55,25 @@ func TestReceiptSignature(t *testing.T) {
   - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
+		// one whose R is the neutral element, the point of order 2, and a second encoding: readers disagree on it
+		{Name: "low order R",
+			World: `pr:
+  - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`the signature's R is unsound: the point has small order`}},
+		{Name: "R of order 2",
+			World: `pr:
+  - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: "7P_______________________________________38AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`the signature's R is unsound: the point has small order`}},
+		{Name: "non canonical R",
+			World: `pr:
+  - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: "7v_______________________________________38AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`the signature's R is unsound: the bytes are not the point's one encoding`}},
 		// a text that is no signature: half the padding, too short, empty, bits left over
 		{Name: "padding",
 			World: `pr: [{listing: nova, tamper: {replace: {"\"\n    }\n  ]\n}": "=\"\n    }\n  ]\n}"}}}]`,

@@ -25,7 +25,7 @@ const (
 	CodeShape       = "did-document-shape" // no object, or verificationMethod is no array of objects
 	CodeID          = "did-id-differs"     // id is not the DID that was resolved
 	CodePrivateKey  = "did-private-key"    // the document publishes a private key
-	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small order, or in a second encoding
+	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small or mixed order, or in a second encoding
 	CodeKeyID       = "did-key-ambiguous"  // one id names two keys
 	CodeManyKeys    = "did-too-many-keys"  // more than MaxKeys
 	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
@@ -40,9 +40,9 @@ var Codes = []strict.Code{
 	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
 	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
 		"make a new key, since this one is known to all; publish its public part alone"},
-	{CodeWeakKey, "an Ed25519 key is a point of small order or is spelt in a second way, so that forged " +
-		"signatures verify",
-		"make a new key with a common library"},
+	{CodeWeakKey, "an Ed25519 key is outside the subgroup of prime order or has a second encoding, so that forged " +
+		"signatures verify or readers disagree on signatures",
+		"make a new key with oap-gate key new FILE, and publish its public part"},
 	{CodeKeyID, "two different keys have one id", "give each verification method an id of its own"},
 	{CodeManyKeys, "the document has more verification methods than are read",
 		"remove the keys that are no longer used"},
@@ -354,7 +354,8 @@ func (r *reader) method(at string, method map[string]any) error {
 	switch {
 	case errors.Is(err, errOtherKey):
 		return nil
-	case errors.Is(err, signature.ErrSmallOrder), errors.Is(err, signature.ErrNonCanonical):
+	case errors.Is(err, signature.ErrSmallOrder), errors.Is(err, signature.ErrMixedOrder),
+		errors.Is(err, signature.ErrNonCanonical):
 		return r.fault(at, CodeWeakKey, "key %.200q is unsound: %v", id, err)
 	case err == nil && id == "":
 		err = errors.New("the verification method has no id")

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,6 +50,9 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// mixed is the key of RFC 8032 section 7.1 TEST 1 plus the point of order 2.
+var mixed = must(hex.DecodeString("16a567fe7d4ef5482ab4012c369bf8c5f11e8d0c2559dcda50fde59708f8aee5"))
 
 var identity = append([]byte{1}, make([]byte, 31)...)
 
@@ -287,6 +291,16 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"weak 2018 key",
 			document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58",
 				`"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"mixed JWK", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "JsonWebKey", "publicKeyJwk", jwk(mixed)) + `]`), CodeWeakKey, ""},
+		{"mixed Multikey", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(mixed)+`"`) + `]`), CodeWeakKey, ""},
+		{"mixed 2020 key", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "Ed25519VerificationKey2020", "publicKeyMultibase", `"`+multibase(mixed)+`"`) + `]`),
+			CodeWeakKey, ""},
+		{"mixed 2018 key", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "Ed25519VerificationKey2018", "publicKeyBase58", `"`+base58.Encode(mixed)+`"`) + `]`),
+			CodeWeakKey, ""},
 		{"weak embedded key", document(`"verificationMethod":[` + good + `],"authentication":[` +
 			method("#2", "Multikey", "publicKeyMultibase", `"`+multibase(identity)+`"`) + `]`), CodeWeakKey, ""},
 		{"one id, two keys", document(`"verificationMethod":[` + good + `,` +
@@ -355,7 +369,7 @@ func TestLocal(t *testing.T) {
 	}
 	for _, text := range []string{
 		"did:web:example.org", "did:key:6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", "did:key:z6Mk", "did:key:z",
-		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity),
+		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity), "did:key:" + multibase(mixed),
 		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)),
 		"did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
 		"did:key:z" + strings.Repeat("1", 2000),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/edwards25519"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -505,6 +507,42 @@ func TestVerifyBy(t *testing.T) {
 	o["signatures"] = []any{}
 	if other, err := parse(t, o).WitnessedBytes(); err != nil || VerifyBy(keys, other, text) {
 		t.Error("a witness's signature covers the signatures member")
+	}
+}
+
+// A signature whose R is the neutral element verifies for the standard library, under a sound key too, and not for
+// readers that refuse points of small order.
+func TestUnsoundR(t *testing.T) {
+	o := valid()
+	message, err := signature.CanonicalWithout(parse(t, o).root(), "signatures", "peer_witnesses")
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := key("a")
+	hashed := sha512.Sum512(private.Seed())
+	secret, err := edwards25519.NewScalar().SetBytesWithClamping(hashed[:32])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := edwards25519.NewIdentityPoint().Bytes()
+	digest := sha512.Sum512(slices.Concat(r, private.Public().(ed25519.PublicKey), message))
+	k, err := edwards25519.NewScalar().SetUniformBytes(digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := slices.Concat(r, k.Multiply(k, secret).Bytes())
+	if !ed25519.Verify(private.Public().(ed25519.PublicKey), message, sig) {
+		t.Fatal("the standard library refuses it: nothing is shown")
+	}
+	text := base64.RawURLEncoding.EncodeToString(sig)
+	o["signatures"] = []any{object{"by": tool + "#1", "alg": "EdDSA", "value": text}}
+	d := document(t, tool, `"verificationMethod":[`+method("#1", "a")+`]`)
+	v := VerifyImplementation(parse(t, o), d, tool)
+	if v.Verified() || len(v.Unverified) != 1 || !strings.Contains(v.Unverified[0].Why, "R is unsound") {
+		t.Errorf("%+v", v)
+	}
+	if VerifyCosigner(parse(t, o), tool, d) || VerifyBy(d.Keys, message, text) {
+		t.Error("verified as a cosigner's or a witness's")
 	}
 }
 

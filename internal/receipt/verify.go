@@ -168,6 +168,9 @@ type found struct {
 // says why where none signed.
 func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, string) {
 	raw, err := signature.Text(s.Value)
+	if err == nil {
+		err = signature.R(raw)
+	}
 	if err != nil {
 		return found{}, err.Error()
 	}
