@@ -64,24 +64,50 @@ func TestPolicies(t *testing.T) {
 	low := verify(0, slices.Concat([]string{"https://low.example"}, clone)...)
 	alone := verify(0, "https://nova.example")
 	gone := verify(1, "https://gone.example")
+	both := verify(0, slices.Concat([]string{"https://nova.example", "https://low.example"}, clone)...)
+	mixed := verify(1, slices.Concat([]string{"https://nova.example", "https://gone.example"}, clone)...)
 	// What a test must assume, a live run does not.
 	full := regexp.MustCompile(`"assumed": \[[^\]]*\]`).ReplaceAll(listed, []byte(`"assumed": []`))
 	for _, c := range []struct {
 		policy string
 		report []byte
+		status int // of jq -e
 		want   string
 	}{
-		{"engage", listed, "true"}, {"engage", alone, "false"}, {"engage", gone, "false"},
-		{"payments", full, "true"}, {"payments", listed, "false"}, {"payments", low, "false"},
-		{"payments", gone, "false"},
-		{"listing", listed,
+		{"engage", listed, 0, "true"}, {"engage", both, 0, "true"}, {"engage", alone, 1, "false"},
+		{"engage", gone, 1, "false"}, {"engage", mixed, 1, "false"}, {"engage", nil, 1, "false"},
+		{"payments", full, 0, "true"}, {"payments", listed, 1, "false"}, {"payments", low, 1, "false"},
+		{"payments", gone, 1, "false"}, {"payments", slices.Concat(full, listed), 1, "false"},
+		{"payments", nil, 1, "false"},
+		{"listing", listed, 0,
 			`{"target":"https://nova.example","levels":["L2"],"until":"2026-08-20T12:00:00Z","missing":[],"why":[],"later":[]}`},
+		{"listing", nil, 5, "jq: error (at <stdin>:0): no report"},
 	} {
-		ask := exec.CommandContext(t.Context(), jq, "-c", policies[c.policy])
+		ask := exec.CommandContext(t.Context(), jq, "-e", "-s", "-c", policies[c.policy])
 		ask.Stdin = bytes.NewReader(c.report)
 		out, err := ask.CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
-			t.Errorf("%s: %v %s, want %s, of\n%.1500s", c.policy, err, got, c.want, c.report)
+		status := ask.ProcessState.ExitCode()
+		if got := strings.TrimSpace(string(out)); status != c.status || got != c.want {
+			t.Errorf("%s: %v %s, want %s and the exit status %d, of\n%.1500s", c.policy, err, got, c.want, c.status,
+				c.report)
+		}
+	}
+}
+
+// TestForeignTargets holds that the page's examples put -- before a target that someone else wrote.
+func TestForeignTargets(t *testing.T) {
+	text := page(t, "verify.md")
+	for _, call := range []string{`--format json -- "$TARGET" | jq -e -s`, `"--format", "json", "--", target)`} {
+		if !strings.Contains(text, call) {
+			t.Errorf("the page does not show %s", call)
+		}
+	}
+	if calls := strings.Count(text, "jq -e"); calls == 0 || calls != strings.Count(text, "jq -e -s") {
+		t.Error("the page shows jq -e without -s")
+	}
+	for _, target := range []string{"--offline", "--level=L0", "-h"} {
+		if out := run(t, 2, "verify", "--format", "json", "--", target); bytes.Contains(out, []byte(`"accepted": true`)) {
+			t.Errorf("%s was read as a flag:\n%s", target, out)
 		}
 	}
 }
