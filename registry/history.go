@@ -90,8 +90,8 @@ func (l landing) time() time.Time {
 }
 
 // FirstParentTime returns the first-parent time of the commit that rev names: the latest committer date of the commit
-// and of all first-parent commits before it. Anybody can set a committer date, but no commit landed before the one that
-// it was put on. Dates more than Skew after now, the clock of the run, do not count; if no date counts, the time is now.
+// and of all first-parent commits before it. Anybody can set a committer date, but no commit landed before its first
+// parent. Dates more than Skew after now, the clock of the run, do not count; if no date counts, the time is now.
 // The first call for a clock reads the first-parent history down to the root.
 func (r *Repository) FirstParentTime(ctx context.Context, rev string, now time.Time) (time.Time, error) {
 	c, err := r.resolve(rev)
