@@ -17,7 +17,7 @@ var (
 	ErrKeySize      = errors.New("an Ed25519 public key has 32 bytes")
 	ErrNotOnCurve   = errors.New("the bytes are no point of the curve")
 	ErrNonCanonical = errors.New("the bytes are not the point's one encoding of RFC 8032")
-	ErrSmallOrder   = errors.New("the point has small order, anyone can sign in its name")
+	ErrSmallOrder   = errors.New("the point has small order")
 	ErrMixedOrder   = errors.New("the point has a part of small order, so that verifiers disagree on its signatures")
 )
 
@@ -31,6 +31,9 @@ func PublicKey(raw []byte) (ed25519.PublicKey, error) {
 		return nil, fmt.Errorf("key has %d bytes: %w", len(raw), ErrKeySize)
 	}
 	p, err := point(raw)
+	if errors.Is(err, ErrSmallOrder) {
+		return nil, fmt.Errorf("%w, anyone can sign in its name", err)
+	}
 	if err != nil {
 		return nil, err
 	}
