@@ -47,8 +47,8 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 			"sign a new Receipt with it"
 	}
 	if d.Code == did.CodeWeakKey {
-		fix = "make a new key with oap-gate key new FILE, publish its public part instead of the key that the message " +
-			"names, and sign a new Receipt with it"
+		fix = "make a new key with oap-gate key new FILE, publish its public part instead of the key that the " +
+			"message names, and sign a new Receipt with it"
 	}
 	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
 		return out, nil

@@ -369,7 +369,8 @@ func TestLocal(t *testing.T) {
 	}
 	for _, text := range []string{
 		"did:web:example.org", "did:key:6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", "did:key:z6Mk", "did:key:z",
-		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity), "did:key:" + multibase(mixed),
+		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity),
+		"did:key:" + multibase(mixed),
 		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)),
 		"did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
 		"did:key:z" + strings.Repeat("1", 2000),

@@ -96,8 +96,8 @@ func Text(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// R returns an error if R, the first half of a signature of 64 bytes, is a point by which readers disagree: one of small
-// order or in a second encoding, which some refuse and others do not, or no point.
+// R returns an error if R, the first half of a signature of 64 bytes, is a point by which readers disagree: one of
+// small order or in a second encoding, which some refuse and others do not, or no point.
 func R(sig []byte) error {
 	if _, err := point(sig[:len(sig)/2]); err != nil {
 		return fmt.Errorf("the signature's R is unsound: %w", err)
