@@ -28,9 +28,6 @@ func EmptyStanding() *Standing {
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
 		st.listings.remove(path)
-		if named := revocationName(path); named != (pin{}) {
-			st.remove(&scanned{path: path, revoked: &named})
-		}
 	}
 }
 

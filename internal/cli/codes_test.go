@@ -23,13 +23,16 @@ var coded = []string{
 	"checks", "gate", "registry", "internal/cli",
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
 	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
-	"internal/mirror", "internal/receipt", "internal/report", "internal/schema", "internal/spec",
-	"internal/strict", "internal/verify",
-	vocabulary,
+	"internal/mirror", "internal/mirrorstate", "internal/receipt", "internal/report", "internal/schema",
+	"internal/spec", "internal/strict", "internal/verify",
+	vocabulary, errorsWithCodes,
 }
 
-// vocabulary is the package whose functions take a code wherever they are called.
-const vocabulary = "internal/verdict"
+// vocabulary and errorsWithCodes are the packages whose functions take a code wherever they are called.
+const (
+	vocabulary      = "internal/verdict"
+	errorsWithCodes = "internal/remedy"
+)
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a
 // fix, and that none is explained that no finding is given.
@@ -329,7 +332,7 @@ func (s *source) texts(f file, x ast.Expr, follow bool) []emission {
 func (s *source) parameters(dir string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.files {
-		if f.dir != dir && f.dir != vocabulary {
+		if f.dir != dir && f.dir != vocabulary && f.dir != errorsWithCodes {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {

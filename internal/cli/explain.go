@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -175,6 +176,7 @@ func codes() []code {
 		add(c.ID, c.Codes)
 	}
 	add("every check", report.Codes)
+	add("the directory of a mirror", mirrorstate.Codes)
 	for _, s := range subjects {
 		for _, rule := range s.rules {
 			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)

@@ -105,6 +105,9 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	var refused []string
 	if mirror != nil {
 		refused = mirror.Refused
+		if mirror.Frozen != "" {
+			warn(sys, "the mirror is frozen since %s: %s [mirror-frozen]", stampSeconds(mirror.FreshAt), mirror.Frozen)
+		}
 	}
 	rows, err := listing.Read(ctx, repo, commit, o.now(), refused)
 	if err != nil {

@@ -165,6 +165,9 @@ func describe(err error) (message, fix string) {
 	default:
 		fix = "see: oap-gate --help"
 	}
+	if code := remedy.CodeOf(err); code != "" {
+		return fmt.Sprintf("%s [%s]", err, code), fix
+	}
 	return err.Error(), fix
 }
 

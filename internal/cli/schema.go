@@ -18,6 +18,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -29,7 +30,7 @@ import (
 
 var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
 	"repo-config",
-	"verification-report", "listings"}
+	"verification-report", "listings", "mirror-state"}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
@@ -69,6 +70,8 @@ func schemaText(name string) []byte {
 			"protections of an OAP registry")
 	case "listings":
 		return listing.RowsSchema(schemaBase + "listings.v1.json")
+	case "mirror-state":
+		return mirrorstate.Schema(schemaBase + "mirror-state.v1.json")
 	}
 	return jsonschema.Text(name)
 }

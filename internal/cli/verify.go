@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -285,20 +286,20 @@ func (v *verification) close() {
 
 // openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses
 // its base, of a mirror what was verified last. A repository that is not nil is to be closed.
-func openRegistry(dir, rev string) (repo *registry.Repository, mirror *verify.Mirror, commit, how string, err error) {
-	at, mirror, err := verify.OpenMirror(dir)
-	if err != nil {
-		return nil, nil, "", "", withFix(err, "let the mirror make its report, or name a clone")
-	}
+func openRegistry(dir, rev string) (repo *registry.Repository, mirror *mirrorstate.View, commit, how string,
+	err error) {
+	at, isMirror := verify.OpenMirror(dir)
 	if repo, err = registry.Open(at); err != nil {
 		return nil, nil, "", "", err
 	}
-	if mirror != nil && rev == "" {
-		commit, err = repo.Resolve("HEAD")
-		how = "the mirror's last verified commit"
-	} else {
-		commit, how, err = (&spanFlags{base: rev}).baseOf(repo)
+	if isMirror {
+		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
+		if err != nil || rev == "" {
+			return repo, view, tip, "the mirror's last verified commit", err
+		}
+		mirror = view
 	}
+	commit, how, err = (&spanFlags{base: rev}).baseOf(repo)
 	if err != nil && rev == "" {
 		err = usagef("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
 	}
@@ -313,7 +314,8 @@ func (v *verification) open(ctx context.Context, dir, rev string, flags *evidenc
 		return err
 	}
 	if mirror != nil {
-		flags.Fetched, flags.Refused = mirror.Fetched.Format(time.RFC3339Nano), mirror.Refused
+		flags.Fetched, flags.Refused = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused
+		flags.Frozen = mirror.Frozen
 	}
 	return v.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
 }
@@ -324,7 +326,8 @@ func (v *verification) stand(ctx context.Context, commit, how string, flags *evi
 	if err != nil {
 		return err
 	}
-	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, When: c.When, Refused: flags.Refused}
+	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, When: c.When, Refused: flags.Refused,
+		Frozen: flags.Frozen}
 	if flags.Fetched != "" {
 		if v.cfg.Clone.When, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
 			return usagef(recordVerify, "the bundle says that the mirror fetched at %q", flags.Fetched)
@@ -370,10 +373,8 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 			return usagef("name the clone with --registry DIR",
 				"the bundle was recorded with commit %s of a registry's clone", b.Head)
 		}
-		at, _, err := verify.OpenMirror(dir)
-		if err != nil {
-			return withFix(err, "name a clone")
-		}
+		at, _ := verify.OpenMirror(dir)
+		var err error
 		if v.clone, err = registry.Open(at); err != nil {
 			return err
 		}

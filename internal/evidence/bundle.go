@@ -87,9 +87,11 @@ type VerifyFlags struct {
 	MaxAge    int64    `json:"max_age,omitempty"` // seconds
 	Require   bool     `json:"require,omitempty"` // what only a clone shows was needed
 	Canonical bool     `json:"canonical,omitempty"`
-	// Of a mirror: when it last fetched, RFC 3339, and the records that it refused.
+	// Of a mirror: when it last verified what the origin served, RFC 3339, the records that it refused, and why it
+	// shows nothing newer.
 	Fetched string   `json:"fetched,omitempty"`
 	Refused []string `json:"refused,omitempty"`
+	Frozen  string   `json:"frozen,omitempty"`
 }
 
 // Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,

@@ -57,12 +57,12 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	for _, path := range refused {
 		none[path] = true
 	}
-	revoked := map[string]bool{} // a revocation is in force by its name alone
+	revoked := map[string]bool{} // a revocation is in force by its name alone, and is never refused
 	for r, err := range tree.Entries(registry.KindRevocation) {
 		if err != nil {
 			return nil, err
 		}
-		revoked[r.Path] = !none[r.Path]
+		revoked[r.Path] = true
 	}
 	n := 0
 	for _, err := range tree.Entries(registry.KindListing) {

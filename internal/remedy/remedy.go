@@ -23,6 +23,28 @@ func Errorf(fix, format string, args ...any) error {
 	return &Error{fmt.Errorf(format, args...), fix}
 }
 
+// coded is an error with the code by which scripts know it.
+type coded struct {
+	Fixer
+	code string
+}
+
+// Unwrap returns the error without its code.
+func (c *coded) Unwrap() error { return c.Fixer }
+
+// Coded returns an error as Errorf does, with a code.
+func Coded(code, fix, format string, args ...any) error {
+	return &coded{&Error{fmt.Errorf(format, args...), fix}, code}
+}
+
+// CodeOf returns the code of err, empty if it has none.
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*coded](err); ok {
+		return e.code
+	}
+	return ""
+}
+
 // Fixer is an error that says what would do.
 type Fixer interface {
 	error

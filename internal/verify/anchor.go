@@ -44,6 +44,22 @@ func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit 
 	f.WithFix("fetch the registry again")
 }
 
+// thawed returns a step that warns of a mirror that is frozen, in addition to what judge finds.
+func thawed(judge func(*work) (verdict.Outcome, error)) func(*work) (verdict.Outcome, error) {
+	return func(w *work) (verdict.Outcome, error) {
+		out, err := judge(w)
+		c := w.cfg.Clone
+		if err != nil || c == nil || c.Frozen == "" || out.Skipped != "" {
+			return out, err
+		}
+		f := out.Warnf(verdict.At{}, "", "mirror-frozen", "the mirror is frozen since %s: %s", stamp(c.When),
+			c.Frozen)
+		f.Commit = c.Commit
+		f.WithFix("run oap-gate mirror, and read its last line")
+		return out, nil
+	}
+}
+
 // path is the file of the listing that anchors the Receipt, else of the first that lists the DID; empty where none
 // does.
 func (w *work) path() string {

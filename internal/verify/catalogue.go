@@ -101,7 +101,7 @@ var catalogue = []step{
 				"attest at levels that exist"},
 		}, codesOf("receipt-claims", "tests-failed", "no-tests-passed", "profile", "revenue-source")),
 	}},
-	{judge: judgeRevocation, registry: true, costly: true, Rule: verdict.Rule{
+	{judge: thawed(judgeRevocation), registry: true, costly: true, Rule: verdict.Rule{
 		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation",
 		Cite: "RFC 0019 section 10, RFC 0026 section 5",
 		Why:  "what was withdrawn can still be shown",
@@ -109,10 +109,10 @@ var catalogue = []step{
 		Codes: []strict.Code{
 			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one",
 				"the implementation must sign a new Receipt"},
-			noRegistryCode, cloneOld,
+			noRegistryCode, cloneOld, mirrorFrozen,
 		},
 	}},
-	{judge: judgeWitnesses, each: true, costly: true, Rule: verdict.Rule{
+	{judge: thawed(judgeWitnesses), each: true, costly: true, Rule: verdict.Rule{
 		ID: "peer-witnesses", Title: "an L4 Receipt carries one, " +
 			"an L5 Receipt three independent peer witnesses' signatures",
 		Cite:   "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
@@ -120,7 +120,7 @@ var catalogue = []step{
 		Why:    "at L4 and above, others who have been through it must vouch",
 		Fix: "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and " +
 			"domains",
-		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld}),
+		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld, mirrorFrozen}),
 	}},
 	{judge: judgeAudit, each: true, Rule: verdict.Rule{
 		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force",
@@ -129,7 +129,7 @@ var catalogue = []step{
 		Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 		Codes: codesOf("external-audit"),
 	}},
-	{judge: judgeAnchor, each: true, registry: true, costly: true, Rule: verdict.Rule{
+	{judge: thawed(judgeAnchor), each: true, registry: true, costly: true, Rule: verdict.Rule{
 		ID: "registry-anchor", Title: "a listing of the DID pins the served bytes, in date and at the claimed level",
 		Cite: "RFC 0019 sections 7.1 and 12, RFC 0026 section 9",
 		Why:  "what the registry pins cannot be changed unseen",
@@ -142,7 +142,7 @@ var catalogue = []step{
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},
 			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show",
 				"leave registry_anchor out: nothing depends on it"},
-			noRegistryCode, cloneOld,
+			noRegistryCode, cloneOld, mirrorFrozen,
 		},
 	}},
 	{judge: func(*work) (verdict.Outcome, error) {
@@ -160,6 +160,9 @@ var (
 		"name a clone with --registry DIR"}
 	cloneOld = strict.Code{"clone-old", "the clone may be too old to show what was revoked since",
 		"fetch the registry again"}
+	mirrorFrozen = strict.Code{"mirror-frozen",
+		"the mirror does not show what it verified last, or its last run did not verify what it shows",
+		"run oap-gate mirror, and read its last line"}
 )
 
 // codesOf are the codes of a check as it explains them: those that are named, or all.
