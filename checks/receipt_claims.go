@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -33,6 +34,8 @@ var receiptClaims = &Check{
 		{"rounded-number", "a number of the Receipt has more digits than a double holds, so that readers round it",
 			"write numbers that a double holds exactly"},
 		{ReceiptDIDDiffers, "the Receipt is that of another DID", "pin the Receipt that was issued for tool_did"},
+		{"name-not-signed", "the listing's name is not the one that the Receipt signs",
+			"set name to the Receipt's implementation.name"},
 		{"tests-failed", "the Receipt counts failed tests", "mend what fails and attest again"},
 		{"no-tests-passed", "the Receipt counts no passed test", "run the suite and attest again"},
 		{"receipt-schema", "the Receipt violates the Receipt schema",
@@ -72,6 +75,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
+	signedName(&out, s, r)
 	claimedLevel(&out, s, r)
 	out.Move(s, at, ReceiptResults(r))
 	out.Move(s, at, Placeholders(r))
@@ -79,6 +83,34 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "claims " + string(l.Level) + " for this DID"
 	}
 	return out.OrPass(), nil
+}
+
+// The lengths in characters of a name that a listing may have.
+const minName, maxName = 2, 80
+
+// signedName checks that the listing has the name that the Receipt signs. Nothing else shows that the proposer of a
+// first listing is the owner. A name that is merged already is a warning, since a re-issue may be signed under it.
+func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
+	now, signed := s.Listing.Name, r.ImplementationName
+	changed := s.BaseListing != nil && s.BaseListing.Name != now
+	switch {
+	case now == signed,
+		refused(s, "/name") && s.Run.Selected(schema.ID),                     // which reports it
+		signed == "" && o.Has(verdict.Error),                                 // ReceiptSchema reports that there is none
+		changed && s.Modified() && !s.Run.Audit && s.Run.Selected(reissueID): // the same
+		return
+	}
+	severity := verdict.Warning
+	if !s.Run.Audit && (s.Added() || changed) {
+		severity = verdict.Error
+	}
+	f := o.Add(s, severity, "/name", "name-not-signed", "name is %q; expected the Receipt's implementation.name %q", now,
+		plain.Cut(signed, 200))
+	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
+		f.WithFix("sign a Receipt with a name of %d to %d characters", minName, maxName)
+		return
+	}
+	f.WithFix("set name to %q, or sign a Receipt with the name %q", signed, now)
 }
 
 // ReceiptSchema tells a Receipt's violations of the receipt schema, and warns of a number that readers round. Pointers

@@ -41,6 +41,40 @@ func TestReceiptClaims(t *testing.T) {
 			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:other.example"}}}]`,
 			Want:  `implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs`,
 			Says:  []string{`implementations/nova.json:4:3: error: receipt-claims: the Receipt.s implementation.did is "did:web:other.example"`}},
+		// the name of a new listing is the signed one, in these very characters
+		{Name: "name", World: `pr: [{listing: nova, name: "Nova \u00dcber"}]`, Want: `pass`},
+		{Name: "other name", World: `pr: [{listing: nova, set: {/name: Bank of Nova}}]`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
+			Says: []string{`name is "Bank of Nova"; expected the Receipt's implementation.name "Nova"`,
+				`fix: set name to "Nova", or sign a Receipt with the name "Bank of Nova"`}},
+		{Name: "name in other letter case", World: `pr: [{listing: nova, set: {/name: NOVA}}]`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
+		{Name: "name with a blank", World: `pr: [{listing: nova, set: {/name: "Nova "}}]`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
+		// no listing may have the signed name
+		{Name: "name of one letter",
+			World: `pr: [{listing: nova, receipt: {set: {/implementation/name: N}}}]`,
+			Want:  `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
+			Says:  []string{`fix: sign a Receipt with a name of 2 to 80 characters`}},
+		{Name: "empty name", World: `pr: [{listing: nova, receipt: {set: {/implementation/name: ""}}}]`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
+			Says: []string{`fix: sign a Receipt with a name of 2 to 80 characters`}},
+		{Name: "no name", World: `pr: [{listing: nova, receipt: {delete: [/implementation/name]}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+		// a name that the schema refuses is not refused twice
+		{Name: "schema's name", World: `pr: [{listing: nova, set: {/name: N}}]`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-minLength`},
+		{Name: "schema left out", Skip: "schema", World: `pr: [{listing: nova, set: {/name: N}}]`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
+		// a merged name that differs stays, with a warning; reissue reports one that changes, where it runs
+		{Name: "merged name", World: `base: [{listing: nova, set: {/name: Supernova}}]
+pr: [{reissue: nova, set: {/name: Supernova}}]
+`,
+			Want: `implementations/nova.json:3:3: warning: receipt-claims: name-not-signed`},
+		{Name: "changed name", Skip: "reissue", World: `base: [{listing: nova}]
+pr: [{reissue: nova, set: {/name: Supernova}}]
+`,
+			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
 		// a level that the Receipt does not claim; spelled otherwise; below the one claimed
 		{Name: "level", World: `pr: [{listing: nova, set: {/conformance_level: L2}}]`,
 			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`,
