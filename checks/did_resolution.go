@@ -28,27 +28,32 @@ var didResolution = &Check{
 	}, did.Codes, fetched),
 }
 
+const prefixFix = "set publicKeyMultibase in the DID Document to the value that the message names"
+
 func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	d := s.Facts.DIDDocument
 	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
 		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+
 			", with at least one Ed25519 key and no private key"
-	if d.Code == evidence.CodeDIDSyntax {
+	switch d.Code {
+	case evidence.CodeDIDSyntax:
 		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an "+
 			"Ed25519 key"
-	}
-	if d.Code == did.CodeKeysOver || d.Code == did.CodeDeactivated {
+	case did.CodeKeysOver, did.CodeDeactivated:
 		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, " +
 			"and pin that in a re-issue"
-	}
-	if d.Code == did.CodePrivateKey {
+	case did.CodePrivateKey:
 		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and " +
 			"sign a new Receipt with it"
-	}
-	if d.Code == did.CodeWeakKey {
+	case did.CodeWeakKey:
 		fix = "make a new key with oap-gate key new FILE, publish its public part instead of the key that the " +
 			"message names, and sign a new Receipt with it"
+	case did.CodePrefix:
+		fix = prefixFix
+	case did.CodeNoKey:
+		fix = "correct the keys that the message names, or add the verificationMethod that " +
+			"oap-gate key show FILE prints"
 	}
 	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
 		return out, nil
@@ -57,6 +62,11 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 		out.Warnf(s, "/tool_did", "did-fallback", "the DID's own URL answers 404; the document was found at %s",
 			s.Facts.DIDFallback).
 			WithFix("serve it where the did:web method says: %s", d.From[0].Target)
+	}
+	if keys := d.Value.Unprefixed; len(keys) > 0 {
+		out.Warnf(s, "/tool_did", did.CodePrefix, "the DID Document has %s that no reader can use: %s",
+			plain.Count(len(keys), "key"), keys[0]).
+			WithFix(prefixFix)
 	}
 	if len(out.Findings) == 0 {
 		out.Verified = plain.Count(len(d.Value.Keys), "Ed25519 key")

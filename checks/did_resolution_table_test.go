@@ -161,6 +161,69 @@ web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
 implementations/nova.json:4:3: error: did-resolution: did-syntax
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{`the point has a part of small order`}},
+		// a JWK that says it is for something else; one that says it is for signatures
+		{Name: "use enc",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/use: enc}}}]`,
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`,
+			Says: []string{
+				`key "did:web:nova.example#key-1": use of the JWK is "enc"; expected "sig", or no use`,
+				`fix: correct the keys that the message names`,
+			}},
+		{Name: "key_ops sign",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [sign]}}}]`,
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "alg of another curve",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/alg: ES256}}}]`,
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-no-key`},
+		{Name: "key_ops verify",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/key_ops: [verify]}}}]`,
+			Want:  `pass`},
+		{Name: "suited",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/0/publicKeyJwk/use: sig
+        /verificationMethod/0/publicKeyJwk/key_ops: [sign, verify]
+        /verificationMethod/0/publicKeyJwk/alg: EdDSA
+`,
+			Want: `pass`},
+		// a key of 2018 in the form of a JWK
+		{Name: "2018 jwk",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/type: Ed25519VerificationKey2018}}}]`,
+			Want:  `pass`},
+		// a key without its prefix: alone, and next to one that is usable
+		{Name: "prefix missing",
+			World: `pr:
+  - listing: nova
+    key_type: Multikey
+    did_document: {set: {/verificationMethod/0/publicKeyMultibase: "zFVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: multikey-prefix-missing`,
+			Says: []string{
+				`a key of 32 bytes without the prefix 0xed01; expected "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"`,
+				`fix: set publicKeyMultibase in the DID Document to the value that the message names`,
+			}},
+		{Name: "prefix mended",
+			World: `pr:
+  - listing: nova
+    key_type: Multikey
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#key-2", type: Multikey, controller: "did:web:nova.example",
+          publicKeyMultibase: "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}
+`,
+			Want: `pass`},
+		{Name: "prefix missing next to a key",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "did:web:nova.example#key-2", type: Multikey, controller: "did:web:nova.example",
+          publicKeyMultibase: "zFVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z"}
+`,
+			Want: `implementations/nova.json:4:3: warning: did-resolution: multikey-prefix-missing`,
+			Says: []string{`expected "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"`}},
 		// one id for two keys
 		{Name: "ambiguous",
 			World: `pr:

@@ -166,6 +166,20 @@ pr: [{listing: nova, level: L4, witness: [twin]}]
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+		// the same key, behind another that its type does not use
+		{Name: "by twin with a decoy",
+			World: base + `  - listing: twin
+    level: L4
+    witness: [ada]
+    key: nova
+    key_type: Multikey
+    did_document:
+      set: {/verificationMethod/0/publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+pr: [{listing: nova, level: L4, witness: [twin]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
 		{Name: "by sharer",
 			World: base + `  - {listing: twin, level: L4, witness: [ada], key: shared}
 pr:

@@ -31,6 +31,9 @@ const (
 	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
 	CodeKeysOver    = "did-keys-over"      // no usable Ed25519 key, since those that there are say that they are over
 	CodeDeactivated = "did-deactivated"    // the document says that the DID is no longer in use
+
+	// CodePrefix is of a document whose one usable Ed25519 key would be one in multibase without its multicodec.
+	CodePrefix = "multikey-prefix-missing"
 )
 
 // Codes explains the codes of a DocumentError, beside those of package strict.
@@ -48,6 +51,8 @@ var Codes = []strict.Code{
 		"remove the keys that are no longer used"},
 	{CodeNoKey, "the document has no Ed25519 key that can be used",
 		"add an Ed25519 key as JsonWebKey2020, Multikey or Ed25519VerificationKey2020"},
+	{CodePrefix, "an Ed25519 key in publicKeyMultibase lacks its prefix 0xed01, so that no reader can tell what it is",
+		"set publicKeyMultibase to the value that the message names"},
 	{CodeKeysOver, "every Ed25519 key of the document says that it is revoked or expired",
 		"sign a new Receipt with a key that is in use, and publish that key"},
 	{CodeDeactivated, "the document says that the DID is no longer in use",
@@ -84,6 +89,7 @@ type Document struct {
 	Over         []Over   // that are no longer
 	Material     []string // of all keys, usable or not, of whatever type: see Material
 	HasAssertion bool     // the member assertionMethod is there, whatever is in it
+	Unprefixed   []string // keys in multibase that would be usable with the prefix 0xed01, and their right values
 }
 
 // Key finds the key of an id, which may be a fragment alone, such as #key-1.
@@ -109,8 +115,9 @@ func absolute(did, id string) string {
 //
 // A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
 // with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
-// Ed25519VerificationKey2018 with publicKeyBase58. Methods of other types or other keys are passed over. So
-// is one that cannot be read, but a weak key, or a private one anywhere, condemns the document. A method whose revoked
+// Ed25519VerificationKey2018 with publicKeyBase58 or publicKeyJwk, or both if they are the same key. Methods of other
+// types or other keys are passed over. So is one that cannot be read, and a JWK whose use, key_ops or alg is for
+// something else; but a weak key, or a private one anywhere, condemns the document. A method whose revoked
 // or expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
 func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
@@ -134,7 +141,7 @@ type reader struct {
 	known      map[string]ed25519.PublicKey // by id, of usable keys and others
 	methods    int
 	assertions map[string]bool // ids in assertionMethod
-	unusable   string          // why the first key that was passed over cannot be used
+	unusable   []string        // each key that was passed over, and why
 }
 
 func (r *reader) fault(pointer, code, format string, args ...any) error {
@@ -173,15 +180,45 @@ func (r *reader) read() error {
 	if len(r.doc.Keys) > 0 {
 		return nil
 	}
-	if len(r.doc.Over) > 0 {
-		k := r.doc.Over[0]
-		return r.fault("/verificationMethod", CodeKeysOver,
-			"document has no usable Ed25519 key: key %.200q is over (%s); %s", k.ID, k.Why, beforeRetiring)
+	return r.keyless()
+}
+
+// keyless is the fault of a document without a usable key: it names each key that is there, and why it is not usable.
+func (r *reader) keyless() error {
+	const at = "/verificationMethod"
+	var all []string
+	for _, k := range r.doc.Over {
+		all = append(all, fmt.Sprintf("key %.200q is over (%s)", k.ID, k.Why))
 	}
-	if r.unusable != "" {
-		return r.fault("/verificationMethod", CodeNoKey, "document has no usable Ed25519 key: %s", r.unusable)
+	all = append(all, r.unusable...)
+	const most = 800 // bytes: the document may have MaxKeys of them
+	var named string
+	for i, u := range all {
+		if i > 0 && len(named)+len(u) > most {
+			named += fmt.Sprintf("; and %d more", len(all)-i)
+			break
+		}
+		if i > 0 {
+			named += "; "
+		}
+		named += u
 	}
-	return r.fault("/verificationMethod", CodeNoKey, "document has no Ed25519 key, at least one is needed")
+	switch {
+	case len(r.doc.Unprefixed) > 0:
+		return r.fault(at, CodePrefix, "document has no usable Ed25519 key: %s", named)
+	case len(r.doc.Over) > 0:
+		return r.fault(at, CodeKeysOver, "document has no usable Ed25519 key: %s; %s", named, beforeRetiring)
+	case named != "":
+		return r.fault(at, CodeNoKey, "document has no usable Ed25519 key: %s", named)
+	}
+	return r.fault(at, CodeNoKey, "document has no Ed25519 key, at least one is needed")
+}
+
+// passOver notes that a key is passed over, and why.
+func (r *reader) passOver(id, format string, args ...any) string {
+	why := fmt.Sprintf("key %.200q: ", id) + fmt.Sprintf(format, args...)
+	r.unusable = append(r.unusable, why)
+	return why
 }
 
 // beforeRetiring says for people what keeps a listing alive.
@@ -335,8 +372,9 @@ func (r *reader) agreement(v any) {
 	}
 	for _, m := range list {
 		method, _ := m.(map[string]any)
-		if m := material(method); m != "" {
-			r.doc.Material = append(r.doc.Material, m)
+		r.doc.Material = append(r.doc.Material, material(method)...)
+		if method != nil && len(r.unusable) < MaxKeys {
+			r.passOver(absolute(r.doc.DID, strict.String(method, "id")), "it is for key agreement only")
 		}
 	}
 }
@@ -347,13 +385,11 @@ func (r *reader) method(at string, method map[string]any) error {
 		return r.fault(at, CodeManyKeys, "document has more than %d verification methods", MaxKeys)
 	}
 	id := absolute(r.doc.DID, strict.String(method, "id"))
-	if m := material(method); m != "" {
-		r.doc.Material = append(r.doc.Material, m)
-	}
+	r.doc.Material = append(r.doc.Material, material(method)...)
 	public, err := publicKey(method)
 	switch {
-	case errors.Is(err, errOtherKey):
-		return nil
+	case errors.Is(err, errTwoKeys):
+		return r.fault(at, CodeKeyID, "key %.200q is ambiguous: %v", id, err)
 	case errors.Is(err, signature.ErrSmallOrder), errors.Is(err, signature.ErrMixedOrder),
 		errors.Is(err, signature.ErrNonCanonical):
 		return r.fault(at, CodeWeakKey, "key %.200q is unsound: %v", id, err)
@@ -361,8 +397,9 @@ func (r *reader) method(at string, method map[string]any) error {
 		err = errors.New("the verification method has no id")
 	}
 	if err != nil {
-		if r.unusable == "" {
-			r.unusable = fmt.Sprintf("key %.200q: %v", id, err)
+		why := r.passOver(id, "%v", err)
+		if _, is := errors.AsType[*prefixError](err); is {
+			r.doc.Unprefixed = append(r.doc.Unprefixed, why)
 		}
 		return nil
 	}

@@ -30,6 +30,11 @@ func jwk(raw []byte) string {
 	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q}`, base64.RawURLEncoding.EncodeToString(raw))
 }
 
+// suited is a JWK with more members.
+func suited(raw []byte, members string) string {
+	return jwk(raw)[:len(jwk(raw))-1] + "," + members + "}"
+}
+
 func method(id, kind, member, value string) string {
 	return fmt.Sprintf(`{"id":%q,"type":%q,"controller":"did:web:example.org",%q:%s}`, id, kind, member, value)
 }
@@ -71,6 +76,21 @@ func TestParseDocument(t *testing.T) {
 			"publicKeyMultibase", `"`+multibase(a)+`"`) + `]`, "did:web:example.org#1=a"},
 		{"2018", `"verificationMethod":[` + method("did:web:example.org#1", "Ed25519VerificationKey2018",
 			"publicKeyBase58", `"`+base58.Encode(a)+`"`) + `]`, "did:web:example.org#1=a"},
+		{"2018 with a JWK", `"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyJwk",
+			jwk(a)) + `]`, "did:web:example.org#1=a"},
+		{"2018 with one key in both forms", `"verificationMethod":[` + strings.Replace(method("#1",
+			"Ed25519VerificationKey2018", "publicKeyJwk", jwk(a)), "{",
+			`{"publicKeyBase58":"`+base58.Encode(a)+`",`, 1) + `]`, "did:web:example.org#1=a"},
+		{"JWK for signatures", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+			suited(a, `"use":"sig","key_ops":["sign","verify"],"alg":"EdDSA"`)) + `]`, "did:web:example.org#1=a"},
+		{"JWK for Ed25519", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk",
+			suited(a, `"key_ops":["verify"],"alg":"Ed25519"`)) + `]`, "did:web:example.org#1=a"},
+		{"2018 with a JWK for signatures", `"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018",
+			"publicKeyJwk", suited(a, `"key_ops":["verify"]`)) + `]`, "did:web:example.org#1=a"},
+		{"unsuited ones next to it", `"verificationMethod":[` +
+			method("#2", "JsonWebKey", "publicKeyJwk", suited(b, `"use":"enc"`)) + `,` +
+			method("#3", "Multikey", "publicKeyMultibase", `"z`+base58.Encode(b)+`"`) + `,` +
+			method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) + `]`, "did:web:example.org#1=a"},
 		{"relative id", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
 			`],"assertionMethod":["#1"]`, "did:web:example.org#1=a! has"},
 		{"reference by either form", `"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
@@ -291,6 +311,23 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"weak 2018 key",
 			document(`"verificationMethod":[` + method("#1", "Ed25519VerificationKey2018", "publicKeyBase58",
 				`"`+base58.Encode(identity)+`"`) + `]`), CodeWeakKey, ""},
+		{"2018 with two keys", document(`"verificationMethod":[` + strings.Replace(method("#1",
+			"Ed25519VerificationKey2018", "publicKeyJwk", jwk(a)), "{",
+			`{"publicKeyBase58":"`+base58.Encode(b)+`",`, 1) + `]`), CodeKeyID, ""},
+		{"2018 with a key and a broken one", document(`"verificationMethod":[` + strings.Replace(method("#1",
+			"Ed25519VerificationKey2018", "publicKeyJwk", jwk(a)), "{", `{"publicKeyBase58":"0",`, 1) + `]`), CodeNoKey, ""},
+		{"weak JWK for encryption", document(`"verificationMethod":[` + good + `,` +
+			method("#2", "JsonWebKey", "publicKeyJwk", suited(mixed, `"use":"enc"`)) + `]`), CodeWeakKey, ""},
+		{"Multikey without a prefix", document(`"verificationMethod":[` +
+			method("#1", "Multikey", "publicKeyMultibase", `"z`+base58.Encode(a)+`"`) + `]`), CodePrefix, ""},
+		{"2020 key without a prefix", document(`"verificationMethod":[` +
+			method("#1", "Ed25519VerificationKey2020", "publicKeyMultibase", `"z`+base58.Encode(a)+`"`) + `]`),
+			CodePrefix, ""},
+		{"weak key without a prefix", document(`"verificationMethod":[` +
+			method("#1", "Multikey", "publicKeyMultibase", `"z`+base58.Encode(mixed)+`"`) + `]`), CodeNoKey, ""},
+		{"200 keys that cannot be used", document(`"verificationMethod":[` + strings.Repeat(method("#"+
+			strings.Repeat("é", 90), "JsonWebKey", "publicKeyJwk", suited(a, `"use":"enc"`))+`,`, MaxKeys-1) +
+			method("#2", "JsonWebKey", "publicKeyJwk", suited(b, `"use":"enc"`)) + `]`), CodeNoKey, ""},
 		{"mixed JWK", document(`"verificationMethod":[` + good + `,` +
 			method("#2", "JsonWebKey", "publicKeyJwk", jwk(mixed)) + `]`), CodeWeakKey, ""},
 		{"mixed Multikey", document(`"verificationMethod":[` + good + `,` +
@@ -338,6 +375,82 @@ func TestParseDocumentRefuses(t *testing.T) {
 				t.Errorf("message of %d bytes", len(e.Message))
 			}
 		})
+	}
+}
+
+// A JWK for something else does not verify signatures, and the error says why, for each key that is there.
+func TestUnsuited(t *testing.T) {
+	a := public("a")
+	for members, why := range map[string]string{
+		`"use":"enc"`:                          `use of the JWK is "enc"; expected "sig"`,
+		`"use":""`:                             `use of the JWK is ""; expected "sig"`,
+		`"use":"SIG"`:                          `use of the JWK is "SIG"; expected "sig"`,
+		`"use":null`:                           `use of the JWK is null; expected "sig"`,
+		`"key_ops":[]`:                         `key_ops of the JWK lacks "verify"`,
+		`"key_ops":["sign"]`:                   `key_ops of the JWK lacks "verify"`,
+		`"key_ops":"verify"`:                   `key_ops of the JWK lacks "verify"`,
+		`"key_ops":null`:                       `key_ops of the JWK lacks "verify"`,
+		`"key_ops":["Verify",["verify"]]`:      `key_ops of the JWK lacks "verify"`,
+		`"alg":"ES256"`:                        `alg of the JWK is "ES256"; expected "EdDSA" or "Ed25519"`,
+		`"alg":"eddsa"`:                        `alg of the JWK is "eddsa"; expected "EdDSA" or "Ed25519"`,
+		`"alg":"Ed448"`:                        `alg of the JWK is "Ed448"; expected "EdDSA" or "Ed25519"`,
+		`"alg":{}`:                             `alg of the JWK is no text; expected "EdDSA" or "Ed25519"`,
+		`"use":"sig","key_ops":["deriveBits"]`: `key_ops of the JWK lacks "verify"`,
+	} {
+		for _, kind := range []string{"JsonWebKey2020", "JsonWebKey", "Ed25519VerificationKey2018"} {
+			_, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+
+				method("#1", kind, "publicKeyJwk", suited(a, members))+`,`+
+				method("#2", "Multikey", "publicKeyMultibase", `"z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc"`)+
+				`],"keyAgreement":[`+method("#3", "JsonWebKey", "publicKeyJwk", jwk(a))+`]`)), want, now)
+			if e, ok := err.(*DocumentError); !ok || e.Code != CodeNoKey ||
+				!strings.Contains(e.Message, `key "did:web:example.org#1": `+why) ||
+				!strings.Contains(e.Message, `key "did:web:example.org#2": multicodec is not ed25519-pub`) ||
+				!strings.Contains(e.Message, `key "did:web:example.org#3": it is for key agreement only`) {
+				t.Errorf("%s, %s: %v", kind, members, err)
+			}
+		}
+	}
+}
+
+// The value that the error prints makes the document right.
+func TestPrefixMissing(t *testing.T) {
+	text := document(`"verificationMethod":[` + method("#1", "Multikey", "publicKeyMultibase",
+		`"z`+base58.Encode(public("a"))+`"`) + `]`)
+	_, err := ParseDocument("u", []byte(text), want, now)
+	right := multibase(public("a"))
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("expected %q", right)) {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, "z"+base58.Encode(public("a")), right, 1)
+	if d, err := ParseDocument("u", []byte(text), want, now); err != nil || d.Unprefixed != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// Next to a usable key it condemns nothing, and is still named.
+	text = document(`"verificationMethod":[` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("b"))) + `,` +
+		method("#2", "Multikey", "publicKeyMultibase", `"z`+base58.Encode(public("a"))+`"`) + `]`)
+	d, err := ParseDocument("u", []byte(text), want, now)
+	if err != nil || len(d.Keys) != 1 || len(d.Unprefixed) != 1 || !strings.Contains(d.Unprefixed[0], right) {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// A method that holds more than one key hides none of them from who asks whether two documents share one.
+func TestMaterialOfAll(t *testing.T) {
+	a, b := public("a"), public("b")
+	decoy := strings.Replace(method("#1", "Multikey", "publicKeyMultibase", `"`+multibase(a)+`"`), "{",
+		`{"publicKeyJwk":`+jwk(b)+`,`, 1)
+	d, err := ParseDocument("u", []byte(document(`"verificationMethod":[`+decoy+`]`)), want, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range [][]byte{a, b} {
+		m, err := Material(must(Parse("did:key:" + multibase(key))))
+		if err != nil || !slices.Contains(d.Material, m) {
+			t.Errorf("%q is not among %q (%v)", m, d.Material, err)
+		}
+	}
+	if !d.Keys[0].Public.Equal(a) {
+		t.Errorf("%x is the key, want that of publicKeyMultibase", d.Keys[0].Public)
 	}
 }
 

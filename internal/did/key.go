@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mr-tron/base58"
@@ -38,7 +39,18 @@ var errOtherKey = errors.New("it is no Ed25519 key")
 // ed25519Codec is the multicodec ed25519-pub, 0xed, as a varint.
 var ed25519Codec = []byte{0xed, 0x01}
 
-// fromMultibase reads a Multikey in base58btc, which begins with z6Mk.
+// errTwoKeys means that one verification method holds two different keys.
+var errTwoKeys = errors.New("publicKeyBase58 and publicKeyJwk are different keys")
+
+// A prefixError means that a multibase text is an Ed25519 key without the multicodec before it.
+type prefixError struct{ want string }
+
+func (e *prefixError) Error() string {
+	return fmt.Sprintf("publicKeyMultibase is a key of 32 bytes without the prefix 0xed01; expected %q", e.want)
+}
+
+// fromMultibase reads a Multikey in base58btc, which begins with z6Mk. The error is a prefixError where a sound key
+// lacks its prefix.
 func fromMultibase(text string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(text, "z")
 	if !ok {
@@ -49,6 +61,9 @@ func fromMultibase(text string) ([]byte, error) {
 		return nil, err
 	}
 	key, ok := bytes.CutPrefix(raw, ed25519Codec)
+	if _, err := signature.PublicKey(raw); !ok && err == nil {
+		return nil, &prefixError{"z" + base58.Encode(slices.Concat(ed25519Codec, raw))}
+	}
 	if !ok {
 		return nil, fmt.Errorf("multicodec is not ed25519-pub: %w", errOtherKey)
 	}
@@ -88,16 +103,75 @@ func fromJWK(jwk map[string]any) ([]byte, error) {
 	return raw, nil
 }
 
-// publicKey reads the key of a verification method, in the forms that its type has.
+// unsuited returns why a JSON Web Key may not verify signatures: its use, key_ops or alg is for something else
+// (RFC 7517 section 4). An absent member excludes nothing.
+func unsuited(jwk map[string]any) error {
+	if use, there := jwk["use"]; there && use != "sig" {
+		return fmt.Errorf("use of the JWK is %s; expected \"sig\", or no use", given(use))
+	}
+	if ops, there := jwk["key_ops"]; there {
+		if list, _ := ops.([]any); !slices.Contains(list, any("verify")) {
+			return errors.New("key_ops of the JWK lacks \"verify\"; expected [\"verify\"], or no key_ops")
+		}
+	}
+	if alg, there := jwk["alg"]; there && alg != "EdDSA" && alg != "Ed25519" {
+		return fmt.Errorf("alg of the JWK is %s; expected \"EdDSA\" or \"Ed25519\", or no alg", given(alg))
+	}
+	return nil
+}
+
+// given is shown of a member that is there.
+func given(v any) string {
+	if v == nil {
+		return "null"
+	}
+	return shown(v)
+}
+
+// publicKey reads the key of a verification method, in the forms that its type has. A weak key is an error also where
+// its JWK is unsuited.
 func publicKey(method map[string]any) (ed25519.PublicKey, error) {
-	raw, err := keyBytes(method)
+	raw, jwk, err := keyBytes(method)
 	if err != nil {
 		return nil, err
 	}
-	return signature.PublicKey(raw)
+	key, err := signature.PublicKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	return key, unsuited(jwk)
 }
 
-func keyBytes(method map[string]any) ([]byte, error) {
+// keyBytes returns the key of a verification method, and the JWK that holds it; nil where none does.
+func keyBytes(method map[string]any) (raw []byte, jwk map[string]any, err error) {
+	jwk, isJWK := method["publicKeyJwk"].(map[string]any)
+	switch method["type"] {
+	case "JsonWebKey2020", "JsonWebKey":
+		if !isJWK {
+			return nil, nil, errors.New("there is no object publicKeyJwk")
+		}
+		raw, err = fromJWK(jwk)
+		return raw, jwk, err
+	case "Ed25519VerificationKey2018":
+		if !isJWK {
+			raw, err = textKey(method)
+			return raw, nil, err
+		}
+		raw, err = fromJWK(jwk)
+		if err == nil && method["publicKeyBase58"] != nil {
+			var other []byte
+			if other, err = textKey(method); err == nil && !bytes.Equal(raw, other) {
+				err = errTwoKeys
+			}
+		}
+		return raw, jwk, err
+	}
+	raw, err = textKey(method)
+	return raw, nil, err
+}
+
+// textKey returns the key of a verification method whose type holds it as one text.
+func textKey(method map[string]any) ([]byte, error) {
 	text := func(member string) (string, error) {
 		s, ok := method[member].(string)
 		if !ok {
@@ -106,12 +180,6 @@ func keyBytes(method map[string]any) ([]byte, error) {
 		return s, nil
 	}
 	switch method["type"] {
-	case "JsonWebKey2020", "JsonWebKey":
-		jwk, ok := method["publicKeyJwk"].(map[string]any)
-		if !ok {
-			return nil, errors.New("there is no object publicKeyJwk")
-		}
-		return fromJWK(jwk)
 	case "Ed25519VerificationKey2020", "Multikey":
 		s, err := text("publicKeyMultibase")
 		if err != nil {
@@ -155,20 +223,22 @@ func Material(d DID) (string, error) {
 	return m, nil
 }
 
-// material is the key of a verification method of any type; empty where it cannot be told.
-func material(method map[string]any) string {
+// material returns the keys of a verification method of any type, as far as they can be read. A method may hold more
+// than its type allows: none of them hides another.
+func material(method map[string]any) []string {
+	var all []string
 	if jwk, ok := method["publicKeyJwk"].(map[string]any); ok {
-		return jwkMaterial(jwk)
+		all = append(all, jwkMaterial(jwk))
 	}
 	if text, ok := method["publicKeyMultibase"].(string); ok {
-		return multikey(text)
+		all = append(all, multikey(text))
 	}
 	if text, ok := method["publicKeyBase58"].(string); ok && method["type"] == "Ed25519VerificationKey2018" {
 		if raw, err := fromBase58(text); err == nil {
-			return keyText("Ed25519", raw)
+			all = append(all, keyText("Ed25519", raw))
 		}
 	}
-	return ""
+	return slices.DeleteFunc(all, func(m string) bool { return m == "" })
 }
 
 func keyText(kind string, raw []byte) string { return fmt.Sprintf("%s %x", kind, raw) }
