@@ -31,6 +31,7 @@ type mirrorOptions struct {
 	auditOptions
 	url, dir, branch string
 	listen           string
+	serveGit         bool
 	every            time.Duration
 	maxDisk          int64 // GiB
 }
@@ -68,8 +69,10 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	f := c.Flags()
 	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
 	durationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
-	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /metrics and /healthz on "+
-		"`host:port`")
+	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /state.json, /checkpoint, "+
+		"/metrics, /livez, /readyz and /healthz on `host:port`")
+	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch below /registry.git by "+
+		"git's dumb HTTP protocol")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c
@@ -88,6 +91,8 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 		return o.failed(sys, usagef("leave one of them out", "--at with --every would judge by one time for ever"))
 	case o.listen != "" && o.every == 0:
 		return o.failed(sys, usagef("give --every 1h, too", "--listen without --every would serve one run"))
+	case o.serveGit && o.listen == "":
+		return o.failed(sys, usagef("give --listen HOST:PORT, too", "--serve-git requires --listen"))
 	case o.every > 0 && o.every < time.Second:
 		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
 	}
@@ -133,7 +138,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		if rep == nil {
 			fault = line
 		}
-		site.Ended(time.Now(), fault)
+		site.Ended(fault)
 		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.UTC().Format(time.RFC3339), line)
 		if err != nil && rep != nil {
 			complain(sys, err)
@@ -153,7 +158,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 // serve has the reports served until the context ends, where --listen says so; served is closed when the last request
 // has ended.
 func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mirror.Site, <-chan struct{}, error) {
-	site, served := mirror.NewSite(dir, o.every), make(chan struct{})
+	site, served := mirror.NewSite(dir, o.every, o.serveGit), make(chan struct{})
 	if o.listen == "" {
 		close(served)
 		return site, served, nil

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,56 +24,126 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	writeTimeout  = time.Minute
+	slowest       = 128 << 10 // bytes a second: a client that reads a large file more slowly is cut off
+	grace         = time.Second
 	maxClients    = 1024
 )
 
-// Site serves the reports of a mirror, read-only, and nothing else of its folder.
+// Site serves the files that the last run of a mirror left, read-only, and nothing else of its directory. Memory does
+// not grow with the files: they are sent from disk.
 type Site struct {
 	dir   *Dir
 	every time.Duration
+	git   bool
+	now   func() time.Time
 
-	mu    sync.RWMutex
-	pages map[string]page
+	mu    sync.Mutex
+	pages map[string]*page
 	ended time.Time // of the last run
-	fault string    // why it came to no verdict; empty: it did
+	fault string    // why it could not run; empty: it ran
 }
 
-type page struct {
-	kind string
-	body []byte
-	etag string
-}
-
-// NewSite serves the reports that earlier runs left. A run is due each time after every.
-func NewSite(d *Dir, every time.Duration) *Site {
-	s := &Site{dir: d, every: every, fault: "no run has ended yet"}
+// NewSite serves the files that earlier runs left, and the verified branch by git's dumb protocol if git is set. A run
+// is due each time after every.
+func NewSite(d *Dir, every time.Duration, git bool) *Site {
+	s := &Site{dir: d, every: every, git: git, now: time.Now, fault: notYet}
 	s.read()
 	return s
 }
 
-// Ended has the site show the reports of a run that has ended now; fault says why it came to no verdict, if so.
-func (s *Site) Ended(now time.Time, fault string) {
+const notYet = "no run has ended yet"
+
+// Ended serves the files of a run that has ended now; fault says why it could not run, and is empty if it did. Absolute
+// paths of this machine are removed from fault.
+func (s *Site) Ended(fault string) {
 	s.mu.Lock()
-	s.ended, s.fault = now, fault
+	s.ended, s.fault = s.now(), s.public(fault)
 	s.mu.Unlock()
 	s.read()
 }
 
-// read takes the reports as they stand into memory, so that what is sent has the tag that goes with it.
+// absolute matches an absolute path of Unix or Windows that a message names, and no path of a URL.
+var absolute = regexp.MustCompile(`(^|[\s"'=(])(?:/|[A-Za-z]:[\\/]|\\\\)[^\s"')]*`)
+
+// public returns a message without absolute paths.
+func (s *Site) public(message string) string {
+	return absolute.ReplaceAllString(strings.ReplaceAll(message, s.dir.Path, "DIR"), "${1}PATH")
+}
+
+// page is a file as it was when it was opened. Its readers share it, and the last of them closes it.
+type page struct {
+	kind string
+	etag string
+	body io.ReaderAt
+	size int64
+	file *os.File // nil: body is in memory
+	used int      // readers, and one for the site while it serves the page; guarded by Site.mu
+}
+
+// read opens the files as they are now, so that the bytes that are sent have the tag that was computed from them, also
+// if a run replaces the file meanwhile.
 func (s *Site) read() {
-	pages := map[string]page{}
+	fresh := map[string]*page{}
 	for path, of := range map[string][2]string{
 		"/":            {"report.html", "text/html; charset=utf-8"},
 		"/report.json": {"report.json", "application/json"},
+		"/state.json":  {"state.json", "application/json"},
+		"/checkpoint":  {"checkpoint", "text/plain; charset=utf-8"},
 		"/metrics":     {"metrics.prom", "text/plain; version=0.0.4; charset=utf-8"},
 	} {
-		if body, err := os.ReadFile(s.dir.File(of[0])); err == nil { // one that is not there is answered so
-			pages[path] = page{of[1], body, fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body)))}
+		if p, err := openPage(s.dir.File(of[0])); err == nil { // the answer for a missing file says so
+			p.kind = of[1]
+			fresh[path] = p
 		}
 	}
 	s.mu.Lock()
-	s.pages = pages
+	old := s.pages
+	s.pages = fresh
 	s.mu.Unlock()
+	for _, p := range old {
+		s.release(p)
+	}
+}
+
+// openPage opens a file and computes its tag.
+func openPage(name string) (*page, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{used: 1, file: f, body: f}
+	sum := sha256.New()
+	if runtime.GOOS == "windows" { // an open file cannot be replaced there
+		text, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		p.file, p.body, p.size = nil, bytes.NewReader(text), int64(len(text))
+		sum.Write(text)
+	} else if p.size, err = io.Copy(sum, f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p.etag = fmt.Sprintf("%q", hex.EncodeToString(sum.Sum(nil)))
+	return p, nil
+}
+
+// page returns the page of a path for one more reader; nil if there is none.
+func (s *Site) page(path string) *page {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pages[path]
+	if p != nil {
+		p.used++
+	}
+	return p
+}
+
+func (s *Site) release(p *page) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.used--; p.used == 0 && p.file != nil {
+		_ = p.file.Close() // it was only read
+	}
 }
 
 // policy of the page: its style stands in it, and it asks for nothing.
@@ -83,40 +158,77 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
-	known := r.URL.Path == "/" || r.URL.Path == "/report.json" || r.URL.Path == "/metrics" || r.URL.Path == "/healthz"
-	switch {
-	case !known:
+	inGit, ofGit := strings.CutPrefix(r.URL.Path, "/registry.git/")
+	serve := s.file
+	switch path := r.URL.Path; {
+	case path == "/livez":
+		serve = s.live
+	case path == "/readyz":
+		serve = s.ready
+	case path == "/healthz":
+		serve = s.health
+	case ofGit && s.git && isGitPath(inGit):
+		serve = func(w http.ResponseWriter, r *http.Request) { s.repository(w, r, inGit) }
+	case path != "/" && path != "/report.json" && path != "/state.json" && path != "/checkpoint" && path != "/metrics":
 		http.Error(w, "not found", http.StatusNotFound)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "read-only", http.StatusMethodNotAllowed)
-	case r.URL.Path == "/healthz":
-		s.health(w)
-	default:
-		s.mu.RLock()
-		p, ok := s.pages[r.URL.Path]
-		s.mu.RUnlock()
-		if !ok {
-			http.Error(w, "no run has ended yet", http.StatusServiceUnavailable)
-			return
-		}
-		h.Set("Content-Type", p.kind)
-		h.Set("ETag", p.etag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.body))
+		return
 	}
+	serve(w, r)
 }
 
-func (s *Site) health(w http.ResponseWriter) {
-	s.mu.RLock()
+// file sends a file of the last run.
+func (s *Site) file(w http.ResponseWriter, r *http.Request) {
+	p := s.page(r.URL.Path)
+	if p == nil {
+		http.Error(w, notYet, http.StatusServiceUnavailable)
+		return
+	}
+	defer s.release(p)
+	w.Header().Set("Content-Type", p.kind)
+	w.Header().Set("ETag", p.etag)
+	send(w, r, io.NewSectionReader(p.body, 0, p.size))
+}
+
+// send sends a file, for which a slow client has the more time the larger it is.
+func send(w http.ResponseWriter, r *http.Request, body *io.SectionReader) {
+	most := writeTimeout + time.Duration(body.Size()/slowest)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most)) // else that of the server holds
+	http.ServeContent(w, r, "", time.Time{}, body)
+}
+
+// live answers while the process serves.
+func (s *Site) live(w http.ResponseWriter, _ *http.Request) { yes(w) }
+
+// ready answers whether there is a verified head to read, which an origin that is down does not change.
+func (s *Site) ready(w http.ResponseWriter, _ *http.Request) {
+	if id, err := s.dir.Verified(); err != nil || id == "" {
+		http.Error(w, "no head has been verified yet", http.StatusServiceUnavailable)
+		return
+	}
+	yes(w)
+}
+
+// health answers whether the last run ended in time, and came to a verdict.
+func (s *Site) health(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
 	ended, fault := s.ended, s.fault
-	s.mu.RUnlock()
-	if late := time.Since(ended); fault == "" && late > 2*s.every {
+	s.mu.Unlock()
+	if late := s.now().Sub(ended); fault == "" && late > 2*s.every {
 		fault = fmt.Sprintf("the last run ended %s ago", late.Round(time.Second))
 	}
 	if fault != "" {
 		http.Error(w, fault, http.StatusServiceUnavailable)
 		return
 	}
+	yes(w)
+}
+
+func yes(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintln(w, "ok")
 }
@@ -128,10 +240,10 @@ func (s *Site) Serve(ctx context.Context, l net.Listener) error {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		within, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		within, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
 		if server.Shutdown(within) != nil {
-			_ = server.Close() // who is slow now is cut off
+			_ = server.Close() // cuts off the clients that are slow now
 		}
 	})
 	err := server.Serve(netutil.LimitListener(l, maxClients))

@@ -1,21 +1,27 @@
 package mirror
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 )
 
 // TestSite holds what is served, with which head, and that nothing else of the folder is.
 func TestSite(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
-	site := NewSite(d, time.Hour)
+	site := NewSite(d, time.Hour, false)
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	site.now = func() time.Time { return now }
 	server := httptest.NewServer(site)
 	defer server.Close()
 	get := func(method, path string, head map[string]string) (int, string, http.Header) {
@@ -46,20 +52,32 @@ func TestSite(t *testing.T) {
 		}
 		return resp.StatusCode, string(body), resp.Header
 	}
-	for _, path := range []string{"/", "/report.json", "/metrics", "/healthz"} {
+	for _, path := range []string{"/", "/report.json", "/state.json", "/checkpoint", "/metrics", "/healthz"} {
 		if code, body, _ := get("GET", path, nil); code != 503 || !strings.Contains(body, "no run has ended yet") {
 			t.Errorf("%s before a run: %d %q", path, code, body)
 		}
 	}
-	for _, name := range []string{"report.html", "report.json", "metrics.prom", "checkpoint"} {
+	if code, _, _ := get("GET", "/livez", nil); code != 200 {
+		t.Errorf("/livez before a run: %d", code)
+	}
+	if code, body, _ := get("GET", "/readyz", nil); code != 503 || body != "no head has been verified yet\n" {
+		t.Errorf("/readyz before a run: %d %q", code, body)
+	}
+	if err := d.SetVerified(strings.Repeat("a", 40)); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := get("GET", "/readyz", nil); code != 200 { // the verified head of an earlier process is there
+		t.Errorf("/readyz with a head, before a run: %d", code)
+	}
+	for _, name := range []string{"report.html", "report.json", "state.json", "metrics.prom", "checkpoint", "lock"} {
 		if err := os.WriteFile(filepath.Join(d.Path, name), []byte("of "+name), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	site.Ended(time.Now(), "")
+	site.Ended("")
 	for path, want := range map[string]string{"/": "of report.html", "/report.json": "of report.json",
-		"/metrics": "of metrics.prom",
-		"/healthz": "ok\n"} {
+		"/state.json": "of state.json", "/checkpoint": "of checkpoint", "/metrics": "of metrics.prom",
+		"/livez": "ok\n", "/readyz": "ok\n", "/healthz": "ok\n"} {
 		if code, body, _ := get("GET", path, nil); code != 200 || body != want {
 			t.Errorf("%s: %d %q, want %q", path, code, body, want)
 		}
@@ -72,7 +90,7 @@ func TestSite(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/checkpoint", "/registry.git/HEAD", "/../checkpoint", "//report.json",
+	for _, path := range []string{"/registry.git/HEAD", "/registry.git/info/refs", "/../checkpoint", "//report.json",
 		"/report.json/", "/lock",
 		"/%2e%2e/checkpoint", "/archive/", "/report.html"} {
 		if code, _, _ := get("GET", path, nil); code != 404 {
@@ -84,28 +102,80 @@ func TestSite(t *testing.T) {
 	if code, _, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 304 {
 		t.Errorf("with its tag: %d", code)
 	}
-	if err := os.WriteFile(filepath.Join(d.Path, "report.json"), []byte("new"), 0o666); err != nil {
+	if code, body, _ := get("GET", "/report.json", map[string]string{"Range": "bytes=3-5"}); code != 206 || body != "rep" {
+		t.Errorf("a range: %d %q", code, body)
+	}
+	// A run replaces a file. Until it has ended, the old one is served, with its own tag.
+	if err := atomicfile.Write(filepath.Join(d.Path, "report.json"), []byte("new"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	site.Ended(time.Now(), "the origin is down")
+	if _, body, h := get("GET", "/report.json", nil); body != "of report.json" || h.Get("ETag") != tag {
+		t.Errorf("within a run: %q with the tag %s, want the old file with %s", body, h.Get("ETag"), tag)
+	}
+	site.Ended("the origin is down: open " + filepath.Join(d.Path, "report.json") + ": /var/lib/x y: " +
+		"C:\\Users\\x, \"/etc/y\" of http://127.0.0.1:1/origin.git")
 	if code, body, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 200 ||
 		body != "new" {
 		t.Errorf("with the tag of another: %d %q", code, body)
 	}
-	if code, body, _ := get("GET", "/healthz", nil); code != 503 || !strings.Contains(body, "the origin is down") {
+	if code, body, _ := get("GET", "/healthz", nil); code != 503 || body !=
+		"the origin is down: open DIR"+string(filepath.Separator)+
+			"report.json: PATH y: PATH \"PATH\" of http://127.0.0.1:1/origin.git\n" {
 		t.Errorf("health: %d %q", code, body)
 	}
-	site.Ended(time.Now().Add(-3*time.Hour), "")
-	if code, body, _ := get("GET", "/healthz", nil); code != 503 || !strings.Contains(body, "ago") {
+	for _, path := range []string{"/livez", "/readyz"} {
+		if code, _, _ := get("GET", path, nil); code != 200 {
+			t.Errorf("%s while the origin is down: %d", path, code)
+		}
+	}
+	site.Ended("")
+	now = now.Add(2 * time.Hour)
+	if code, _, _ := get("GET", "/healthz", nil); code != 200 {
+		t.Errorf("health two hours after a run that is due each hour: %d", code)
+	}
+	now = now.Add(time.Second)
+	if code, body, _ := get("GET", "/healthz", nil); code != 503 || body != "the last run ended 2h0m1s ago\n" {
 		t.Errorf("health: %d %q", code, body)
+	}
+}
+
+// TestSiteKeepsNoFile holds that a file is closed when the last of its readers and the site are done with it, and that
+// a reader who began before a run ended reads the old file to its end.
+func TestSiteKeepsNoFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are read into memory there")
+	}
+	d := &Dir{Path: t.TempDir()}
+	write := func(text string) {
+		t.Helper()
+		if err := atomicfile.Write(d.File("report.json"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	site := NewSite(d, time.Hour, false)
+	reader := site.page("/report.json")
+	write("new")
+	site.Ended("")
+	if text, err := io.ReadAll(io.NewSectionReader(reader.body, 0, reader.size)); err != nil || string(text) != "old" {
+		t.Errorf("a reader from before has %q, %v", text, err)
+	}
+	site.release(reader)
+	if _, err := reader.file.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the old file is still open: %v", err)
+	}
+	again := site.page("/report.json")
+	site.release(again)
+	if _, err := again.file.Stat(); err != nil {
+		t.Errorf("the file that is served was closed: %v", err)
 	}
 }
 
 // TestSiteSlow holds that clients that send nothing keep no others from being served, and that serving ends in time.
 func TestSiteSlow(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
-	site := NewSite(d, time.Hour)
-	site.Ended(time.Now(), "")
+	site := NewSite(d, time.Hour, false)
+	site.Ended("")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
