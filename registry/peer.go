@@ -44,9 +44,12 @@ const MaxPeerDiffer = 10
 // ErrOtherHash means that two copies have ids of different hash functions, and nothing of them can be compared.
 var ErrOtherHash = errors.New("ids of another hash function")
 
+// ErrEmptyPeer means that another copy has no branch yet.
+var ErrEmptyPeer = errors.New("the copy is empty")
+
 // ComparePeer compares the history at tip with another copy of the registry, which stands in peerDir and whose
 // branch is its HEAD. It reads the chains only as far as they differ. Errors are those of Open and FirstParents,
-// and ErrOtherHash.
+// ErrOtherHash and ErrEmptyPeer.
 func (r *Repository) ComparePeer(ctx context.Context, name, peerDir, tip string) (_ *PeerState, err error) {
 	peer, err := Open(peerDir)
 	if err != nil {
@@ -62,6 +65,9 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 		return nil, err
 	}
 	theirs, err := peer.resolve("HEAD")
+	if err != nil && peer.store.IsEmpty() {
+		err = ErrEmptyPeer
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading peer %q: %w", name, err)
 	}

@@ -41,6 +41,7 @@ type auditOptions struct {
 	temp                    string // folder for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
+	peersNeeded             int // of a mirror; 0: each peer must be readable
 	maxAge                  time.Duration
 }
 
@@ -208,7 +209,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	copies := mirror.Peers{Names: o.peers, Temp: o.temp, Offline: o.offline, Live: way, Budget: o.budget}
+	copies := mirror.Peers{Names: o.peers, Needed: o.peersNeeded, Verified: o.known, Temp: o.temp, Offline: o.offline, Live: way, Budget: o.budget}
 	peers, apart, err := copies.Compare(ctx, repo, head)
 	if err != nil {
 		return nil, err

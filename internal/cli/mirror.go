@@ -32,6 +32,7 @@ type mirrorOptions struct {
 	url, dir, branch string
 	listen           string
 	serveGit         bool
+	allPeers         bool // --peers-needed is not given
 	every            time.Duration
 	maxDisk          int64 // GiB
 }
@@ -56,6 +57,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		Args: wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
+			o.allPeers = !cmd.Flags().Changed("peers-needed")
 			return o.mirror(cmd.Context(), sys)
 		},
 	}
@@ -73,6 +75,8 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		"/metrics, /livez, /readyz and /healthz on `host:port`")
 	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch below /registry.git by "+
 		"git's dumb HTTP protocol")
+	f.IntVar(&o.peersNeeded, "peers-needed", 0, "peers that must hold the verified tip before the branch moves "+
+		"(default: all that --peer names)")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c
@@ -96,6 +100,9 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	case o.every > 0 && o.every < time.Second:
 		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
 	}
+	if err := o.checkPeers(); err != nil {
+		return o.failed(sys, err)
+	}
 	dir, err := mirror.OpenDir(o.dir, o.url, o.branch)
 	if err != nil {
 		return o.failed(sys, err)
@@ -115,6 +122,29 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 		return o.verdict(sys, rep)
 	}
 	return o.goOn(ctx, sys, dir)
+}
+
+// checkPeers checks --peers-needed against the peers that are named. Neither the origin nor the mirror itself can be one:
+// it would agree with what the mirror has, whatever that is.
+func (o *mirrorOptions) checkPeers() error {
+	all := len(mirror.Distinct(o.peers))
+	switch {
+	case o.allPeers:
+		o.peersNeeded = all
+	case all == 0:
+		return usagef("name peers with --peer", "--peers-needed requires --peer")
+	case o.peersNeeded < 1 || o.peersNeeded > all:
+		return usagef(fmt.Sprintf("give a number from 1 to %d; a peer that is named twice counts once", all),
+			"--peers-needed %d is out of range; --peer names %s", o.peersNeeded, plain.Count(all, "distinct peer"))
+	}
+	for _, name := range o.peers {
+		if name != "" && (mirror.SamePeer(name, o.url) || mirror.SamePeer(name, o.dir) ||
+			mirror.SamePeer(name, filepath.Join(o.dir, "registry.git"))) {
+			return usagef("name another copy of the registry, or leave this --peer out",
+				"--peer %q is the origin or the mirror itself", plain.Redacted(name))
+		}
+	}
+	return nil
 }
 
 // goOn runs again and again, one line a run.

@@ -97,9 +97,26 @@ func (m *mirrored) run(want int, verified string, more ...string) string {
 	return out.String()
 }
 
-// shows holds what a clone of the mirror gets.
+// fails runs the mirror, which must end with a status.
+func (m *mirrored) fails(want int, more ...string) string {
+	m.t.Helper()
+	var out bytes.Buffer
+	if code := Main(m.args(more...), IO{Stdout: &out, Stderr: &out,
+		Getenv: func(string) string { return "" }}); code != want {
+		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out.String())
+	}
+	return out.String()
+}
+
+// shows holds what a clone of the mirror gets; an empty commit stands for a mirror without a branch.
 func (m *mirrored) shows(verified string) {
 	m.t.Helper()
+	if verified == "" {
+		if refs, err := os.ReadDir(filepath.Join(m.dir, "registry.git", "refs", "heads")); err != nil || len(refs) > 0 {
+			m.t.Errorf("the mirror shows the branches %v, %v", refs, err)
+		}
+		return
+	}
 	clone := filepath.Join(m.t.TempDir(), "clone")
 	m.git(".", "clone", "-q", "--mirror", "file://"+filepath.Join(m.dir, "registry.git"), clone)
 	refs := m.git(clone, "for-each-ref", "--format=%(objectname) %(refname)")
@@ -224,6 +241,7 @@ func TestMirrorRefuses(t *testing.T) {
 	fails(2, "no such branch", "mirror", at, t.TempDir(), "--branch", "trunk")
 	fails(2, "want a folder or https", "mirror", "http://registry.example/r", m.dir)
 	fails(2, "takes a URL and a folder", "mirror", at)
+	fails(2, "--serve-git requires --listen", "mirror", at, m.dir, "--every", "1h", "--serve-git")
 	fails(2, "--at with --every", "mirror", at, m.dir, "--at", "2026-05-04T12:00:00Z", "--every", "1h")
 	for _, flag := range ofFolder {
 		fails(2, "unknown flag: --"+flag, "mirror", at, m.dir, "--"+flag)
@@ -377,6 +395,112 @@ func TestMirrorPeers(t *testing.T) {
 	}
 }
 
+// TestMirrorPeersNeeded holds that the branch moves while enough distinct peers hold the verified tip, and does not
+// while fewer do.
+func TestMirrorPeersNeeded(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	root := filepath.Dir(m.origin)
+	alive, dead := m.server.URL+"/alive.git", m.server.URL+"/dead.git"
+	m.git(root, "clone", "-q", "--bare", m.origin, "alive.git")
+	m.git(filepath.Join(root, "alive.git"), "symbolic-ref", "HEAD", "refs/heads/main")
+	usage := func(text string, more ...string) {
+		t.Helper()
+		if out := m.fails(2, more...); !strings.Contains(out, text) {
+			t.Errorf("%q: no word of %q:\n%s", more, text, out)
+		}
+	}
+	both := []string{"--peer", alive, "--peer", dead}
+	usage("--peers-needed requires --peer", "--peers-needed", "1")
+	usage("--peers-needed 0 is out of range", append(both, "--peers-needed", "0")...)
+	usage("--peers-needed -1 is out of range", append(both, "--peers-needed", "-1")...)
+	usage("--peers-needed 3 is out of range; --peer names 2 distinct peers", append(both, "--peers-needed", "3")...)
+	// A peer that is named twice counts once.
+	for _, again := range []string{alive, alive + "/", m.server.URL + "/alive", m.server.URL + "/./alive.git",
+		m.server.URL + "/%61live.git"} {
+		usage("--peer names 1 distinct peer", "--peer", alive, "--peer", again, "--peers-needed", "2")
+	}
+	usage("is the origin or the mirror itself", "--peer", m.server.URL+"/origin")
+	usage("is the origin or the mirror itself", "--peer", filepath.Join(m.dir, "registry.git"))
+	if _, err := os.Stat(m.dir); err == nil {
+		t.Error("a usage error made the directory")
+	}
+
+	m.run(3, "", both...) // all of them are needed
+	m.run(3, "", append(both, "--peers-needed", "2")...)
+	m.run(0, first, append(both, "--peers-needed", "1")...)
+	peers := func(state string) string { return fmt.Sprintf("state=%q} 1\n", state) }
+	metrics := string(read(t, filepath.Join(m.dir, "metrics.prom")))
+	if !strings.Contains(metrics, peers("unavailable")) || !strings.Contains(metrics, peers("same")) {
+		t.Errorf("the metrics say nothing of the dead peer:\n%s", metrics)
+	}
+	if got := m.report().History.Peers; len(got) != 2 || got[1].State != "unavailable" || got[1].Name != dead {
+		t.Errorf("the report has the peers %+v", got)
+	}
+	m.run(0, first, "--peer", alive, "--peer", alive+"/") // one peer, named twice
+
+	// A peer that holds the verified tip counts although it has not seen the new head; one that is older does not.
+	second := m.push("README.md", "# on\n")
+	m.run(0, second, "--peer", alive)
+	m.push("README.md", "# on and on\n")
+	if out := m.run(3, second, "--peer", alive); !strings.Contains(out,
+		"0 of 1 peer answered and hold the verified tip "+second) || !strings.Contains(out, "[peers-too-few]") {
+		t.Errorf("it says %s", out)
+	}
+	m.git(filepath.Join(root, "alive.git"), "fetch", "-q", "origin", "+refs/heads/main:refs/heads/main")
+	third := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, third, "--peer", alive)
+	// An empty one counts no more.
+	m.git(root, "init", "-q", "--bare", "-b", "main", "empty.git")
+	empty := m.server.URL + "/empty.git"
+	fourth := m.push("README.md", "# on and on and on\n")
+	if out := m.run(3, third, "--peer", empty); !strings.Contains(out, "is empty") {
+		t.Errorf("it says %s", out)
+	}
+	// A split view fails however few are needed, and however many agree.
+	m.git(root, "clone", "-q", "--branch", "main", m.origin, "split")
+	m.git(filepath.Join(root, "split"), "commit", "-q", "--amend", "-m", "Other")
+	m.run(1, third, "--peer", m.server.URL+"/split/.git", "--peer", alive, "--peers-needed", "1")
+	// A copy that cannot be fetched from a URL ends no run that does not need it.
+	m.git(root, "init", "-q", "--object-format=sha256", "-b", "main", "wide")
+	m.git(filepath.Join(root, "wide"), "commit", "-q", "--allow-empty", "-m", "m")
+	wide := m.server.URL + "/wide/.git"
+	m.run(2, third, "--peer", wide, "--peer", alive)
+	m.run(0, fourth, "--peer", wide, "--peer", alive, "--peers-needed", "1")
+}
+
+// TestMirrorsThatNameEachOther starts two mirrors from nothing, each with the other as its only peer: by URL, by the
+// mirror's directory and by the clone in it.
+func TestMirrorsThatNameEachOther(t *testing.T) {
+	for _, by := range []string{"url", "directory", "clone"} {
+		t.Run(by, func(t *testing.T) {
+			m := newMirrored(t)
+			first := m.git(m.work, "rev-parse", "HEAD")
+			root := filepath.Dir(m.origin)
+			dirs := []string{filepath.Join(root, "a"), filepath.Join(root, "b")}
+			run := func(i, want int, verified string) {
+				t.Helper()
+				peer := dirs[1-i]
+				switch by {
+				case "url":
+					peer = m.server.URL + "/" + filepath.Base(peer) + "/registry.git"
+				case "clone":
+					peer = filepath.Join(peer, "registry.git")
+				}
+				m.dir = dirs[i]
+				m.run(want, verified, "--peer", peer)
+			}
+			run(0, 3, "")
+			run(1, 0, first) // the first one is there now, and empty
+			run(0, 0, first)
+			run(1, 0, first)
+			second := m.push("README.md", "# on\n")
+			run(0, 0, second)
+			run(1, 0, second)
+		})
+	}
+}
+
 // TestMirrorRefusesRecords holds that a record whose own checks fail is shown as refused by whoever reads the mirror.
 func TestMirrorRefusesRecords(t *testing.T) {
 	m := newMirrored(t)
@@ -463,7 +587,7 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 // process holds it, and that a signal ends it.
 func TestMirrorGoesOn(t *testing.T) {
 	m := newMirrored(t)
-	args := m.args("--every", "1h", "--listen", "127.0.0.1:0")
+	args := m.args("--every", "1h", "--listen", "127.0.0.1:0", "--serve-git")
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
 	out, err := cmd.StdoutPipe()
@@ -487,7 +611,8 @@ func TestMirrorGoesOn(t *testing.T) {
 		t.Errorf("it says %q, %v", line, err)
 	}
 	for path, want := range map[string]int{"/": 200, "/report.json": 200, "/metrics": 200, "/healthz": 200,
-		"/registry.git/HEAD": 404, "/checkpoint": 404} {
+		"/livez": 200, "/readyz": 200, "/checkpoint": 200, "/registry.git/HEAD": 200, "/registry.git/config": 404,
+		"/lock": 404} {
 		resp, err := http.Get(url + path)
 		if err != nil {
 			t.Fatal(err)

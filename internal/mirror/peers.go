@@ -1,10 +1,13 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,53 +22,190 @@ import (
 
 // Peers are other copies of the registry, and how they are reached.
 type Peers struct {
-	Names   []string // URL or folder
-	Temp    string   // folder for what is fetched; empty: the system's
-	Offline bool     // none is fetched
-	Live    evidence.LiveOptions
-	Budget  time.Duration // of each fetch; 0: what the fetch allows
+	Names    []string // URL or directory; one that is named twice is compared once
+	Needed   int      // peers that must hold Verified; 0: each peer must be readable, whatever it holds
+	Verified string   // tip that was verified before; empty: none
+	Temp     string   // directory for what is fetched; empty: the system's
+	Offline  bool     // none is fetched
+	Live     evidence.LiveOptions
+	Budget   time.Duration // of each fetch; 0: what the fetch allows
 }
 
-// Compare compares the head with the other copies, which never touch the clone. The error is peer.ErrSHA256: of what is
-// not fetched from a URL.
+// Distinct returns the names of peers without those that name the same one again: directories are compared without
+// symbolic links, URLs without a trailing slash and .git.
+func Distinct(names []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range names {
+		if key := peerKey(name); !seen[key] {
+			seen[key] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// SamePeer reports whether two names are of one copy, as in Distinct.
+func SamePeer(a, b string) bool { return peerKey(a) == peerKey(b) }
+
+// peerKey is equal for names of one peer.
+func peerKey(name string) string {
+	if dir, local := peer.Dir(name); local {
+		dir = cloneIn(dir)
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			dir = filepath.Join(dir, ".git")
+		}
+		if path, err := filepath.Abs(dir); err == nil {
+			dir = path
+		}
+		if path, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = path
+		}
+		return "directory " + dir
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return "url " + name
+	}
+	port := u.Port()
+	if port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		port = u.Scheme
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	return "url " + host + " " + port + " " + strings.TrimSuffix(path.Clean("/"+u.Path), ".git")
+}
+
+// cloneIn returns the clone in a mirror's directory, and another directory as it is.
+func cloneIn(dir string) string {
+	for _, git := range []string{".git", "objects"} {
+		if _, err := os.Lstat(filepath.Join(dir, git)); err == nil {
+			return dir
+		}
+	}
+	clone := filepath.Join(dir, "registry.git")
+	if info, err := os.Stat(clone); err == nil && info.IsDir() {
+		return clone
+	}
+	return dir
+}
+
+// Compare compares the head with the other copies, which never touch the clone. Of Needed peers, each must have answered
+// and hold Verified; a peer that is empty counts only while nothing is verified. The error is peer.ErrSHA256, of a copy
+// that cannot be fetched from a URL, unless enough others count.
 func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 	head string) ([]verdict.Peer, []verdict.Finding, error) {
 	var peers []verdict.Peer
 	var findings []verdict.Finding
-	for _, name := range p.Names {
+	var wide error
+	names, counted := Distinct(p.Names), 0
+	for _, name := range names {
 		state, err := p.compare(ctx, repo, name, head)
 		if errors.Is(err, peer.ErrSHA256) {
-			return nil, nil, err
+			wide = cmp.Or(wide, err)
+		}
+		if errors.Is(err, peer.ErrEmpty) || errors.Is(err, registry.ErrEmptyPeer) {
+			peers = append(peers, verdict.Peer{Name: redacted(name), State: string(registry.PeerBehind)})
+			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
+				Message: fmt.Sprintf("the peer %q is empty", redacted(name))})
+			if p.Verified == "" {
+				counted++
+			}
+			continue
 		}
 		if err != nil {
-			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: "peer-unavailable",
+			peers = append(peers, verdict.Peer{Name: redacted(name), State: unavailable})
+			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: codeUnavailable,
 				Message: fmt.Sprintf("the peer %q could not be compared with: %v", redacted(name), err),
 				Fix:     "try again, or name another copy"})
 			continue
 		}
+		holds, err := p.holds(ctx, repo, state)
+		if err != nil {
+			return nil, nil, err
+		}
+		if holds {
+			counted++
+		}
 		peers = append(peers, verdict.Peer{Name: state.Name, Tip: state.Tip, Time: state.When,
 			State: string(state.Relation)})
-		when := state.When.Format("2006-01-02T15:04:05Z")
-		switch state.Relation {
-		case registry.PeerSplit:
-			findings = append(findings, verdict.Finding{Severity: verdict.Error, Code: "split-view", Commit: head,
-				Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, name, state.Tip,
-					when,
-					common(state)),
-				Fix: "keep both copies, and tell the maintainers and the other mirrors: somebody shows different " +
-					"histories"})
-		case registry.PeerBehind:
-			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
-				Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", name,
-					plain.Count(state.OwnOnly, "commit"), when)})
-		case registry.PeerAhead:
-			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-ahead",
-				Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", name,
-					plain.Count(state.PeerOnly, "commit"), when),
-				Fix: "fetch the registry again"})
+		findings = append(findings, compared(state, head)...)
+	}
+	switch {
+	case counted < p.Needed && wide != nil, p.Needed == 0 && wide != nil:
+		return nil, nil, wide
+	case p.Needed == 0:
+	case counted >= p.Needed:
+		for i := range findings {
+			if findings[i].Code == codeUnavailable {
+				findings[i].Severity = verdict.Warning
+			}
 		}
+	default:
+		findings = append(findings, p.tooFew(counted, len(names)))
 	}
 	return peers, findings, nil
+}
+
+const (
+	unavailable     = "unavailable"
+	codeUnavailable = "peer-unavailable"
+)
+
+// holds reports whether a peer that answered has the verified tip in its first-parent history.
+func (p Peers) holds(ctx context.Context, repo *registry.Repository, s *registry.PeerState) (bool, error) {
+	switch s.Relation {
+	case registry.PeerSame, registry.PeerAhead:
+		return true, nil
+	case registry.PeerBehind:
+		if p.Verified == "" || p.Verified == s.Tip {
+			return true, nil
+		}
+		_, err := repo.FirstParents(ctx, p.Verified, s.Tip)
+		if errors.Is(err, registry.ErrNotAncestor) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// tooFew is the finding that fewer peers count than are needed.
+func (p Peers) tooFew(counted, all int) verdict.Finding {
+	f := verdict.Finding{Severity: verdict.Doubt, Code: "peers-too-few",
+		Message: fmt.Sprintf("%d of %s answered; expected at least %d", counted, plain.Count(all, "peer"), p.Needed),
+		Fix:     "run the mirror again later"}
+	if p.Verified != "" {
+		f.Message = fmt.Sprintf("%d of %s answered and hold the verified tip %s; expected at least %d", counted,
+			plain.Count(all, "peer"), p.Verified, p.Needed)
+		f.Fix = "run the mirror again once the peers have fetched the registry"
+	}
+	if counted > 0 {
+		f.Fix += fmt.Sprintf(", or give --peers-needed %d", counted)
+	}
+	return f
+}
+
+// compared returns what there is to say of a peer that was read.
+func compared(state *registry.PeerState, head string) []verdict.Finding {
+	when := state.When.Format("2006-01-02T15:04:05Z")
+	switch state.Relation {
+	case registry.PeerSplit:
+		return []verdict.Finding{{Severity: verdict.Error, Code: "split-view", Commit: head,
+			Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, state.Name, state.Tip,
+				when, common(state)),
+			Fix: "keep both copies, and tell the maintainers and the other mirrors: somebody shows different " +
+				"histories"}}
+	case registry.PeerBehind:
+		return []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind",
+			Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", state.Name,
+				plain.Count(state.OwnOnly, "commit"), when)}}
+	case registry.PeerAhead:
+		return []verdict.Finding{{Severity: verdict.Notice, Code: "peer-ahead",
+			Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", state.Name,
+				plain.Count(state.PeerOnly, "commit"), when),
+			Fix: "fetch the registry again"}}
+	}
+	return nil
 }
 
 // redacted is the name of a peer without the password of a URL.
@@ -98,7 +238,7 @@ const peerPrefix = "oap-gate-peer-"
 func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
 	dir, local := peer.Dir(name)
 	if local {
-		return repo.ComparePeer(ctx, name, dir, head)
+		return repo.ComparePeer(ctx, name, cloneIn(dir), head)
 	}
 	if p.Offline {
 		return nil, errors.New("--offline forbids to fetch it")

@@ -44,6 +44,8 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrFetch: it could not be reached, or did not speak the protocol to its end.
 	ErrFetch = errors.New("could not be fetched")
+	// ErrEmpty is an ErrFetch: it was reached, and has no branch yet.
+	ErrEmpty = fmt.Errorf("%w: it is empty", ErrFetch)
 	// ErrSHA256: its ids are SHA-256, which the protocol here does not speak.
 	ErrSHA256 = errors.New("a SHA-256 repository")
 	// ErrBranch: it has no branch of that name.
@@ -142,6 +144,9 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	refs, err := session.AdvertisedReferencesContext(ctx)
 	if isSHA256(wire.begun) {
 		return nil, remedy.Errorf("name a folder that git fetched", "it is %w", ErrSHA256)
+	}
+	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+		return nil, ErrEmpty
 	}
 	if err != nil {
 		return nil, failed(err)

@@ -110,6 +110,7 @@ func TestFetchErrors(t *testing.T) {
 	}{
 		{Source{URL: server.URL + "/missing"}, ErrFetch},
 		{Source{URL: server.URL + "/empty/.git"}, ErrFetch},
+		{Source{URL: server.URL + "/empty/.git"}, ErrEmpty},
 		{Source{URL: server.URL + "/r/.git", MaxPack: 10}, ErrTooLarge},
 		{Source{URL: server.URL + "/r/.git", Branch: "trunk"}, ErrBranch},
 		{Source{URL: server.URL + "/wide/.git"}, ErrSHA256},

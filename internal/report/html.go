@@ -207,7 +207,7 @@ func class(word string) string {
 		return "p"
 	case "fail", "error", verdict.StatusInvalid, verdict.StatusRevoked, "bad", "split":
 		return "f"
-	case "inconclusive", verdict.StatusUnreachable:
+	case "inconclusive", "unavailable", verdict.StatusUnreachable:
 		return "q"
 	case "warn", "warning", verdict.StatusExpiring, verdict.StatusExpired:
 		return "w"
@@ -241,7 +241,12 @@ func linked(url string) string {
 	return url
 }
 
-func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
 
 // abbreviated is the start of a hash, enough to tell it from others.
 func abbreviated(hash string) string {

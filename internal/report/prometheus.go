@@ -150,7 +150,7 @@ func (m metrics) history(h *verdict.History) {
 		n[p.State]++
 	}
 	m.family("oap_gate_peers", "Other copies that the last run compared with, by where their tip lies.")
-	for _, state := range []string{"same", "behind", "ahead", "split"} {
+	for _, state := range []string{"same", "behind", "ahead", "unavailable", "split"} {
 		m.sample("oap_gate_peers", n[state], "state", state)
 	}
 }

@@ -246,9 +246,9 @@ func (n Signatures) String() string {
 // Peer is another copy of the registry, as it was found.
 type Peer struct {
 	Name  string    `json:"name"`
-	Tip   string    `json:"tip"`
-	Time  time.Time `json:"time" jsonschema:"description=committer date of its tip"`
-	State string    `json:"state" jsonschema:"enum=same,enum=behind,enum=ahead,enum=split"`
+	Tip   string    `json:"tip,omitempty" jsonschema:"description=absent if the copy is empty or could not be read"`
+	Time  time.Time `json:"time,omitzero" jsonschema:"description=committer date of its tip"`
+	State string    `json:"state" jsonschema:"enum=same,enum=behind,enum=ahead,enum=unavailable,enum=split"`
 }
 
 // Listing is one listing at the head of an audited clone, with its status.
