@@ -209,7 +209,8 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	copies := mirror.Peers{Names: o.peers, Needed: o.peersNeeded, Verified: o.known, Temp: o.temp, Offline: o.offline, Live: way, Budget: o.budget}
+	copies := mirror.Peers{Names: o.peers, Needed: o.peersNeeded, Verified: o.known, Temp: o.temp,
+		Offline: o.offline, Live: way, Budget: o.budget}
 	peers, apart, err := copies.Compare(ctx, repo, head)
 	if err != nil {
 		return nil, err

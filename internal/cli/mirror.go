@@ -124,8 +124,8 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	return o.goOn(ctx, sys, dir)
 }
 
-// checkPeers checks --peers-needed against the peers that are named. Neither the origin nor the mirror itself can be one:
-// it would agree with what the mirror has, whatever that is.
+// checkPeers checks --peers-needed against the peers that are named. Neither the origin nor the mirror itself can be
+// one: it would agree with what the mirror has, whatever that is.
 func (o *mirrorOptions) checkPeers() error {
 	all := len(mirror.Distinct(o.peers))
 	switch {

@@ -20,8 +20,9 @@ var consistency = &check{
 				Fix: "fetch the registry again, from more than one place"},
 			{ID: codeUnavailable, Meaning: "another copy of the registry could not be read",
 				Fix: "try again, or name another copy"},
-			{ID: "peers-too-few", Meaning: "fewer peers than --peers-needed answered and hold the tip that was verified " +
-				"before; the branch does not move", Fix: "run the mirror again once the peers have fetched the registry"},
+			{ID: "peers-too-few", Meaning: "fewer peers than --peers-needed answered and hold the tip that was " +
+				"verified before; the branch does not move",
+				Fix: "run the mirror again once the peers have fetched the registry"},
 			{ID: "split-view", Meaning: "two copies of the registry hold different histories",
 				Fix: "keep both copies, and tell the maintainers and the other mirrors"},
 			{ID: "peer-behind", Meaning: "another copy is behind this one", Fix: "nothing to do"},

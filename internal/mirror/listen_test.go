@@ -102,7 +102,8 @@ func TestSite(t *testing.T) {
 	if code, _, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 304 {
 		t.Errorf("with its tag: %d", code)
 	}
-	if code, body, _ := get("GET", "/report.json", map[string]string{"Range": "bytes=3-5"}); code != 206 || body != "rep" {
+	part := map[string]string{"Range": "bytes=3-5"}
+	if code, body, _ := get("GET", "/report.json", part); code != 206 || body != "rep" {
 		t.Errorf("a range: %d %q", code, body)
 	}
 	// A run replaces a file. Until it has ended, the old one is served, with its own tag.

@@ -89,9 +89,9 @@ func cloneIn(dir string) string {
 	return dir
 }
 
-// Compare compares the head with the other copies, which never touch the clone. Of Needed peers, each must have answered
-// and hold Verified; a peer that is empty counts only while nothing is verified. The error is peer.ErrSHA256, of a copy
-// that cannot be fetched from a URL, unless enough others count.
+// Compare compares the head with the other copies, which never touch the clone. At least Needed peers must have
+// answered and hold Verified; a peer that is empty counts only while nothing is verified. The error is peer.ErrSHA256,
+// of a copy that cannot be fetched from a URL, unless enough others count.
 func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 	head string) ([]verdict.Peer, []verdict.Finding, error) {
 	var peers []verdict.Peer
