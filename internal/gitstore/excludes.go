@@ -44,12 +44,22 @@ type userSettings struct {
 	home      string
 	excludes  string // core.excludesFile; empty: none
 	set       bool
-	worktrees bool // extensions.worktreeConfig
-	fold      bool // core.ignoreCase
+	worktrees bool                    // extensions.worktreeConfig
+	fold      bool                    // core.ignoreCase
+	each      func(key, value string) // is given each setting, conditional ones too; nil: nobody asks
 }
 
-func (s *Store) userSettings() (*userSettings, error) {
-	u := &userSettings{store: s}
+// eachUserSetting calls f for each setting of the system's, the user's and the clone's configuration, in the order in
+// which git reads them.
+func (s *Store) eachUserSetting(f func(key, value string)) error {
+	_, err := s.userSettingsTo(f)
+	return err
+}
+
+func (s *Store) userSettings() (*userSettings, error) { return s.userSettingsTo(nil) }
+
+func (s *Store) userSettingsTo(each func(key, value string)) (*userSettings, error) {
+	u := &userSettings{store: s, each: each}
 	u.home, _ = os.UserHomeDir() // without one there are no files in it
 	xdg := os.Getenv("XDG_CONFIG_HOME")
 	if xdg == "" && u.home != "" {
@@ -114,6 +124,9 @@ func (u *userSettings) read(file string, depth int, conditional bool) error {
 }
 
 func (u *userSettings) setting(file, key, value string, depth int, conditional bool) error {
+	if u.each != nil {
+		u.each(key, value)
+	}
 	switch {
 	case key == "core.excludesfile":
 		u.set, u.excludes = true, ""

@@ -1,0 +1,215 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxFetchHead = 16 << 20 // bytes
+	maxReflog    = 1 << 20  // bytes of a reflog's end that are read; an entry takes some 200
+	maxWorktrees = 1000
+)
+
+// Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
+func (s *Store) Symbolic(name string) string {
+	if checkRefName(name) != nil {
+		return ""
+	}
+	_, next, err := s.readRef(name)
+	if err != nil {
+		return ""
+	}
+	return next
+}
+
+// Fetched returns the last time at which the clone saw that commit as the tip of the branch of the remote, zero if it
+// shows none. Sources are the reflogs of the remote's branch and of its HEAD, and each FETCH_HEAD: git rewrites that
+// file on each fetch, and empties it when the fetch fails. A time after latest counts for nothing.
+func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.Time, error) {
+	var newest time.Time
+	note := func(t time.Time) {
+		if t.After(newest) && !t.After(latest) {
+			newest = t
+		}
+	}
+	for _, name := range []string{branch, "HEAD"} {
+		ref := "refs/remotes/" + remote + "/" + name
+		if checkRefName(ref) != nil {
+			continue
+		}
+		text, err := readTail(s.common, "logs/"+ref, maxReflog)
+		if err != nil {
+			return time.Time{}, wrap(err, "reading the reflog of", ref, "remove the file, or clone anew")
+		}
+		for _, t := range reflogTimes(text, tip) {
+			note(t)
+		}
+	}
+	urls, err := s.remoteURLs(remote)
+	if err != nil {
+		return time.Time{}, err
+	}
+	// In a bare clone `git fetch` without arguments asks for the remote's HEAD, and names no branch.
+	unnamed := s.worktree == "" && s.Symbolic("HEAD") == "refs/heads/"+branch
+	files, err := s.fetchHeads()
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, name := range files {
+		info, err := s.common.Stat(name)
+		if notThere(err) || err == nil && (!info.Mode().IsRegular() || info.Size() > maxFetchHead) {
+			continue
+		}
+		var text []byte
+		if err == nil {
+			text, err = readRooted(s.common, name, maxFetchHead)
+		}
+		if err != nil {
+			return time.Time{}, wrap(err, "reading", name, "remove the file, and fetch again")
+		}
+		if namesTip(text, tip, branch, urls, unnamed) {
+			note(info.ModTime())
+		}
+	}
+	return newest, nil
+}
+
+// fetchHeads returns the names of the files FETCH_HEAD that the clone and its linked work trees may have.
+func (s *Store) fetchHeads() ([]string, error) {
+	files := []string{"FETCH_HEAD"}
+	dir, err := s.common.Open("worktrees")
+	if notThere(err) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, wrap(err, "reading", "worktrees", "see that the clone can be read")
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(maxWorktrees)
+	if err != nil && len(entries) == 0 && !errors.Is(err, fs.ErrNotExist) {
+		return files, nil // an empty directory, or a file
+	}
+	for _, e := range entries {
+		files = append(files, "worktrees/"+e.Name()+"/FETCH_HEAD")
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// readTail reads the last bytes of a file, from the beginning of a line. A file that is not there is empty.
+func readTail(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if notThere(err) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	from := max(info.Size()-most, 0)
+	text := make([]byte, info.Size()-from)
+	n, err := f.ReadAt(text, from)
+	if n < len(text) {
+		return nil, err
+	}
+	if from > 0 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text, nil
+}
+
+// reflogTimes returns the times of the entries that made a commit the value of the ref. `git remote set-head` asks the
+// remote only with -a, and the entry does not say whether it did, so it shows no fetch.
+func reflogTimes(text []byte, tip ID) []time.Time {
+	var out []time.Time
+	want := tip.String()
+	for line := range bytes.Lines(text) {
+		head, message, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), "\t")
+		words := strings.Fields(head)
+		if len(words) < 4 || words[1] != want || strings.HasPrefix(message, "remote set-head") {
+			continue
+		}
+		seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
+		if err == nil && seconds > 0 && seconds < 1<<40 {
+			out = append(out, time.Unix(seconds, 0).UTC())
+		}
+	}
+	return out
+}
+
+// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of these URLs; with unnamed also
+// by a line that names no branch.
+func namesTip(text []byte, tip ID, branch string, urls []string, unnamed bool) bool {
+	want := tip.String()
+	for line := range bytes.Lines(text) {
+		parts := strings.SplitN(strings.TrimRight(string(line), "\r\n"), "\t", 3)
+		if len(parts) < 3 || parts[0] != want {
+			continue
+		}
+		url, named := strings.CutPrefix(parts[2], "branch '"+branch+"' of ")
+		if (named || unnamed) && slices.Contains(urls, plainURL(url)) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainURL returns a remote's URL as FETCH_HEAD spells it: without credentials, trailing slashes and .git.
+func plainURL(url string) string {
+	if _, after, found := strings.Cut(url, "@"); found {
+		scheme, rest, has := strings.Cut(url, "://")
+		switch {
+		case !has && strings.Contains(after, ":") && !strings.Contains(url[:len(url)-len(after)], "/"): // user@host:path
+			url = after
+		case has && !strings.Contains(rest[:len(rest)-len(after)], "/"):
+			url = scheme + "://" + after
+		}
+	}
+	url = strings.TrimRight(url, "/")
+	if short, found := strings.CutSuffix(url, ".git"); found && len(short) > 1 {
+		url = short
+	}
+	return url
+}
+
+// remoteURLs returns the URLs that the remote may be fetched from, spelled by plainURL: the first that is configured,
+// as it is and after insteadOf.
+func (s *Store) remoteURLs(remote string) ([]string, error) {
+	var first string
+	type rewrite struct{ from, to string }
+	var rewrites []rewrite
+	err := s.eachUserSetting(func(key, value string) {
+		switch name, found := strings.CutPrefix(key, "url."); {
+		case key == "remote."+remote+".url":
+			first = cmp.Or(first, value)
+		case found && strings.HasSuffix(name, ".insteadof") && value != "":
+			rewrites = append(rewrites, rewrite{value, strings.TrimSuffix(name, ".insteadof")})
+		}
+	})
+	if err != nil || first == "" {
+		return nil, err
+	}
+	longest := rewrite{}
+	for _, r := range rewrites {
+		if strings.HasPrefix(first, r.from) && len(r.from) > len(longest.from) {
+			longest = r
+		}
+	}
+	urls := []string{plainURL(first)}
+	if longest.from != "" {
+		urls = []string{plainURL(longest.to + strings.TrimPrefix(first, longest.from))}
+	}
+	return urls, nil
+}
