@@ -62,7 +62,7 @@ func TestPolicies(t *testing.T) {
 	clone := []string{"--registry", w.Repo.Dir, "--rev", "main"}
 	listed := verify(0, slices.Concat([]string{"https://nova.example"}, clone)...)
 	low := verify(0, slices.Concat([]string{"https://low.example"}, clone)...)
-	alone := verify(0, "https://nova.example")
+	alone := verify(0, "https://nova.example", "--without-registry")
 	gone := verify(1, "https://gone.example")
 	both := verify(0, slices.Concat([]string{"https://nova.example", "https://low.example"}, clone)...)
 	mixed := verify(1, slices.Concat([]string{"https://nova.example", "https://gone.example"}, clone)...)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,8 +48,9 @@ const recordAgain = "record it with oap-gate check --record, audit --record or v
 
 // replayOptions are the flags of replay, and the checks that the bundle names.
 type replayOptions struct {
-	repo string
-	mode string // of the bundle
+	repo     string
+	registry string // of a bundle of verify; empty: repo
+	mode     string // of the bundle
 	selectionFlags
 	outputFlags
 }
@@ -65,6 +67,7 @@ func newReplay(sys IO) *cobra.Command {
 		Args: wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle"),
 	}
 	c.Flags().StringVar(&o.repo, "repo", ".", "the clone that holds the bundle's commits")
+	c.Flags().StringVar(&o.registry, "registry", "", "of a bundle of verify: the clone or mirror, as verify names it")
 	o.outputFlags.bind(c.Flags())
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		defer o.crash(sys, &err)
@@ -73,7 +76,11 @@ func newReplay(sys IO) *cobra.Command {
 			return o.failed(sys, withFix(err, recordAgain))
 		}
 		if b.Mode == "verify" {
-			return verifyAgain(cmd.Context(), sys, &o.outputFlags, b, o.repo)
+			return verifyAgain(cmd.Context(), sys, &o.outputFlags, b, cmp.Or(o.registry, o.repo))
+		}
+		if o.registry != "" {
+			return o.failed(sys, usagef("name the clone with --repo DIR", "--registry is for a bundle of verify; "+
+				"this one is of the mode %q", b.Mode))
 		}
 		rep, err := o.judgeAgain(cmd.Context(), b, args[0])
 		if err != nil {

@@ -44,7 +44,8 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
-//	verify STATUS ARG…    oap-gate verify at that world's time, on its web; it must end with this exit status
+//	verify STATUS ARG…    oap-gate verify at that world's time, on its web; it must end with this exit status. It says
+//	                      --without-registry unless ARG has that, --registry, --require-registry or --replay
 //	accepted [LEVEL…]     the levels that the verification before accepted, all of them
 //	web-gone              the world's web ends
 //	failed [ID…]          the checks that failed in the run before, all of them
@@ -205,6 +206,9 @@ func runVerify(ts *testscript.TestScript, neg bool, args []string) {
 	flags := state(ts).world.WebArgs()
 	if !slices.Contains(args, "--replay") {
 		flags = append(flags, "--at", ts.Getenv("AT"))
+		if !slices.ContainsFunc(args, func(a string) bool { return strings.HasSuffix(a, "-registry") || a == "--registry" }) {
+			flags = append(flags, "--without-registry")
+		}
 	}
 	run(ts, args[0], slices.Concat([]string{"verify"}, flags, args[1:]))
 }

@@ -64,7 +64,7 @@ func verdicts(w *fixture.World) map[string][]string {
 	return map[string][]string{
 		"check":  slices.Concat([]string{"check"}, w.Args(), w.RangeArgs()),
 		"audit":  slices.Concat([]string{"audit"}, w.Args()),
-		"verify": slices.Concat([]string{"verify", "https://eve.example"}, at, w.WebArgs()),
+		"verify": slices.Concat([]string{"verify", "https://eve.example", "--without-registry"}, at, w.WebArgs()),
 	}
 }
 

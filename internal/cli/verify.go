@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -33,7 +36,8 @@ type verifyOptions struct {
 	registry, rev                  string
 	level, suites                  string
 	maxAge                         time.Duration
-	require, canonical             bool
+	aged                           bool // --max-age was given
+	require, without, canonical    bool
 }
 
 func (o *verifyOptions) bind(c *cobra.Command) {
@@ -48,13 +52,17 @@ func (o *verifyOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.level, "level", "", "the exit status is about this one level, in that spelling")
 	f.StringVar(&o.suites, "trusted-suites", "",
 		"versions of the suite and N.x, joined by commas (default "+verify.TrustedSuites.String()+")")
-	durationVar(f, &o.maxAge, "max-age", "0", "a clone older than this decides nothing; 0: a warning from 14 days on")
-	f.BoolVar(&o.require, "require-registry", false, "without a clone, revocation and anchor are inconclusive")
+	durationVar(f, &o.maxAge, "max-age", "0",
+		"maximum age of the clone, at least 1s; an older one decides nothing (default: a warning from 14 days on)")
+	f.Lookup("max-age").DefValue = ""
+	f.BoolVar(&o.without, "without-registry", false, "revocations need not be known")
+	f.BoolVar(&o.require, "require-registry", false, "a clone is required, which is the default")
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
 	o.networkFlags.bind(f, "2m")
 	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
 	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
 	o.outputFlags.bind(f)
+	o.bindWorkflow(f)
 	o.rules = verify.Rules()
 }
 
@@ -69,8 +77,14 @@ func (o *verifyOptions) check() error {
 			case files && o.receipt == "":
 				return usagef("give the Receipt too, with --receipt FILE",
 					"--manifest and --did-document go with --receipt")
+			case o.without && (o.registry != "" || o.require):
+				return usagef("leave --without-registry out to have revocations looked at",
+					"--without-registry and a registry were both given")
 			case o.registry == "" && o.rev != "":
 				return usagef("name the clone with --registry DIR", "--rev names a commit of a clone")
+			case o.aged && o.maxAge < time.Second:
+				return usagef("give at least 1s, or leave it out for a warning from 14 days on",
+					"--max-age %s is less than a second", o.maxAge)
 			case o.registry == "" && o.maxAge != 0:
 				return usagef("name the clone with --registry DIR", "--max-age is about a clone")
 			case o.level != "" && !level.Level(o.level).Exists():
@@ -101,6 +115,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
   oap-gate verify --targets list.txt --format json > reports.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			o.aged = cmd.Flags().Changed("max-age")
 			v := &verification{sys: sys, out: &o.outputFlags}
 			v.cfg.Tool, v.cfg.Assumed, v.now = version(), o.assumed(), o.now()
 			defer v.crash(&err)
@@ -115,6 +130,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 		},
 	}
 	o.bind(c)
+	o.outputs = sys.inAction
 	o.unmade = func() *verdict.Report {
 		return verify.Common([]*verify.Report{verify.Unmade("", evidence.Offline(o.now(), 0),
 			&verify.Config{Tool: version(), Assumed: o.assumed()}, "", "")})
@@ -123,16 +139,24 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 	return c
 }
 
-// assumed names what stands in place of the network, the clock, or the caller's default trust.
+// assumed names the flags in effect that replace the network, the clock, the registry or the caller's default trust.
 func (o *verifyOptions) assumed() []string {
-	out := o.networkFlags.assumed()
-	for _, f := range []struct{ name, value string }{{"--did-document", o.didDocument}, {"--manifest", o.manifest},
-		{"--receipt", o.receipt}, {"--trusted-suites", o.suites}} {
-		if f.value != "" {
-			out = append(out, f.name+" "+f.value)
+	var out []string
+	for _, f := range o.networkFlags.assumed() {
+		name, _, _ := strings.Cut(f, " ")
+		out = append(out, name)
+	}
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"--did-document", o.didDocument != ""}, {"--manifest", o.manifest != ""}, {"--receipt", o.receipt != ""},
+		{"--rev", o.rev != ""}, {"--trusted-suites", o.suites != ""}, {"--without-registry", o.without}} {
+		if f.given {
+			out = append(out, f.name)
 		}
 	}
-	return byName(out)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // The bounds of a run that is recorded.
@@ -147,8 +171,8 @@ const (
 func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []string) (err error) {
 	v.jobs, v.budget, v.retain = o.jobs, o.budget, o.record != ""
 	if o.replay != "" {
-		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.maxAge != 0 ||
-			o.require || o.canonical || o.rev != "" || o.at != "" {
+		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.aged || o.require ||
+			o.without || o.canonical || o.rev != "" || o.at != "" {
 			return usagef("leave them out; the clone alone is named anew, with --registry DIR",
 				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
@@ -158,9 +182,10 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		}
 		return v.again(ctx, b, o.registry)
 	}
-	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level, MaxAge: int64(o.maxAge / time.Second),
-		Require: o.require, Canonical: o.canonical}
-	if flags.Targets, err = o.targets(v.sys, args); err != nil {
+	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level,
+		MaxAge:  int64((o.maxAge + time.Second - 1) / time.Second), // a fraction of a second rounds up
+		Require: o.require, Without: o.without, Canonical: o.canonical}
+	if flags.Targets, flags.Places, err = o.targets(v.sys, args); err != nil {
 		return err
 	}
 	flags.AtHand = o.receipt != ""
@@ -195,42 +220,45 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	return err
 }
 
-// targets are the arguments and the list's lines, in their order.
-func (o *verifyOptions) targets(sys IO, args []string) ([]string, error) {
+// targets returns the arguments and the list's lines, in their order, and of lines their places: FILE:LINE.
+func (o *verifyOptions) targets(sys IO, args []string) (out, places []string, err error) {
 	if o.receipt != "" {
 		if len(args) > 0 || o.list != "" {
-			return nil, usagef("give either a target or --receipt FILE",
+			return nil, nil, usagef("give either a target or --receipt FILE",
 				"documents at hand are the target; %q was given too", cmp.Or(slices.Concat(args, []string{o.list})...))
 		}
-		return nil, nil
+		return nil, nil, nil
 	}
-	out := slices.Clone(args)
+	out = slices.Clone(args)
 	if o.list != "" {
 		var list []byte
-		var err error
 		if o.list == "-" {
 			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
 		} else {
 			list, err = readCapped(o.list, maxVerifiedList)
 		}
 		if err != nil {
-			return nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v", err)
+			return nil, nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v", err)
 		}
 		more, err := verify.ParseTargets(list)
 		if err != nil {
-			return nil, usagef("one target a line", "reading --targets: %v", err)
+			return nil, nil, usagef("one target a line", "reading --targets: %v", err)
 		}
-		out = append(out, more...)
+		places = make([]string, len(args), len(args)+len(more))
+		for _, line := range more {
+			out = append(out, line.Text)
+			places = append(places, fmt.Sprintf("%s:%d", o.list, line.Number))
+		}
 	}
 	switch {
 	case len(out) == 0:
-		return nil, usagef(verify.Forms, "no target was given")
+		return nil, nil, usagef(verify.Forms, "no target was given")
 	case len(out) > verify.MaxTargets:
-		return nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run",
+		return nil, nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run",
 			len(out),
 			verify.MaxTargets)
 	}
-	return out, nil
+	return out, places, nil
 }
 
 // atHand reads the documents that were given as files.
@@ -263,8 +291,10 @@ type verification struct {
 	cfg     verify.Config
 	now     time.Time
 	targets []verify.Target
-	flags   evidence.VerifyFlags
-	src     evidence.Source
+	// unreadable are the errors of the lines of a list that are no targets, by their places among the targets.
+	unreadable map[int]error
+	flags      evidence.VerifyFlags
+	src        evidence.Source
 
 	live     *evidence.Live
 	progress *progress
@@ -314,10 +344,34 @@ func (v *verification) open(ctx context.Context, dir, rev string, flags *evidenc
 		return err
 	}
 	if mirror != nil {
-		flags.Fetched, flags.Refused = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused
+		flags.Fetched, flags.Refused, flags.Mirror = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused, true
 		flags.Frozen = mirror.Frozen
+	} else if err := v.follows(commit, flags); err != nil {
+		return err
 	}
 	return v.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
+}
+
+// follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date. A
+// commit that was named counts as that head if it is.
+func (v *verification) follows(commit string, flags *evidence.VerifyFlags) error {
+	main, how, err := (&spanFlags{}).baseOf(v.clone)
+	if err != nil || main != commit {
+		return nil // a commit of another branch, or an old one, has no age but its own
+	}
+	ref := "refs/heads/" + how
+	if strings.Contains(how, "/") {
+		ref = "refs/remotes/" + how
+	}
+	fetched, err := v.clone.Fetched(ref, commit, v.now.Add(checks.Skew))
+	if err != nil {
+		return err
+	}
+	flags.Fetch = fetched.Args
+	if !fetched.When.IsZero() {
+		flags.Fetched = fetched.When.UTC().Format(time.RFC3339Nano)
+	}
+	return nil
 }
 
 // stand reads the clone at a commit.
@@ -326,11 +380,11 @@ func (v *verification) stand(ctx context.Context, commit, how string, flags *evi
 	if err != nil {
 		return err
 	}
-	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, When: c.When, Refused: flags.Refused,
-		Frozen: flags.Frozen}
+	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, Changed: c.When, Fetch: flags.Fetch,
+		Mirror: flags.Mirror, Refused: flags.Refused, Frozen: flags.Frozen}
 	if flags.Fetched != "" {
-		if v.cfg.Clone.When, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
-			return usagef(recordVerify, "the bundle says that the mirror fetched at %q", flags.Fetched)
+		if v.cfg.Clone.Fetched, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
+			return usagef(recordVerify, "the bundle says that the clone was fetched at %q", flags.Fetched)
 		}
 	}
 	if err := hasRecords(v.cfg.Clone, ctx); err != nil {
@@ -343,7 +397,7 @@ func (v *verification) stand(ctx context.Context, commit, how string, flags *evi
 // told takes what bears on the verdict.
 func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err error) {
 	v.flags = *flags
-	v.cfg.Level, v.cfg.Require, v.cfg.Canonical = level.Level(flags.Level), flags.Require, flags.Canonical
+	v.cfg.Level, v.cfg.Without, v.cfg.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
 	v.cfg.MaxAge = time.Duration(flags.MaxAge) * time.Second
 	if flags.Suites != "" {
 		if v.cfg.Suites, err = verify.ParseSuites(flags.Suites); err != nil {
@@ -353,9 +407,18 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 	if flags.AtHand {
 		v.targets = []verify.Target{{AtHand: true}}
 	}
-	for _, text := range flags.Targets {
+	if flags.Places != nil && len(flags.Places) != len(flags.Targets) {
+		return usagef(recordVerify, "the bundle has %d targets and %d places of them", len(flags.Targets),
+			len(flags.Places))
+	}
+	v.unreadable = map[int]error{}
+	for i, text := range flags.Targets {
 		t, err := verify.ParseTarget(text, v.cfg.Clone != nil)
-		if err != nil {
+		switch {
+		case err == nil:
+		case flags.Places != nil && flags.Places[i] != "":
+			v.unreadable[i] = fmt.Errorf("%s: %w", flags.Places[i], err)
+		default:
 			return usagef(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
 		}
 		v.targets = append(v.targets, t)
@@ -385,9 +448,41 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 			return err
 		}
 	}
-	v.cfg.Tool, v.cfg.Assumed, v.now = b.Tool, b.Flags.Assumed, b.Now
+	assumed, err := ownedUp(b)
+	if err != nil {
+		return err
+	}
+	v.cfg.Tool, v.cfg.Assumed, v.now = b.Tool, assumed, b.Now
 	v.src, v.retain, v.budget = evidence.NewRecorded(b), true, 0
 	return withFix(v.told(ctx, b.Flags.Verify), recordVerify)
+}
+
+// ownedUp returns the names of the flags that a bundle says its run assumed. A bundle whose run took documents from
+// files, another trust or no registry and does not say so was doctored: its report would look like that of a full live
+// run.
+func ownedUp(b *evidence.Bundle) ([]string, error) {
+	var out []string
+	for _, f := range b.Flags.Assumed {
+		name, _, _ := strings.Cut(f, " ") // earlier builds wrote the value after it
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	flags := b.Flags.Verify
+	needed := map[string]bool{"--receipt": flags.AtHand, "--trusted-suites": flags.Suites != "",
+		"--without-registry": flags.Without}
+	for _, o := range b.Observations {
+		if o.Protocol == evidence.File && o.State != evidence.Unavailable {
+			needed["--"+o.Target] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		if needed[name] && !slices.Contains(out, name) {
+			return nil, usagef(recordVerify,
+				"the bundle was recorded with %s, which is not among what it says that its run assumed", name)
+		}
+	}
+	return out, nil
 }
 
 // verifyAgain is replay of a bundle of verify; the clone in dir is opened where the bundle names a commit of one.
@@ -453,6 +548,10 @@ func (v *verification) run(ctx context.Context) error {
 			working.Go(func() {
 				defer func() { <-places }()
 				defer crashed.Catch(cancel)
+				if err := v.unreadable[i]; err != nil {
+					results[i] <- reported{verify.Unmade(t.Text, v.src, &v.cfg, err.Error(), verify.Forms), nil}
+					return
+				}
 				rep, err := v.one(within, shares, t)
 				results[i] <- reported{rep, err}
 			})
@@ -531,6 +630,7 @@ type told struct {
 	format  string // of stdout
 	several bool
 	worst   verdict.Verdict
+	counted verify.Counted
 	json    []byte           // for the files that are JSON
 	text    []byte           // for the files that are text
 	all     []*verify.Report // for the other formats
@@ -538,8 +638,9 @@ type told struct {
 }
 
 func newTold(v *verification) *told {
-	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed}
-	t.common = !own(t.format)
+	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed,
+		counted: verify.Counted{}}
+	t.common = !own(t.format) || v.out.outputs || v.out.summary
 	for _, r := range v.out.reports {
 		format, file, _ := target(r)
 		t.common = t.common || file != toStdout && !own(format)
@@ -560,6 +661,7 @@ func (t *told) files(format string) bool {
 // add tells one report.
 func (t *told) add(r *verify.Report) error {
 	t.worst = verify.Worst(t.worst, r.Verdict)
+	t.counted[r.Verdict]++
 	if t.common {
 		t.all = append(t.all, r)
 	}
@@ -582,10 +684,10 @@ func (t *told) add(r *verify.Report) error {
 			between = "\n"
 		}
 		if t.files("text") {
-			t.text = append(append(t.text, r.Text(false, false)...), between...)
+			t.text = append(append(t.text, r.Text(false, false, t.several)...), between...)
 		}
 		if t.format == "text" {
-			out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions(t.v.sys).Color), between...)
+			out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions(t.v.sys).Color, t.several), between...)
 		}
 	}
 	_, err := t.v.sys.Stdout.Write(out)
@@ -594,6 +696,15 @@ func (t *told) add(r *verify.Report) error {
 
 // end writes the files, and gives the exit status.
 func (t *told) end() error {
+	if t.several {
+		t.text = append(t.text, t.counted.Line(t.worst, false)...)
+		if t.format == "text" {
+			if _, err := io.WriteString(t.v.sys.Stdout,
+				t.counted.Line(t.worst, t.v.out.reportOptions(t.v.sys).Color)); err != nil {
+				return err
+			}
+		}
+	}
 	if err := t.write(); err != nil {
 		return err
 	}
@@ -628,6 +739,15 @@ func (t *told) write() error {
 		if err != nil {
 			errs = append(errs, withFix(fmt.Errorf("writing report %s: %w", file, err), writable))
 		}
+	}
+	if common != nil {
+		first := ""
+		for _, r := range t.v.out.reports {
+			if _, file, ok := target(r); ok && file != toStdout {
+				first = cmp.Or(first, file)
+			}
+		}
+		errs = append(errs, t.v.out.writeStep(t.v.sys, report.Count(common), first))
 	}
 	if common != nil && t.format != "" && !own(t.format) {
 		errs = append(errs, report.Write(t.v.sys.Stdout, t.format, common, t.v.out.reportOptions(t.v.sys)))

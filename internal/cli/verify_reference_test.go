@@ -73,7 +73,7 @@ func TestReferenceVerifier(t *testing.T) {
 			t.Fatalf("%s: %v", slug, err)
 		}
 		var ours bytes.Buffer
-		Main(append([]string{"verify", target, "--format", "json"}, w.WebArgs()...),
+		Main(append([]string{"verify", target, "--format", "json", "--without-registry"}, w.WebArgs()...),
 			IO{Stdout: &ours, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		var a, b map[string]any
 		if json.Unmarshal(theirs, &a) != nil || json.Unmarshal(ours.Bytes(), &b) != nil {

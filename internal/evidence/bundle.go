@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -85,11 +86,18 @@ type VerifyFlags struct {
 	Suites    string   `json:"suites,omitempty"`  // versions that were trusted; empty: the default
 	Level     string   `json:"level,omitempty"`
 	MaxAge    int64    `json:"max_age,omitempty"` // seconds
-	Require   bool     `json:"require,omitempty"` // what only a clone shows was needed
+	Require   bool     `json:"require,omitempty"` // --require-registry was given
+	Without   bool     `json:"without,omitempty"` // --without-registry was given
 	Canonical bool     `json:"canonical,omitempty"`
-	// Of a mirror: when it last verified what the origin served, RFC 3339, the records that it refused, and why it
-	// shows nothing newer.
+	// Places are the lines of the list, FILE:LINE, that Targets come from: as many, empty for an argument; nil without
+	// a list.
+	Places []string `json:"places,omitempty"`
+	// Of a clone: when it last saw the commit as its remote's head, RFC 3339, and the arguments of the git fetch that
+	// brings it up to date. Of a mirror: when it last verified what the origin served, the records
+	// that it refused, and why it shows nothing newer.
 	Fetched string   `json:"fetched,omitempty"`
+	Fetch   []string `json:"fetch,omitempty"`
+	Mirror  bool     `json:"mirror,omitempty"`
 	Refused []string `json:"refused,omitempty"`
 	Frozen  string   `json:"frozen,omitempty"`
 }
@@ -411,6 +419,8 @@ func (r *bundleReader) body(o *Observation, object map[string]any, at string) {
 		r.fail(at, "the state %q needs a code and has no body", o.State)
 	case o.State == Obtained && (o.Code != "" || o.Message != ""):
 		r.fail(at, "the state %q has no code", o.State)
+	case o.State == Obtained && o.Protocol == HTTPS && o.Status != http.StatusOK:
+		r.fail(at+"/status", "expected %d with the state %q", http.StatusOK, o.State)
 	case int64(len(body)) != size || size > o.MaxBytes:
 		r.fail(at+"/body", "%d bytes, expected %d and at most %d", len(body), size, o.MaxBytes)
 	case o.State == Obtained:

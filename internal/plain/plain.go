@@ -76,7 +76,7 @@ func Pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/-]*$`)
+var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/:-]*$`)
 
 // ShellWord is a text as one word of a shell's command. The result may hold control characters.
 func ShellWord(text string) string {

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
@@ -16,32 +17,56 @@ import (
 // warnAge is the age of a clone from which on a step warns where the caller set no limit.
 const warnAge = 14 * plain.Day
 
-// noRegistry is what a step finds without a clone.
-func noRegistry(why string) verdict.Outcome {
+// noRegistry returns the finding of a step that needs the clone which was not given. Without is true if the caller said
+// so, and the step is about more than revocations.
+func noRegistry(why string, without bool) verdict.Outcome {
 	var out verdict.Outcome
+	fix := nameClone
+	if without {
+		fix = "name a clone with --registry DIR"
+	}
 	out.Doubtf(verdict.At{}, "", "no-registry", "no clone of the registry was given, so that %s", why).
-		WithFix("name a clone with --registry DIR")
+		WithFix("%s", fix)
 	return out
 }
 
-// old is what a step finds where the clone is older than the caller allows.
+// nameClone is the fix of a run without a clone.
+const nameClone = "name a clone with --registry DIR, or say --without-registry"
+
+// old returns the finding of a step if the clone is older than the caller allows.
 func (w *work) old() (verdict.Outcome, bool) {
 	var out verdict.Outcome
-	age := w.src.Now().Sub(w.cfg.Clone.When)
-	if w.cfg.MaxAge == 0 || age <= w.cfg.MaxAge {
+	if w.cfg.MaxAge == 0 || !w.olderThan(w.cfg.MaxAge) {
 		return out, false
 	}
-	w.agedFinding(&out, verdict.Doubt, fmt.Sprintf("--max-age allows %s", plain.Span(w.cfg.MaxAge)))
+	w.agedFinding(&out, verdict.Doubt, w.cfg.MaxAge)
 	return out, true
 }
 
-func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, limit string) {
-	c := w.cfg.Clone
+// olderThan reports whether the clone is older than that, or shows no time that counts.
+func (w *work) olderThan(most time.Duration) bool {
+	when := w.cfg.Clone.When(w.src.Now())
+	return when.IsZero() || w.src.Now().Sub(when) > most
+}
+
+func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, most time.Duration) {
+	c, now := w.cfg.Clone, w.src.Now()
+	when := c.When(now)
+	var age string
+	switch {
+	case when.IsZero():
+		age = fmt.Sprintf("the clone shows no time that counts: its head is of %s, ahead of now", stamp(c.Changed))
+	case when.Equal(c.Fetched):
+		age = fmt.Sprintf("the clone was last fetched at %s, %s ago", stamp(when), plain.Span(now.Sub(when)))
+	default:
+		age = fmt.Sprintf("the clone does not show a later fetch than its head of %s, %s ago", stamp(when),
+			plain.Span(now.Sub(when)))
+	}
 	f := o.Add(verdict.At{}, severity, "", "clone-old",
-		"the clone is of %s, %s ago; %s: what was revoked since does not show in it",
-		stamp(c.When), plain.Span(w.src.Now().Sub(c.When)), limit)
+		"%s; expected at most %s; the registry has not changed since %s in it, and a later revocation is not there",
+		age, plain.Span(most), stamp(c.Changed))
 	f.Commit = c.Commit
-	f.WithFix("fetch the registry again")
+	f.WithFix("%s", c.update())
 }
 
 // thawed returns a step that warns of a mirror that is frozen, in addition to what judge finds.
@@ -52,7 +77,7 @@ func thawed(judge func(*work) (verdict.Outcome, error)) func(*work) (verdict.Out
 		if err != nil || c == nil || c.Frozen == "" || out.Skipped != "" {
 			return out, err
 		}
-		f := out.Warnf(verdict.At{}, "", "mirror-frozen", "the mirror is frozen since %s: %s", stamp(c.When),
+		f := out.Warnf(verdict.At{}, "", "mirror-frozen", "the mirror is frozen since %s: %s", stamp(c.Fetched),
 			c.Frozen)
 		f.Commit = c.Commit
 		f.WithFix("run oap-gate mirror, and read its last line")
@@ -84,10 +109,10 @@ func (w *work) listed() []*checks.Listed {
 func judgeRevocation(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	switch {
-	case w.cfg.Standing == nil && w.cfg.Require:
-		return noRegistry("revocations were not looked at"), nil
+	case w.cfg.Standing == nil && !w.cfg.Without:
+		return noRegistry("revocations were not looked at", false), nil
 	case w.cfg.Standing == nil:
-		return verdict.Skip("revocations were not looked at: no clone of the registry was given"), nil
+		return verdict.Skip("revocations were not looked at: --without-registry"), nil
 	}
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
 		return out, nil
@@ -112,8 +137,8 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 	if out, old := w.old(); old {
 		return out, nil
 	}
-	if age := w.src.Now().Sub(w.cfg.Clone.When); w.cfg.MaxAge == 0 && age > warnAge {
-		w.agedFinding(&out, verdict.Warning, "--max-age sets a limit")
+	if w.cfg.MaxAge == 0 && w.olderThan(warnAge) {
+		w.agedFinding(&out, verdict.Warning, warnAge)
 	}
 	out.Verified = "no revocation in force names it"
 	if len(all) == 0 {
@@ -137,10 +162,10 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 		}
 	}
 	if w.cfg.Standing == nil {
-		if highLevels || w.cfg.Require {
-			return noRegistry("nothing shows that it lists the Receipt"), nil
+		if highLevels || !w.cfg.Without {
+			return noRegistry("nothing shows that it lists the Receipt", w.cfg.Without), nil
 		}
-		return verdict.Skip("no clone of the registry was given"), nil
+		return verdict.Skip("the registry was not looked at: --without-registry"), nil
 	}
 	if out, old := w.old(); old {
 		return out, nil

@@ -157,9 +157,9 @@ var catalogue = []step{
 
 var (
 	noRegistryCode = strict.Code{"no-registry", "what only a clone of the registry shows is not known",
-		"name a clone with --registry DIR"}
-	cloneOld = strict.Code{"clone-old", "the clone may be too old to show what was revoked since",
-		"fetch the registry again"}
+		nameClone}
+	cloneOld = strict.Code{"clone-old", "the clone was not fetched for longer than --max-age, or than 14 days without it",
+		"run git fetch in the clone"}
 	mirrorFrozen = strict.Code{"mirror-frozen",
 		"the mirror does not show what it verified last, or its last run did not verify what it shows",
 		"run oap-gate mirror, and read its last line"}

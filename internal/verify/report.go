@@ -2,9 +2,9 @@ package verify
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,81 +18,86 @@ import (
 // Report is the Verification Report of RFC 0019 section 6 on one target, version 1: data only, and the same for the
 // same documents, clone and clock.
 type Report struct {
-	Version int          `json:"version" jsonschema:"enum=1"`
-	Tool    verdict.Tool `json:"tool"`
-	Mode    string       `json:"mode" jsonschema:"enum=verify"`
+	Version int          `json:"version" jsonschema:"enum=1,description=of the format"`
+	Tool    verdict.Tool `json:"tool" jsonschema:"description=the program that judged"`
+	Mode    string       `json:"mode" jsonschema:"enum=verify,description=always verify"`
 	Target  string       `json:"target" jsonschema:"description=as it was given; of documents at hand the DID that the Receipt names"`
 	// Timestamp is the time by which was judged.
-	Timestamp      time.Time          `json:"timestamp"`
+	Timestamp      time.Time          `json:"timestamp" jsonschema:"description=the time by which was judged"`
 	Accepted       bool               `json:"accepted" jsonschema:"description=every claimed level is accepted"`
-	AcceptedLevels []level.Level      `json:"accepted_levels"`
-	ClaimedLevels  []level.Level      `json:"claimed_levels"`
+	AcceptedLevels []level.Level      `json:"accepted_levels" jsonschema:"description=each accepted level once\\, as the Receipt spells it"`
+	ClaimedLevels  []level.Level      `json:"claimed_levels" jsonschema:"description=each claimed level once\\, as the Receipt spells it"`
 	Reasons        []string           `json:"reasons" jsonschema:"description=one line for each step that is not ok"`
-	Steps          []Step             `json:"steps"`
-	Verdict        verdict.Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
+	Steps          []Step             `json:"steps" jsonschema:"description=all steps\\, also after a failure"`
+	Verdict        verdict.Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=pass\\, fail\\, inconclusive or error: exit status 0\\, 1\\, 3 or 2"`
 	Error          string             `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
-	Remedy         string             `json:"remedy,omitempty"`
+	Remedy         string             `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
 	Level          level.Level        `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it alone"`
-	DID            string             `json:"did,omitempty"`
+	DID            string             `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`
 	ReceiptSHA256  string             `json:"receipt_sha256,omitempty" jsonschema:"description=of the exact bytes that were judged"`
-	SuiteVersion   string             `json:"suite_version,omitempty"`
+	SuiteVersion   string             `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`
 	NotAfter       *time.Time         `json:"not_after,omitempty" jsonschema:"description=the end of the Receipt's validity"`
 	Registry       *Anchored          `json:"registry,omitempty" jsonschema:"description=absent without a clone"`
-	Assumed        []string           `json:"assumed"`
-	Counts         verdict.Counts     `json:"counts"`
+	Assumed        []string           `json:"assumed" jsonschema:"description=names of the flags that replace a part of a full live run"`
+	Counts         verdict.Counts     `json:"counts" jsonschema:"description=how many steps ended with each verdict"`
 	Canonical      *Canonical         `json:"canonical,omitempty" jsonschema:"description=where it was asked for"`
-	EvidenceSHA256 string             `json:"evidence_sha256"`
-	Evidence       []verdict.Evidence `json:"evidence"`
+	EvidenceSHA256 string             `json:"evidence_sha256" jsonschema:"description=of the documents that were sought\\, with their states"`
+	Evidence       []verdict.Evidence `json:"evidence" jsonschema:"description=each document that was sought"`
 }
 
 // Step is what one step of the procedure found.
 type Step struct {
-	Step    string          `json:"step"`
+	Step    string          `json:"step" jsonschema:"description=the name of the step"`
 	OK      *bool           `json:"ok,omitempty" jsonschema:"description=absent where nobody looked: revocation and registry-anchor without a clone"`
-	Verdict verdict.Verdict `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip"`
-	Cite    string          `json:"cite"`
+	Verdict verdict.Verdict `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip,description=how the step ended"`
+	Cite    string          `json:"cite" jsonschema:"description=the clause that the step follows"`
 	Reason  string          `json:"reason,omitempty" jsonschema:"description=what was verified\\, or why it was skipped"`
 	Error   string          `json:"error,omitempty" jsonschema:"description=the first finding of a step that is not ok"`
 	// ReceiptID and SHA256 are of the step receipt-fetch.
-	ReceiptID string    `json:"receipt_id,omitempty"`
-	SHA256    string    `json:"sha256,omitempty"`
-	Findings  []Finding `json:"findings"`
+	ReceiptID string    `json:"receipt_id,omitempty" jsonschema:"description=the id of the Receipt that was fetched"`
+	SHA256    string    `json:"sha256,omitempty" jsonschema:"description=of the exact bytes"`
+	Findings  []Finding `json:"findings" jsonschema:"description=the findings of the step\\, the worst first"`
 }
 
 // Finding is one thing that a step has to say, about a document and not about a file.
 type Finding struct {
-	Severity verdict.Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice"`
-	Code     string           `json:"code"`
-	Message  string           `json:"message"`
-	Fix      string           `json:"fix,omitempty"`
-	Cite     string           `json:"cite,omitempty"`
-	Document string           `json:"document,omitempty" jsonschema:"enum=manifest,enum=receipt,enum=did-document"`
+	Severity verdict.Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice,description=how bad it is"`
+	Code     string           `json:"code" jsonschema:"description=the stable name\\; see oap-gate explain CODE"`
+	Message  string           `json:"message" jsonschema:"description=what was found"`
+	Fix      string           `json:"fix,omitempty" jsonschema:"description=what helps"`
+	Cite     string           `json:"cite,omitempty" jsonschema:"description=the clause that the step follows"`
+	Document string           `json:"document,omitempty" jsonschema:"enum=manifest,enum=receipt,enum=did-document,description=the document that the pointer is into"`
 	Pointer  string           `json:"pointer,omitempty" jsonschema:"description=RFC 6901\\, into the document"`
 	Commit   string           `json:"commit,omitempty" jsonschema:"description=of the clone"`
 }
 
 // Anchored is what of the clone was read.
 type Anchored struct {
-	Commit string `json:"commit"`
+	Commit string `json:"commit" jsonschema:"description=the commit of the clone that was read"`
 	Path   string `json:"path,omitempty" jsonschema:"description=of the listing that anchors the Receipt\\, or else lists the DID"`
 	Chosen string `json:"chosen,omitempty" jsonschema:"description=how the commit was chosen"`
+	// AsOf is the time of what the clone shows.
+	AsOf *time.Time `json:"as_of,omitempty" jsonschema:"description=the time of what the clone shows: its last fetch of the commit or the commit's date; absent if no time counts"`
 }
 
 // Canonical are the bytes that the implementation signs.
 type Canonical struct {
 	Text   string `json:"text" jsonschema:"description=RFC 8785 form of the Receipt without signatures and peer_witnesses"`
-	SHA256 string `json:"sha256"`
+	SHA256 string `json:"sha256" jsonschema:"description=of the exact bytes"`
 	Error  string `json:"error,omitempty" jsonschema:"description=why there is none"`
 }
 
 // Unmade is the report on a target of which nothing could be judged.
 func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
-	return &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
-		AcceptedLevels: []level.Level{},
-		ClaimedLevels:  []level.Level{}, Reasons: []string{}, Steps: []Step{}, Verdict: verdict.Errored, Error: message,
-		Remedy: fix,
-		Level:  cfg.Level, Assumed: append([]string{},
-			cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil), Evidence: []verdict.Evidence{}}
+	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
+		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{},
+		Verdict: verdict.Errored, Error: message, Remedy: fix, Level: cfg.Level,
+		Assumed: append([]string{}, cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil),
+		Evidence: []verdict.Evidence{}}
+	if message != "" {
+		rep.Reasons = append(rep.Reasons, message)
+	}
+	return rep
 }
 
 // Worst is the verdict of a run of several targets: what could not be judged, then what failed, then what is
@@ -118,18 +123,27 @@ func (r *Report) JSON(several bool) ([]byte, error) {
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
-// Text tells the report to people, in colours where they are asked for. The canonical bytes are shown as they are, or
-// for a terminal made harmless.
-func (r *Report) Text(terminal, color bool) []byte {
+// Text returns the report as text, in colors if they are asked for. The canonical bytes are shown as they are, or for a
+// terminal made harmless. The last line says how it ended, and its first word follows the exit status; of one of several
+// targets it is indented, since the exit status is that of all.
+func (r *Report) Text(terminal, color, several bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, as of %s\n", cmp.Or(plain.Line(r.Target), "the documents at hand"), stamp(r.Timestamp))
+	last := ""
+	if several {
+		last = "  "
+	}
+	fmt.Fprintf(&b, "%s, as of %s\n", r.heading(), stamp(r.Timestamp))
 	if r.Registry != nil && r.Registry.Chosen != "" {
-		fmt.Fprintf(&b, "registry: %s\n", plain.Line(r.Registry.Chosen))
+		fmt.Fprintf(&b, "registry: %s", plain.Line(r.Registry.Chosen))
+		if r.Registry.AsOf != nil {
+			fmt.Fprintf(&b, ", as of %s", stamp(*r.Registry.AsOf))
+		}
+		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
 	if r.Verdict == verdict.Errored {
-		fmt.Fprintf(&b, "%s\n    fix: %s\n",
-			report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)), plain.Line(r.Remedy))
+		fmt.Fprintf(&b, "    fix: %s\n", plain.Line(r.Remedy))
+		fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)))
 		return b.Bytes()
 	}
 	for _, s := range r.Steps {
@@ -153,8 +167,21 @@ func (r *Report) Text(terminal, color bool) []byte {
 	if len(r.Assumed) > 0 {
 		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
 	}
-	fmt.Fprintf(&b, "%s\n", report.Shade(color, r.Verdict, r.summary()))
+	fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, r.summary()))
 	return b.Bytes()
+}
+
+// heading returns the target as the first line names it. One that is no address is quoted: no line but the last may
+// begin with the word of a verdict.
+func (r *Report) heading() string {
+	lower := strings.ToLower(r.Target)
+	switch {
+	case r.Target == "":
+		return "the documents at hand"
+	case strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "did:"):
+		return plain.Line(r.Target)
+	}
+	return strconv.Quote(plain.Line(r.Target))
 }
 
 func writeFinding(b *bytes.Buffer, f Finding, severity string) {
@@ -181,30 +208,91 @@ func writeCanonical(b *bytes.Buffer, c *Canonical, terminal bool) {
 	}
 }
 
-// summary is the last line.
+// endings are the first words of the last line, by verdict.
+var endings = map[verdict.Verdict]string{verdict.Passed: "accepted", verdict.Failed: "refused",
+	verdict.Inconclusive: "undecided", verdict.Errored: "error"}
+
+// summary returns the last line.
 func (r *Report) summary() string {
-	s := "accepted: "
-	if slices.Contains(r.Assumed, Unlooked) {
-		s = "accepted, revocations unknown: "
-	}
-	s += plain.Line(levelList(r.AcceptedLevels)) + " of " + plain.Line(levelList(r.ClaimedLevels))
-	if r.Level != "" {
-		s += fmt.Sprintf(", asked for: %s", r.Level)
-	}
 	var of []string
 	if r.DID != "" {
 		of = append(of, plain.Line(r.DID))
 	}
-	if len(r.ReceiptSHA256) >= 12 {
-		of = append(of, "receipt "+r.ReceiptSHA256[:12]+"…")
-	}
-	if r.NotAfter != nil {
-		of = append(of, "until "+r.NotAfter.UTC().Format("2006-01-02"))
-	}
-	if len(of) == 0 {
+	if r.Verdict == verdict.Passed {
+		if len(r.ReceiptSHA256) >= 12 {
+			of = append(of, "receipt "+r.ReceiptSHA256[:12]+"…")
+		}
+		if r.NotAfter != nil {
+			of = append(of, "until "+r.NotAfter.UTC().Format("2006-01-02"))
+		}
+		s := "accepted: " + plain.Line(levelList(r.AcceptedLevels)) + " of " + plain.Line(levelList(r.ClaimedLevels))
+		if r.Level != "" {
+			s += fmt.Sprintf(", asked for: %s", r.Level)
+		}
+		s += parenthesis(of, ", ")
+		if r.Registry == nil {
+			s += "; revocations not looked at"
+		}
 		return s
 	}
-	return s + " (" + strings.Join(of, ", ") + ")"
+	what, why := r.obstacles()
+	if what == "" {
+		what = plain.Line(levelList(r.missing()))
+		of = slices.Insert(of, 0, "accepted: "+plain.Line(levelList(r.AcceptedLevels)))
+	}
+	s := endings[r.Verdict] + ": " + what + parenthesis(of, "; ")
+	if r.Verdict == verdict.Inconclusive && why != "" {
+		s += ": " + plain.Line(why)
+	}
+	return s
+}
+
+func parenthesis(parts []string, between string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, between) + ")"
+}
+
+// obstacles names the steps that keep every level from being accepted, empty if there are none, and how the first
+// inconclusive step is decided.
+func (r *Report) obstacles() (steps, fix string) {
+	var names []string
+	for i, s := range r.Steps {
+		if s.Verdict == verdict.Inconclusive && fix == "" {
+			fix = s.Reason
+			if at := slices.IndexFunc(s.Findings, func(f Finding) bool { return f.Severity == verdict.Doubt }); at >= 0 {
+				fix = s.Findings[at].Fix
+			}
+		}
+		if s.Verdict == r.Verdict && !catalogue[i].each {
+			names = append(names, s.Step)
+		}
+	}
+	return strings.Join(names, ", "), fix
+}
+
+// missing returns the level that was asked for, else the claimed levels that are not accepted.
+func (r *Report) missing() []level.Level {
+	if r.Level != "" {
+		return []level.Level{r.Level}
+	}
+	return slices.DeleteFunc(slices.Clone(r.ClaimedLevels),
+		func(l level.Level) bool { return slices.Contains(r.AcceptedLevels, l) })
+}
+
+// Counted are the targets of a run by verdict.
+type Counted map[verdict.Verdict]int
+
+// Line returns the last line of a run of several targets; its first word follows the verdict of the run.
+func (c Counted) Line(worst verdict.Verdict, color bool) string {
+	total := 0
+	for _, n := range c {
+		total += n
+	}
+	return report.Shade(color, worst, fmt.Sprintf("%s: %d targets: %d accepted, %d refused, %d undecided, %s",
+		endings[worst], total, c[verdict.Passed], c[verdict.Failed], c[verdict.Inconclusive],
+		plain.Count(c[verdict.Errored], "error"))) + "\n"
 }
 
 // Common is the report of a run in the form that all commands share: each step is a check. Of several targets each is a

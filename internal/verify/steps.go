@@ -390,7 +390,7 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 				WithFix("have listed L4 or L5 implementations sign the Receipt")
 			return out, nil
 		case w.cfg.Standing == nil:
-			return noRegistry("who may witness is not known"), nil
+			return noRegistry("who may witness is not known", w.cfg.Without), nil
 		}
 		if out, old := w.old(); old {
 			return out, nil

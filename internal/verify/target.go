@@ -91,17 +91,24 @@ func (t Target) readAlike(text string) error {
 	return nil
 }
 
+// Line is a line of a list of targets that names one.
+type Line struct {
+	Text   string
+	Number int // of the line, from 1
+}
+
 // ParseTargets reads a list of targets: one a line, # beginning a comment.
-func ParseTargets(list []byte) ([]string, error) {
-	var out []string
+func ParseTargets(list []byte) ([]Line, error) {
+	var out []Line
 	lines := bufio.NewScanner(bytes.NewReader(list))
-	for lines.Scan() {
+	lines.Buffer(nil, len(list)+1)
+	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
 		if at := strings.Index(line, "#"); at == 0 || at > 0 && strings.ContainsAny(line[at-1:at], " \t") {
 			line = line[:at]
 		}
 		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
+			out = append(out, Line{line, n})
 		}
 	}
 	return out, lines.Err()

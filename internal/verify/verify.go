@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Tool     verdict.Tool
 	Clone    *Clone // nil: none
-	Require  bool   // without a clone, what only a clone shows is inconclusive
+	Without  bool   // the caller said that revocations need not be known
 	MaxAge   time.Duration
 	Suites   Suites      // nil: TrustedSuites
 	Level    level.Level // the one level that is asked for; empty: all that are claimed
@@ -37,9 +37,6 @@ type Config struct {
 
 // ErrNotListed means that the clone holds no listing of a slug.
 var ErrNotListed = errors.New("the clone holds no such listing")
-
-// Unlooked is what a report without a clone assumes.
-const Unlooked = "revocations not looked at"
 
 // Result is a report with the documents that it is about.
 type Result struct {
@@ -254,10 +251,11 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
 		Counts: verdict.Counts{Records: 1}}
 	rep.Target = cmp.Or(rep.Target, w.did)
-	if w.cfg.Standing == nil {
-		rep.Assumed = append(rep.Assumed, Unlooked)
-	} else {
-		rep.Registry = &Anchored{Commit: w.cfg.Clone.Commit, Chosen: w.cfg.Clone.Chosen, Path: w.path()}
+	if c := w.cfg.Clone; w.cfg.Standing != nil {
+		rep.Registry = &Anchored{Commit: c.Commit, Chosen: c.Chosen, Path: w.path()}
+		if when := c.When(w.src.Now()); !when.IsZero() {
+			rep.Registry.AsOf = &when
+		}
 	}
 	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256
 	if r := w.receipt(); r != nil {

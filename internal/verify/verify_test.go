@@ -64,9 +64,9 @@ func FuzzParseTarget(f *testing.F) {
 
 func TestParseTargets(t *testing.T) {
 	got, err := ParseTargets([]byte("\n# none\n https://a.example # one\r\nhttps://b.example/#frag\n\ttool\n#"))
-	if want := []string{"https://a.example", "https://b.example/#frag", "tool"}; err != nil ||
+	if want := []Line{{"https://a.example", 3}, {"https://b.example/#frag", 4}, {"tool", 5}}; err != nil ||
 		!slices.Equal(got, want) {
-		t.Errorf("%q, %v, want %q", got, err, want)
+		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }
 
