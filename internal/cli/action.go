@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 // audits are the workflow events that ask for an audit: they name no range.
@@ -51,6 +52,7 @@ type actionMode struct {
 var actionModes = []actionMode{
 	{"", registryAction},
 	{"governance", governanceAction},
+	{"verify", verifyAction},
 }
 
 func registryAction(ctx context.Context, sys IO, event string) error {
@@ -77,6 +79,66 @@ func governanceAction(ctx context.Context, sys IO, event string) error {
 		o.ask = slices.Contains(pullEvents, event) && !o.offline
 		return inOrder(func() error { return err }, o.check, func() error { return o.admit(event) })
 	})
+}
+
+// verifyAction runs verify with the flags that the inputs set. Without the input path no clone is named.
+func verifyAction(ctx context.Context, sys IO, event string) error {
+	var o verifyOptions
+	c := &cobra.Command{}
+	o.bind(c)
+	var told []string
+	flag := func(name string) func(string) error {
+		return func(value string) error {
+			told = append(told, "--"+name+"="+value)
+			return nil
+		}
+	}
+	var targets []string
+	foreign := func(name string) input {
+		return input{name, func(value string) error {
+			return usagef("leave it empty, or choose another mode", "mode verify does not take the input %s, it is %q",
+				name, value)
+		}}
+	}
+	taken := []input{{"path", flag("registry")}, {"level", flag("level")}, {"max-age", flag("max-age")},
+		{"timeout", flag("timeout")}, {"budget", flag("budget")}, {"offline", flag("offline")},
+		{"targets", func(value string) error {
+			list, err := verify.ParseTargets([]byte(value))
+			for _, line := range list {
+				targets = append(targets, line.Text)
+			}
+			return err
+		}}}
+	for _, name := range slices.Concat([]string{"checks", "skip", "base"}, protocolInputs()) {
+		if !slices.ContainsFunc(taken, func(in input) bool { return in.name == name }) {
+			taken = append(taken, foreign(name))
+		}
+	}
+	err := o.readInputs(sys.Getenv, taken)
+	if err == nil && event == "pull_request_target" {
+		err = usagef("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
+			"stranger's files")
+	}
+	if err != nil {
+		v := &verification{sys: sys, out: &o.outputFlags, now: o.now()}
+		v.cfg.Tool = version()
+		o.outputs = true
+		return v.failed(err)
+	}
+	argv := append([]string{"verify", "--max-annotations=" + strconv.Itoa(o.maxAnnotations),
+		"--summary=" + strconv.FormatBool(o.summary)}, told...)
+	for _, r := range o.reports {
+		argv = append(argv, "--report="+r)
+	}
+	if _, err := verify.ParseTarget(strings.Join(targets, "\n"), true); len(targets) == 1 && err != nil {
+		argv = append(argv, "--targets="+targets[0]) // which is no target, so that it names a file of them
+	} else {
+		argv = append(append(argv, "--"), targets...)
+	}
+	sys.args, sys.inAction = argv, true
+	root := Command(sys)
+	root.SetArgs(argv)
+	return root.ExecuteContext(ctx)
 }
 
 func auditAction(ctx context.Context, sys IO, event string) error {

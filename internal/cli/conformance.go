@@ -328,7 +328,7 @@ func (p *protocol) arguments(sys IO) ([]string, error) {
 		}
 	}
 	taken := slices.Concat(s.flags, always, []string{s.args, "budget"})
-	for _, name := range slices.Concat([]string{"checks", "skip", "base"}, protocolInputs()) {
+	for _, name := range slices.Concat([]string{"checks", "skip", "base", "targets", "max-age"}, protocolInputs()) {
 		if input(name) != "" && !slices.Contains(taken, name) {
 			return nil, usagef("leave it empty, or choose another mode",
 				"mode %s does not take the input %s here, it is %q",
@@ -339,6 +339,9 @@ func (p *protocol) arguments(sys IO) ([]string, error) {
 		argv = append(argv, "--")
 		var rest []string
 		_ = words(&rest)(input(s.args)) // which refuses nothing
+		if s.args == "path" && len(rest) == 0 {
+			rest = []string{"."}
+		}
 		argv = append(argv, rest...)
 	}
 	return argv, nil

@@ -17,7 +17,7 @@ func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": event,
 		"GITHUB_WORKSPACE": dir,
 		"GITHUB_OUTPUT":    filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
-	defaults := map[string]string{"PATH": ".", "OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review",
+	defaults := map[string]string{"OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review",
 		"TIMEOUT":         "10s",
 		"MAX-ANNOTATIONS": "9", "SUMMARY": "true", "ALLOW-PULL-REQUEST-TARGET": "false"}
 	for name, value := range defaults {
@@ -84,7 +84,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
-		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "governance, oasis, opengap, aaep"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "governance, verify, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))

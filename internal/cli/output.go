@@ -171,11 +171,6 @@ func (o *outputFlags) write(sys IO, rep *report.Counted) error {
 	opts.Color = false
 	first := ""
 	var errs []error
-	note := func(doing string, err error) {
-		if err != nil {
-			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
-		}
-	}
 	var files []reportFile
 	for _, r := range o.reports {
 		format, path, ok := target(r)
@@ -186,7 +181,23 @@ func (o *outputFlags) write(sys IO, rep *report.Counted) error {
 		files = append(files, reportFile{format, path})
 	}
 	for i, err := range writeFiles(files, rep, opts) {
-		note("writing report "+files[i].path, err)
+		if err != nil {
+			errs = append(errs, withFix(fmt.Errorf("writing report %s: %w", files[i].path, err), writable))
+		}
+	}
+	return errors.Join(append(errs, o.writeStep(sys, rep, first))...)
+}
+
+// writeStep writes the job summary and the outputs of a workflow's step, as far as they are asked for. first is the
+// path of the first report, empty without one.
+func (o *outputFlags) writeStep(sys IO, rep *report.Counted, first string) error {
+	opts := o.reportOptions(sys)
+	opts.Color = false
+	var errs []error
+	note := func(doing string, err error) {
+		if err != nil {
+			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
+		}
 	}
 	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
 		note("writing the job summary", rep.AppendFile(path, "markdown", opts))
