@@ -82,5 +82,6 @@ func (b *bench) verifyCached() ([]figure, error) {
 
 func (b *bench) verify(w *fixture.World, more ...string) command {
 	args := append([]string{b.gate, "verify"}, more...)
-	return command{args: append(append(args, w.WebArgs()...), "--at", fixture.Clock.Format(time.RFC3339), "--without-registry")}
+	return command{args: append(append(args, w.WebArgs()...), "--without-registry", "--at",
+		fixture.Clock.Format(time.RFC3339))}
 }

@@ -206,7 +206,8 @@ func runVerify(ts *testscript.TestScript, neg bool, args []string) {
 	flags := state(ts).world.WebArgs()
 	if !slices.Contains(args, "--replay") {
 		flags = append(flags, "--at", ts.Getenv("AT"))
-		if !slices.ContainsFunc(args, func(a string) bool { return strings.HasSuffix(a, "-registry") || a == "--registry" }) {
+		named := func(a string) bool { return strings.HasSuffix(a, "-registry") || a == "--registry" }
+		if !slices.ContainsFunc(args, named) {
 			flags = append(flags, "--without-registry")
 		}
 	}

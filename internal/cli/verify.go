@@ -238,7 +238,8 @@ func (o *verifyOptions) targets(sys IO, args []string) (out, places []string, er
 			list, err = readCapped(o.list, maxVerifiedList)
 		}
 		if err != nil {
-			return nil, nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v", err)
+			return nil, nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v",
+				err)
 		}
 		more, err := verify.ParseTargets(list)
 		if err != nil {
@@ -352,8 +353,8 @@ func (v *verification) open(ctx context.Context, dir, rev string, flags *evidenc
 	return v.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
 }
 
-// follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date. A
-// commit that was named counts as that head if it is.
+// follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
+// A commit that was named counts as that head if it is.
 func (v *verification) follows(commit string, flags *evidence.VerifyFlags) error {
 	main, how, err := (&spanFlags{}).baseOf(v.clone)
 	if err != nil || main != commit {

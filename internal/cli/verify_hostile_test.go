@@ -102,8 +102,9 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			var usage bytes.Buffer
-			args := slices.Concat([]string{"oap-gate", "verify", "--without-registry", "--targets", targets, "--jobs", "64", "--retry-wait",
-				"1ms", "--timeout", "60s", "--format", "text", "--report", "json=" + report}, c.flags, w.WebArgs())
+			args := slices.Concat([]string{"oap-gate", "verify", "--without-registry", "--targets",
+				targets, "--jobs", "64", "--retry-wait", "1ms", "--timeout", "60s", "--format", "text", "--report",
+				"json=" + report}, c.flags, w.WebArgs())
 			run := exec.CommandContext(t.Context(), "peak", args...)
 			run.Stderr = &usage
 			out, err := run.Output()

@@ -171,8 +171,8 @@ func plainURL(url string) string {
 	if _, after, found := strings.Cut(url, "@"); found {
 		scheme, rest, has := strings.Cut(url, "://")
 		switch {
-		case !has && strings.Contains(after, ":") && !strings.Contains(url[:len(url)-len(after)], "/"): // user@host:path
-			url = after
+		case !has && strings.Contains(after, ":") && !strings.Contains(url[:len(url)-len(after)], "/"):
+			url = after // user@host:path
 		case has && !strings.Contains(rest[:len(rest)-len(after)], "/"):
 			url = scheme + "://" + after
 		}

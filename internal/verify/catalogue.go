@@ -158,7 +158,8 @@ var catalogue = []step{
 var (
 	noRegistryCode = strict.Code{"no-registry", "what only a clone of the registry shows is not known",
 		nameClone}
-	cloneOld = strict.Code{"clone-old", "the clone was not fetched for longer than --max-age, or than 14 days without it",
+	cloneOld = strict.Code{"clone-old",
+		"the clone was not fetched for longer than --max-age allows, or for 14 days without the flag",
 		"run git fetch in the clone"}
 	mirrorFrozen = strict.Code{"mirror-frozen",
 		"the mirror does not show what it verified last, or its last run did not verify what it shows",

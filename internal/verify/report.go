@@ -124,8 +124,8 @@ var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FA
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
 // Text returns the report as text, in colors if they are asked for. The canonical bytes are shown as they are, or for a
-// terminal made harmless. The last line says how it ended, and its first word follows the exit status; of one of several
-// targets it is indented, since the exit status is that of all.
+// terminal made harmless. The first word of the last line follows the exit status; of one of several targets the line
+// is indented, since the exit status is that of all.
 func (r *Report) Text(terminal, color, several bool) []byte {
 	var b bytes.Buffer
 	last := ""
@@ -261,7 +261,8 @@ func (r *Report) obstacles() (steps, fix string) {
 	for i, s := range r.Steps {
 		if s.Verdict == verdict.Inconclusive && fix == "" {
 			fix = s.Reason
-			if at := slices.IndexFunc(s.Findings, func(f Finding) bool { return f.Severity == verdict.Doubt }); at >= 0 {
+			doubt := func(f Finding) bool { return f.Severity == verdict.Doubt }
+			if at := slices.IndexFunc(s.Findings, doubt); at >= 0 {
 				fix = s.Findings[at].Fix
 			}
 		}
