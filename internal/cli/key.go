@@ -211,6 +211,9 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 // documentOf fetches the DID Document of a DID. That there is none is a judgement, that it could not be had is none.
 func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
 	doc := evidence.Resolve(ctx, src, id, src.Now())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	switch doc.State {
 	case evidence.Obtained:
 		return doc.Value, nil

@@ -3,11 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -42,8 +46,8 @@ new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies t
 implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
 ` + verify.Addresses + `.
 
-What could never pass is refused: a Receipt that violates its schema, is another implementation's, or carries no
-signature of its own that verifies; a slug or a DID that is listed.`),
+It runs check on the file first and writes nothing if check fails (exit status 1). If check is inconclusive it writes
+the file and exits with 3. It refuses a slug or a DID that the base, the present branch or the work tree lists.`),
 		Example: `  oap-gate new my-agent https://agent.example
   oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 --set 'categories=["calendar"]'
   oap-gate new my-agent https://agent.example --dry-run`,
@@ -146,8 +150,29 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 	if st.BySlug(slug) != nil {
 		return refusef(renew, "%s is listed", slug)
 	}
+	if err := held(st.Schemas.Of(registry.KindListing), from.More); err != nil {
+		return err
+	}
+	if err := allowsDID(st.Schemas.Of(registry.KindListing), target.DID); err != nil {
+		return err
+	}
+	unmerged := func(slug string) string {
+		_, _, ofClone := w.fromHere("")
+		return fmt.Sprintf("not merged yet: run oap-gate check --worktree --fix%s, or remove %s/%s.json and run new "+
+			"again", ofClone, registry.KindListing.Folder(), slug)
+	}
 	if _, err := w.read(ctx, path); !errors.Is(err, fs.ErrNotExist) {
-		return unwritten(cmp.Or(err, fmt.Errorf("%q: %w", path, fs.ErrExist)), renew)
+		return unwritten(cmp.Or(err, fmt.Errorf("%q: %w", path, fs.ErrExist)), unmerged(slug))
+	}
+	pending, err := o.unmerged(ctx, w)
+	if err != nil {
+		return err
+	}
+	for _, l := range pending {
+		if l.Slug == slug || l.path == path {
+			return usagef(unmerged(slugOf(l.path)),
+				"the present branch or the work tree lists %s in %q, and nothing is overwritten", slug, l.path)
+		}
 	}
 	found, err := verify.Verify(ctx, w.src, target, &verify.Config{Tool: version(), Standing: st,
 		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}})
@@ -165,36 +190,171 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 		from.ManifestURI = at[0].FinalURL
 	}
 	if same := st.ByDID(from.ToolDID); len(same) > 0 {
-		listed := strings.TrimSuffix(strings.TrimPrefix(same[0].Path, registry.KindListing.Folder()+"/"), ".json")
+		listed := slugOf(same[0].Path)
 		return refusef("renew it: oap-gate renew "+listed, "%s is listed as %s", from.ToolDID, listed)
+	}
+	for _, l := range pending {
+		if did.Alike(l.ToolDID, from.ToolDID) {
+			listed := slugOf(l.path)
+			return refusef(unmerged(listed)+"; once it is merged: oap-gate renew "+plain.ShellWord(listed),
+				"%s is listed as %s on the present branch or in the work tree", from.ToolDID, listed)
+		}
+	}
+	if err := allowsDID(st.Schemas.Of(registry.KindListing), from.ToolDID); err != nil {
+		return err
 	}
 	if top := listing.Highest(receipt.ClaimedLevels); from.Level == "" && top.Base() < 0 {
 		return refusef("attest at one of L0 to L5", "the Receipt claims %q, which is no level of a listing", top)
 	}
 	draft := listing.Draft(from).Document.Data
-	if !from.Provisional {
-		rep, err := o.judgeText(ctx, w, path, draft)
-		if err != nil {
+	rep, err := o.judgeText(ctx, w, path, draft)
+	if err != nil {
+		return err
+	}
+	young := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown)
+	if young != nil && !from.Provisional {
+		until, _, _ := strings.Cut(young.Fix, ";")
+		if young.Code == checks.DomainAgeUnknown {
+			until = "renew drops it once the DID has stood in the registry for 30 days"
+		}
+		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(young.Message), plain.Line(until))
+		from.Provisional = true
+		draft = listing.Draft(from).Document.Data
+		if rep, err = o.judgeText(ctx, w, path, draft); err != nil {
 			return err
 		}
-		if f := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown); f != nil {
-			until, _, _ := strings.Cut(f.Fix, ";")
-			if f.Code == checks.DomainAgeUnknown {
-				until = "renew drops it once the DID has stood in the registry for 30 days"
-			}
-			fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(f.Message), plain.Line(until))
-			from.Provisional = true
-			draft = listing.Draft(from).Document.Data
-		}
+	}
+	if err := o.allow(sys, w, rep, path, "nothing is written"); err != nil {
+		return err
 	}
 	if o.dryRun {
-		_, err := sys.Stdout.Write(draft)
-		return errors.Join(err, o.save(w))
+		return o.shown(sys, w, string(draft), rep)
 	}
 	if err := w.tree.Create(path, draft); err != nil {
-		return unwritten(err, renew)
+		return unwritten(err, unmerged(slug))
 	}
-	return o.written(ctx, sys, w, proposal{path, "list-" + slug, "List " + slug})
+	return o.written(sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
+}
+
+// held refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form that
+// would pass where that is the same value as an array, as its only element, or as text.
+func held(s *schema.Schema, more map[string]any) error {
+	refused := func(name string, value any) *schema.Violation {
+		for _, v := range s.Validate(map[string]any{name: value}) {
+			if v.Pointer == "/"+name || strings.HasPrefix(v.Pointer, "/"+name+"/") {
+				return &v
+			}
+		}
+		return nil
+	}
+	if s == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		v := refused(name, more[name])
+		if v == nil {
+			continue
+		}
+		forms := []any{[]any{more[name]}}
+		switch value := more[name].(type) {
+		case []any:
+			if len(value) == 1 {
+				forms = []any{value[0]}
+			}
+		case bool:
+			forms = append(forms, strconv.FormatBool(value))
+		}
+		fix := "set a value as that requires; oap-gate schema listing shows the schema"
+		for _, form := range forms {
+			if text, err := json.Marshal(form); err == nil && refused(name, form) == nil {
+				fix = "--set " + plain.ShellWord(name+"="+string(text))
+				break
+			}
+		}
+		return usagef(fix, "--set %s: %s", name, v.Message)
+	}
+	return nil
+}
+
+// allowsDID refuses a DID that the schema of listings refuses, such as a did:web with a port. An empty one, and a nil
+// schema, say nothing.
+func allowsDID(s *schema.Schema, id string) error {
+	if s == nil || id == "" {
+		return nil
+	}
+	for _, v := range s.Validate(map[string]any{"tool_did": id}) {
+		if v.Pointer == "/tool_did" {
+			return refusef("serve the Manifest and the DID Document of a did:web without a port, such as "+
+				"did:web:tool.example, and sign the Receipt for it",
+				"no listing can have the DID %q: %s", id, v.Message)
+		}
+	}
+	return nil
+}
+
+// placed is a listing with the path of its file.
+type placed struct {
+	*registry.Listing
+	path string
+}
+
+// unmerged returns the listings that the base does not hold so: those of the present branch, and those on disk that
+// differ from it. What cannot be read as a listing is left out.
+func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, error) {
+	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	base, err := repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := repo.Resolve("HEAD"); err != nil { // a branch without commits lists nothing
+		return nil, nil
+	}
+	head, err := repo.Tree(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	var all []placed
+	for e, err := range head.Entries(registry.KindListing) {
+		if err != nil {
+			return nil, err
+		}
+		was, err := base.Leaf(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if registry.SameEntry(was, &e.Entry) {
+			continue
+		}
+		l, err := head.Listing(ctx, e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			all = append(all, placed{l, e.Path})
+		}
+	}
+	if w.tree == nil {
+		return all, nil
+	}
+	for _, path := range repo.Uncommitted(ctx) {
+		text, err := w.tree.Read(path)
+		if err != nil || registry.KindOf(path) != registry.KindListing {
+			continue
+		}
+		if doc, err := strict.Parse(path, text, strict.RegistryFile); err == nil {
+			all = append(all, placed{registry.ParseListing(&registry.Record{Path: path, Document: doc}), path})
+		}
+	}
+	return all, nil
+}
+
+// slugOf returns the slug that a listing's path names.
+func slugOf(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
 }
 
 // listable refuses a --level that no listing can have.
@@ -206,16 +366,19 @@ func listable(text string) error {
 	return nil
 }
 
-// decisiveSteps are the steps of verify without which no listing can be made, or none that ever passes.
-var decisiveSteps = []string{"manifest", "receipt-discovery", "receipt-fetch", "schema", "identity", "signature"}
+// decisiveSteps are the steps of verify that a listing cannot pass without, and whether no listing can be made without
+// a decision of the step: the others may be undecided, which check then says.
+var decisiveSteps = map[string]bool{"manifest": true, "receipt-discovery": true, "receipt-fetch": true, "schema": true,
+	"validity": false, "identity": false, "signature": false, "claims": false}
 
 // unlistable says why a listing of a target could never pass, nil where it could.
 func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 	var refused, unsure error
 	for _, s := range found.Steps {
-		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive
+		needed, decisive := decisiveSteps[s.Step]
+		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive && needed
 		named := s.Step == "receipt-discovery" && o.receipt != ""
-		if !fails || named || !slices.Contains(decisiveSteps, s.Step) {
+		if !fails || named || !decisive {
 			continue
 		}
 		fix := "see what was found: oap-gate verify " + found.Target

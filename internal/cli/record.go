@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +38,7 @@ func (o *recordFlags) bind(c *cobra.Command) {
 	f.StringVar(&o.base, "base", "", "commit that the record would land on (default: as check --worktree chooses it)")
 	o.networkFlags.bind(f, "5m")
 	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")
-	f.BoolVar(&o.noCheck, "no-check", false, "do not run check --worktree on the file that was written")
+	f.BoolVar(&o.noCheck, "no-check", false, "write without running check on the file first")
 }
 
 // check refuses what no run could use.
@@ -49,6 +54,7 @@ type workspace struct {
 	tree     *listing.Tree // nil of a bare clone, which a dry run may have
 	base     string        // commit that the record would land on
 	how      string        // it was chosen
+	date     time.Time     // committer date of base
 	src      evidence.Source
 	progress *progress
 }
@@ -67,7 +73,7 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 			"the clone is bare, and a record is written into a work tree")
 	}
 	if err == nil && w.tree != nil && !o.noCheck {
-		// What cannot be judged after it was written had better not be.
+		// A file that check --worktree could not read afterwards is not written.
 		err = o.readable(ctx, w)
 	}
 	if err != nil {
@@ -88,7 +94,7 @@ func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
 	return err
 }
 
-// look opens the clone, which must hold a registry, and the source of evidence.
+// look opens the clone, which must hold a registry, and the source of evidence, and prints which base it reads.
 func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error) {
 	w := &workspace{progress: newProgress(sys)}
 	defer func() {
@@ -110,8 +116,30 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
 			gate.ErrNoRegistry, short(w.base), w.how))
 	}
-	w.src, err = o.source(w.progress.set)
-	return w, err
+	commit, err := w.repo.Commit(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	w.date = commit.When
+	if w.src, err = o.source(w.progress.set); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(sys.Stderr, plain.Line(w.named()))
+	return w, nil
+}
+
+// named returns the base in words: its commit, the branch that it was read from, and its date.
+func (w *workspace) named() string {
+	return fmt.Sprintf("base %s (%s, %s)", short(w.base), w.how, w.date.UTC().Format(time.DateOnly))
+}
+
+// publicRegistry is the registry that contributors fork.
+const publicRegistry = "https://github.com/openagentprotocol-OAP/oap-registry"
+
+// lacksUpstream reports whether the clone has no remote that is the registry: a fork is not.
+func (w *workspace) lacksUpstream() bool {
+	origin := strings.TrimSuffix(strings.TrimSuffix(w.repo.RemoteURL(), "/"), ".git")
+	return !w.repo.HasRemote("upstream") && origin != publicRegistry
 }
 
 func (w *workspace) close() {
@@ -192,66 +220,90 @@ type proposal struct {
 	message string // of its commit
 }
 
-// written is what every command ends with that wrote a record: it tells the path on stdout, judges that file alone as
-// check --worktree would, by the evidence that is there already, tells what was found, and last the commands that
-// follow. The error is the exit status of the check.
-func (o *recordFlags) written(ctx context.Context, sys IO, w *workspace, p proposal) error {
-	path, inClone, ofClone := w.fromHere(p.path)
-	fmt.Fprintln(sys.Stdout, plain.Line(path))
-	code := 0
+// refusable are the codes and checks for which a record is refused also if --no-check is given: without what they
+// require it can never pass, whatever else its owner does about it.
+var refusable = []string{"did-resolution", "receipt-fetch", "receipt-signature", "receipt-validity", "reissue",
+	"revocations", checks.ReceiptDIDDiffers}
+
+// allow reports what check says of a record that is about to be written, and refuses one that fails: what names the
+// consequence. With --no-check it reports nothing, and refuses only what is refusable.
+func (o *recordFlags) allow(sys IO, w *workspace, rep *verdict.Report, path, what string) error {
 	if !o.noCheck {
-		rep, err := o.judgeFile(ctx, w, p.path)
-		if err != nil {
-			why, _ := describe(err) // to run it again would find the record there
-			return usagef("judge it: oap-gate check --worktree"+ofClone, "%s is written, and was not judged: %s",
-				p.path, why)
-		}
 		w.progress.stop()
-		if err := report.Write(sys.Stderr, "text", rep, report.Options{Rules: catalogue()}); err != nil {
+		fmt.Fprintln(sys.Stderr)
+		shown := *rep
+		shown.Chosen = "" // the first line of the output names the base
+		if err := report.Write(sys.Stderr, "text", &shown, report.Options{Rules: catalogue()}); err != nil {
 			return err
 		}
-		code = rep.Verdict.ExitStatus()
 	}
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			if f.Severity == verdict.Error && (!o.noCheck || r.Subject == path &&
+				(slices.Contains(refusable, r.Check) || slices.Contains(refusable, f.Code))) {
+				fix := f.Fix
+				if !f.RetryAt.IsZero() {
+					fix += "; it may pass from " + f.RetryAt.Format(time.RFC3339) + " on"
+				}
+				return refusef(fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
+			}
+		}
+	}
+	return nil
+}
+
+// shown prints what a run without --dry-run would write. The error is the exit status of the check that judged it.
+func (o *recordFlags) shown(sys IO, w *workspace, text string, judged *verdict.Report) error {
+	if _, err := io.WriteString(sys.Stdout, text); err != nil {
+		return err
+	}
+	if err := o.save(w); err != nil || o.noCheck {
+		return err
+	}
+	return ended(judged.Verdict.ExitStatus())
+}
+
+// written prints the path of a record that was written, and the commands that follow. The error is the exit status of
+// the check that judged the record.
+func (o *recordFlags) written(sys IO, w *workspace, p proposal, judged *verdict.Report) error {
+	path, inClone, ofClone := w.fromHere(p.path)
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	if err := o.save(w); err != nil {
 		return err
+	}
+	code := 0
+	if !o.noCheck {
+		code = judged.Verdict.ExitStatus()
 	}
 	fmt.Fprintf(sys.Stderr, "\nnext:\n")
 	if code != 0 {
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check --worktree"+ofClone+"   # until it passes"))
 	}
-	for _, command := range []string{"switch -c " + p.branch, "add " + p.path,
-		"commit -s -m " + plain.ShellWord(p.message), "push -u origin " + p.branch} {
+	var commands []string
+	if w.lacksUpstream() {
+		commands = append(commands, "remote add upstream "+publicRegistry, "fetch upstream")
+	}
+	for _, command := range append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how), "add "+p.path,
+		"commit -s -m "+plain.ShellWord(p.message), "push -u origin "+p.branch) {
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
 	}
 	return ended(code)
 }
 
-// judgeFile judges one file on disk as if it alone were committed on top of the base.
-func (o *recordFlags) judgeFile(ctx context.Context, w *workspace, path string) (*verdict.Report, error) {
-	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
-		return repo.FileRange(ctx, w.base, path)
-	})
-}
-
-// judgeText judges a text as if it were committed so on top of the base, before it is written.
+// judgeText judges a text as if it were committed so on top of the base, before it is written. The error is that of the
+// context if the run was asked to end: what was not reached then says nothing of the record.
 func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, text []byte) (*verdict.Report, error) {
-	return o.judge(ctx, w, func(repo *registry.Repository) (*registry.Range, error) {
-		return repo.TextRange(ctx, w.base, path, text)
-	})
-}
-
-func (o *recordFlags) judge(ctx context.Context, w *workspace,
-	read func(*registry.Repository) (*registry.Range, error)) (*verdict.Report, error) {
 	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
 	if err != nil {
 		return nil, err
 	}
 	defer repo.Close()
-	rng, err := read(repo)
+	rng, err := repo.TextRange(ctx, w.base, path, text)
 	if err != nil {
 		return nil, err
 	}
-	return gate.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
+	rep, err := gate.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
+	return rep, cmp.Or(ctx.Err(), err)
 }
 
 func (o *recordFlags) config(w *workspace) gate.Config {

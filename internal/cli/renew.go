@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -39,9 +39,10 @@ func newRenew(sys IO) *cobra.Command {
 		Use:   "renew SLUG | --all",
 		Short: "bring a listing up to the new Receipt that its implementation serves",
 		Long: strings.TrimSpace(`
-renew edits implementations/SLUG.json in place: the hash of the Receipt that is served now, its dates, and name, level
-and provisional where the Receipt says otherwise. Every other byte stays. What could not pass is refused: the Receipt
-that is pinned already, one that is not newer, one of another DID, one whose signature does not verify.
+renew edits implementations/SLUG.json in place: the hash, the dates and the URI of the Receipt that the Manifest names
+now, and name, level and provisional where the Receipt says otherwise. Every other byte stays. It runs check on the
+result first and changes nothing if check fails (exit status 1), for example because the Receipt is pinned already, is
+not newer, has expired, or is another DID's. If check is inconclusive it writes the file and exits with 3.
 
 With --all it lists what is due and changes nothing.`),
 		Example: `  oap-gate renew my-agent
@@ -82,7 +83,7 @@ With --all it lists what is due and changes nothing.`),
 	}
 	o.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is, if not where the listing says")
+	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is (default: where the Manifest says)")
 	f.StringVar(&o.level, "level", "",
 		"level to list (default: the highest that the Receipt claims, with the listing's suffix)")
 	f.BoolVar(&o.all, "all", false, "list the listings that are due")
@@ -118,8 +119,17 @@ func (o *renewOptions) due(ctx context.Context, sys IO, w *workspace) error {
 	return nil
 }
 
+// recordSlug returns the slug that an argument names: itself, or that of a listing's path.
+func recordSlug(arg string) string {
+	if path, ok := strings.CutSuffix(strings.TrimPrefix(arg, "./"), ".json"); ok {
+		return strings.TrimPrefix(path, registry.KindListing.Folder()+"/")
+	}
+	return arg
+}
+
 // renew edits one listing.
 func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug string) error {
+	slug = recordSlug(slug)
 	path, err := listing.Path(slug)
 	if err != nil {
 		return unwritten(err, "")
@@ -128,13 +138,17 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err != nil {
 		return err
 	}
+	if merged == nil {
+		fix := "list it: oap-gate new " + slug + " TARGET"
+		if w.lacksUpstream() {
+			_, inClone, _ := w.fromHere(path)
+			fix = fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
+		}
+		return usagef(fix, "%s has no listing %q", w.named(), slug)
+	}
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		fix := "list it: oap-gate new " + slug + " TARGET"
-		if merged != nil {
-			fix = "restore it: git checkout " + short(w.base) + " -- " + path
-		}
-		return usagef(fix, "%s is not there", path)
+		return usagef("restore it: git checkout "+short(w.base)+" -- "+path, "%s is not there", path)
 	}
 	if err != nil {
 		return unwritten(err, "")
@@ -148,16 +162,17 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 		return usagef("leave --offline out",
 			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
 	}
-	served, r, err := o.served(ctx, w, cmp.Or(o.receipt, l.ReceiptURI))
+	uri := cmp.Or(o.receipt, w.manifestNames(ctx, l.ManifestURI), l.ReceiptURI)
+	served, r, err := o.served(ctx, w, uri)
 	if err != nil {
 		return err
 	}
-	if merged != nil && served.SHA256 == merged.ReceiptSHA256 {
+	if served.SHA256 == merged.ReceiptSHA256 {
 		return pinned(merged)
 	}
-	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: o.receipt, Level: level.Level(o.level)}
+	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: uri, Level: level.Level(o.level)}
 	if n.Level == "" { // the suffix that was merged stays
-		n.Level = checks.Kept(r.ClaimedLevels, cmp.Or(merged, l).Level)
+		n.Level = checks.Kept(r.ClaimedLevels, merged.Level)
 	}
 	now, err := listing.Renew(was, n)
 	if err != nil {
@@ -167,34 +182,57 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	if err != nil {
 		return err
 	}
-	if err := refusal(rep, path, "the listing is not renewed"); err != nil {
-		return err
-	}
 	if l.Provisional && findingOf(rep, path, checks.ProvisionalNotNeeded) != nil {
 		fmt.Fprintln(sys.Stderr, "provisional is dropped: the domain is old enough")
 		if now, err = listing.Drop(now, "provisional"); err != nil {
+			return err
+		}
+		if rep, err = o.judgeText(ctx, w, path, now); err != nil {
 			return err
 		}
 	}
 	if bytes.Equal(now, was) {
 		return pinned(l)
 	}
+	if uri != l.ReceiptURI && o.receipt == "" {
+		fmt.Fprintf(sys.Stderr, "conformance_receipt_uri is %s; the Manifest names %s, which replaces it\n",
+			plain.Line(l.ReceiptURI), plain.Line(uri))
+	}
+	if err := o.allow(sys, w, rep, path, "the listing is not renewed"); err != nil {
+		return err
+	}
 	change := lines(listing.Diff(path, was, now))
 	if o.dryRun {
-		_, err := io.WriteString(sys.Stdout, change)
-		return errors.Join(err, o.save(w))
+		return o.shown(sys, w, change, rep)
 	}
 	if err := w.tree.Replace(path, was, now); err != nil {
 		return unwritten(err, "")
 	}
 	fmt.Fprint(sys.Stderr, change)
-	return o.written(ctx, sys, w, proposal{path, "renew-" + slug, "Renew " + slug})
+	return o.written(sys, w, proposal{path, "renew-" + slug, "Renew " + slug}, rep)
+}
+
+// manifestNames returns the https URI of the Receipt that the Manifest at a URL names; empty if none can be read there,
+// which check then says.
+func (w *workspace) manifestNames(ctx context.Context, url string) string {
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxManifest})
+	if at.State != evidence.Obtained {
+		return ""
+	}
+	m, err := manifest.Parse(url, at.Body)
+	if err != nil || !evidence.IsHTTPS(m.ReceiptURI) {
+		return ""
+	}
+	return m.ReceiptURI
 }
 
 // served is the Receipt at a URL, as it is served now.
 func (o *recordFlags) served(ctx context.Context, w *workspace,
 	url string) (evidence.Observation, *receipt.Receipt, error) {
 	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
+	if err := ctx.Err(); err != nil {
+		return at, nil, err
+	}
 	switch at.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
@@ -228,30 +266,6 @@ func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing,
 		return nil, err
 	}
 	return base.Listing(ctx, path)
-}
-
-// decisive are the checks without which a record can never pass, whatever else its owner does about it.
-var decisive = []string{"did-resolution", "receipt-fetch", "receipt-signature", "reissue"}
-
-// refusal is why a record is not written: what one of the decisive checks reports, or that the Receipt is another
-// DID's; nil where nothing is.
-func refusal(rep *verdict.Report, path, what string) error {
-	var unsure error
-	for r := range rep.Results.All() {
-		for _, f := range r.Findings {
-			if r.Subject != path || !slices.Contains(decisive, r.Check) && f.Code != checks.ReceiptDIDDiffers {
-				continue
-			}
-			switch f.Severity {
-			case verdict.Error:
-				return refusef(f.Fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
-			case verdict.Doubt:
-				unsure = cmp.Or(unsure, inconclusivef(cmp.Or(f.Fix, "try again"),
-					"%s: %s: %s [%s]", what, r.Check, f.Message, f.Code))
-			}
-		}
-	}
-	return unsure
 }
 
 // findingOf is the first finding on a subject that has one of the codes, nil where none has.

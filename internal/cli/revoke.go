@@ -134,6 +134,7 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 	if err != nil {
 		return err
 	}
+	slug = recordSlug(slug)
 	if _, err := listing.Path(slug); err != nil {
 		return unwritten(err, "")
 	}
@@ -173,11 +174,7 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 		return err
 	}
 	key.Wipe()
-	text := v.text()
-	if err := o.passes(ctx, w, v, text); err != nil {
-		return err
-	}
-	return o.finish(ctx, sys, w, slug, path, nil, text)
+	return o.finish(ctx, sys, w, slug, path, nil, v.text())
 }
 
 // cannotRevoke says why a DID cannot be a witness of a listing's revocation, as far as the base tree shows.
@@ -280,16 +277,6 @@ func keyIDs(doc *did.Document) string {
 
 // unfinished are the codes of what a revocation lacks that not all have signed who must.
 var unfinished = []string{checks.NotAuthorised, checks.OwnerOpen, checks.WitnessOpen}
-
-// passes refuses a revocation that the check would not let pass, but for witnesses who are to sign yet.
-func (o *revokeOptions) passes(ctx context.Context, w *workspace, v revocation, text []byte) error {
-	entry, open := "", []string(nil)
-	if o.forced {
-		entry, open = "/peer_witness_signatures/0", unfinished
-	}
-	_, err := o.judgeRevocation(ctx, w, v.path, text, entry, open)
-	return err
-}
 
 // judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts
 // however little it weighs; codes that are open count for nothing elsewhere.
@@ -412,9 +399,6 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 	if err != nil {
 		return err
 	}
-	if err := o.passes(ctx, w, v, now); err != nil {
-		return err
-	}
 	return o.finish(ctx, sys, w, slug, path, was, now)
 }
 
@@ -431,13 +415,38 @@ func object(members ...string) []byte {
 	return append(text, "\n}"...)
 }
 
-// finish writes a revocation that is signed, and says what follows.
+// finish judges a revocation that is signed, writes it, and prints what follows.
 func (o *revokeOptions) finish(ctx context.Context, sys IO, w *workspace, slug, path string, was, text []byte) error {
-	if err := o.put(sys, w, path, was, text); err != nil || o.dryRun {
+	if o.forced {
+		return o.begin(ctx, sys, w, path, was, text)
+	}
+	rep, err := o.judgeText(ctx, w, path, text)
+	if err != nil {
 		return err
 	}
-	if !o.forced {
-		return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug})
+	if err := o.allow(sys, w, rep, path, "the revocation is not written"); err != nil {
+		return err
+	}
+	if err := o.put(sys, w, path, was, text); err != nil {
+		return err
+	}
+	if !o.dryRun {
+		return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
+	}
+	if o.noCheck {
+		return nil
+	}
+	return ended(rep.Verdict.ExitStatus())
+}
+
+// begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose
+// first entry would never count.
+func (o *revokeOptions) begin(ctx context.Context, sys IO, w *workspace, path string, was, text []byte) error {
+	if _, err := o.judgeRevocation(ctx, w, path, text, "/peer_witness_signatures/0", unfinished); err != nil {
+		return err
+	}
+	if err := o.put(sys, w, path, was, text); err != nil || o.dryRun {
+		return err
 	}
 	path, _, ofClone := w.fromHere(path)
 	fmt.Fprintln(sys.Stdout, plain.Line(path))

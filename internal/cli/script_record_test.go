@@ -75,6 +75,16 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// unasked holds that nothing was asked of the world's web.
+func unasked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: unasked")
+	}
+	if asked := state(ts).world.Web.Requests(); len(asked) > 0 {
+		ts.Fatalf("the web was asked for %q", asked)
+	}
+}
+
 // filesOf are the hashes of all files of the work tree, and of the names, modes and targets of everything there.
 func filesOf(ts *testscript.TestScript) map[string]string {
 	all := map[string]string{}

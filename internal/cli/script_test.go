@@ -124,6 +124,7 @@ func TestScript(t *testing.T) {
 			"deploy":    deploy,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
+			"unasked":   unasked,
 			"peer":      producer,
 		},
 	})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 )
 
 // TestInterrupted holds that an audit or a check which is asked to end still tells what it knows, and says that it
@@ -45,28 +47,12 @@ web:
 	report, bundle := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "bundle.json")
 	args := slices.Concat(command, []string{"--timeout", "1h", "--report", "json=" + report, "--record", bundle},
 		w.Args())
-	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	code, out := signalledRun(t, w, "", args, sent)
+	if code != 3 {
+		t.Errorf("exit status %d, want 3: %s", code, out)
 	}
-	// The program is at work once the web was asked.
-	for deadline := time.Now().Add(time.Minute); len(w.Web.Requests()) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			_ = cmd.Process.Kill()
-			t.Fatalf("the program asked for nothing: %s", out.String())
-		}
-	}
-	if err := cmd.Process.Signal(sent); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 3 {
-		t.Errorf("exit status %d, want 3: %s", code, out.String())
-	}
-	if !strings.Contains(out.String(), "inconclusive: interrupted before all was judged; ") {
-		t.Errorf("the verdict line does not say that the run was interrupted: %s", out.String())
+	if !strings.Contains(out, "inconclusive: interrupted before all was judged; ") {
+		t.Errorf("the verdict line does not say that the run was interrupted: %s", out)
 	}
 	text, err := os.ReadFile(report)
 	if err != nil {
@@ -84,6 +70,83 @@ web:
 	}
 	if again, err := os.ReadFile(report); err != nil || string(again) != string(text) {
 		t.Errorf("replay gives another report, error %v:\n%s", err, again)
+	}
+}
+
+// signalledRun runs the program, sends it a signal once it has asked the web for a URL (empty: for anything), and
+// returns its exit status and what it printed.
+func signalledRun(t *testing.T, w *fixture.World, url string, args []string, sent os.Signal) (int, string) {
+	t.Helper()
+	cmd := exec.Command("oap-gate", args...) // which testscript.Main puts on the PATH
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	asked := func() bool {
+		if url != "" {
+			return w.Web.Hits(url) > 0
+		}
+		return len(w.Web.Requests()) > 0
+	}
+	for deadline := time.Now().Add(time.Minute); !asked(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("the program asked for nothing: %s", out.String())
+		}
+	}
+	if err := cmd.Process.Signal(sent); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+// TestInterruptedRecord holds that a command that writes records and is asked to end writes nothing and exits with 2,
+// whatever it was waiting for.
+func TestInterruptedRecord(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGINT here")
+	}
+	const (
+		receipt  = "https://eve.example/oap-conformance-receipt.json"
+		manifest = "https://eve.example/.well-known/oap-tool.json"
+		document = "https://eve.example/.well-known/did.json"
+	)
+	for name, c := range map[string]struct {
+		world, url string
+		args       []string
+	}{
+		"new, Receipt": {"base: [{listing: ada}]\npr: [{listing: eve}]\n", receipt,
+			[]string{"new", "eve", "https://eve.example"}},
+		"renew, Manifest":     {"base: [{listing: eve}]\npr: [{reissue: eve}]\n", manifest, []string{"renew", "eve"}},
+		"renew, Receipt":      {"base: [{listing: eve}]\npr: [{reissue: eve}]\n", receipt, []string{"renew", "eve"}},
+		"renew, while judged": {"base: [{listing: eve}]\npr: [{reissue: eve}]\n", document, []string{"renew", "eve"}},
+		"revoke": {"base: [{listing: eve}]\n", document,
+			[]string{"revoke", "eve", "--reason", "superseded"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := build(t, c.world+"web:\n  - {url: \""+c.url+"\", delay: 1h}\n")
+			if _, err := w.Repo.Git("checkout", "-q", "main"); err != nil {
+				t.Fatal(err)
+			}
+			if c.args[0] == "revoke" {
+				key, err := signing.New()
+				file := filepath.Join(t.TempDir(), "key.pem")
+				if err := errors.Join(err, key.WriteFile(file)); err != nil {
+					t.Fatal(err)
+				}
+				c.args = append(c.args, "--key", file)
+			}
+			code, out := signalledRun(t, w, c.url, slices.Concat(c.args, []string{"--timeout", "1h"}, w.Args()),
+				os.Interrupt)
+			if code != 2 || !strings.Contains(out, "error: interrupted, before there was a verdict\nfix: run it") {
+				t.Errorf("exit status %d, want 2: %s", code, out)
+			}
+			if status, err := w.Repo.Git("status", "--porcelain"); err != nil || status != "" {
+				t.Errorf("something was written: %s %v", status, err)
+			}
+		})
 	}
 }
 

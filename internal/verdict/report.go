@@ -340,9 +340,9 @@ func (r *Report) Settle(catalogue []Rule) {
 	}
 }
 
-// Contradiction returns an error if the report says of itself what its results do not bear: counts or a verdict that are
-// not theirs, a result better than its findings, one that is there twice, or a pass without results. Results that
-// Omitted names may be missing.
+// Contradiction returns an error if the report contradicts itself: counts or a verdict that are not those of its
+// results, a result better than its findings, one that is there twice, or a pass without results. Results that Omitted
+// names may be missing.
 func (r *Report) Contradiction() error {
 	var counts Counts
 	type key struct{ check, subject string }
