@@ -43,6 +43,10 @@ type auditOptions struct {
 	peers                   []string
 	peersNeeded             int // of a mirror; 0: each peer must be readable
 	maxAge                  time.Duration
+
+	// before is what a mirror does before the checkpoint moves, told whether the head holds.
+	before func(rep *verdict.Report, holds bool) error
+	told   func() []verdict.Finding // what a mirror found before the audit; nil: nothing
 }
 
 func newAudit(sys IO) *cobra.Command {
@@ -215,6 +219,9 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if err != nil {
 		return nil, err
 	}
+	if o.told != nil {
+		old = append(old, o.told()...)
+	}
 	found, err := state.Consistency(ctx, repo, head, slices.Concat(old, apart)...)
 	if err != nil {
 		return nil, err
@@ -247,6 +254,13 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		}
 		if err := o.auditBundle(cfg, head, src, file).WriteFile(o.record); err != nil {
 			return nil, withFix(err, writable)
+		}
+	}
+	if o.before != nil {
+		if ctx.Err() != nil { // what was not judged any more would count as not refused
+			next, rep.History.CheckpointFile = nil, &verdict.CheckpointFile{Reason: "the run was interrupted"}
+		} else if err := o.before(rep, state.Holds(next, file)); err != nil {
+			return nil, err
 		}
 	}
 	return rep, state.Write(next)

@@ -176,7 +176,7 @@ func codes() []code {
 		add(c.ID, c.Codes)
 	}
 	add("every check", report.Codes)
-	add("the directory of a mirror", mirrorstate.Codes)
+	add("the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes))
 	for _, s := range subjects {
 		for _, rule := range s.rules {
 			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)

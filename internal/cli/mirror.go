@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +18,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -220,6 +220,10 @@ func (o *mirrorOptions) unverified(sys IO, err error) error {
 func withoutVerdict(err error) verdict.Verdict {
 	_, store := errors.AsType[*gitstore.Error](err)
 	switch {
+	case remedy.CodeOf(err) == "checkpoint-diverged":
+		return verdict.Failed
+	case remedy.CodeOf(err) != "":
+		return verdict.Errored
 	case errors.Is(err, peer.ErrSHA256), errors.Is(err, peer.ErrURL), errors.Is(err, peer.ErrBranch):
 		return verdict.Errored
 	case errors.Is(err, mirror.ErrFull), errors.Is(err, mirror.ErrRefused), errors.Is(err, peer.ErrTooLarge),
@@ -234,30 +238,51 @@ func withoutVerdict(err error) verdict.Verdict {
 // errFetching marks an error of the fetch.
 var errFetching = errors.New("fetching the origin")
 
-// once fetches, audits, moves the branch, and writes the folder's reports, in this order.
+// once starts from what was verified, fetches, audits, and moves on. What a run ends with is in the state in any case.
 func (o *mirrorOptions) once(ctx context.Context, sys IO, dir *mirror.Dir) (*verdict.Report, error) {
-	if err := dir.Recover(); err != nil {
-		return nil, err
+	now := o.now()
+	rep, err := o.attempt(ctx, sys, dir, now)
+	if err != nil || ctx.Err() != nil {
+		if err := dir.Attempted(now); err != nil {
+			return nil, err
+		}
 	}
-	rep, err := o.judged(ctx, sys, dir, false)
-	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) {
-		// The origin once left out or broke what the clone is relied on to have.
-		rep, err = o.judged(ctx, sys, dir, true)
-	}
+	return rep, err
+}
+
+// attempt does the work of once. The state and the reports are written before the checkpoint, and that before the
+// branch moves.
+func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, now time.Time) (*verdict.Report, error) {
+	keys, err := o.signatures()
 	if err != nil {
 		return nil, err
 	}
-	if last, err := checkpoint.Read(o.checkpoint, nil); err == nil && last.Tip == rep.Head {
-		if err := dir.SetVerified(rep.Head); err != nil {
-			return nil, err
-		}
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+	taken, err := o.readAccepted()
+	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
-		return rep, nil // what was not judged any more would no longer be refused in the reports
+	if err := dir.Start(ctx, o.namedCheckpoint(keys, taken)); err != nil {
+		return nil, err
 	}
-	if err := o.report(sys, dir, rep); err != nil {
+	o.told = func() []verdict.Finding { return dir.Warnings }
+	moves := false
+	o.before = func(rep *verdict.Report, holds bool) error {
+		moves = holds
+		rep.Refused = o.refused(rep, dir.Refused())
+		if err := dir.Judged(now, rep, holds); err != nil {
+			return err
+		}
+		return o.report(sys, dir, rep)
+	}
+	rep, err := o.judged(ctx, sys, dir, now, false)
+	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) {
+		// The origin once left out or broke what the clone is relied on to have.
+		rep, err = o.judged(ctx, sys, dir, now, true)
+	}
+	if err == nil && moves {
+		err = dir.SetVerified(rep.Head)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return rep, nil
@@ -271,14 +296,15 @@ func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) err
 		{"prometheus", dir.File("metrics.prom")}}
 	for i, err := range writeFiles(files, report.Count(rep), opts) {
 		if err != nil {
-			return withFix(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err), writable)
+			return mirror.Local(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err))
 		}
 	}
 	return nil
 }
 
 // judged is the audit of what the origin serves now; whole has all of it fetched anew.
-func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, whole bool) (*verdict.Report, error) {
+func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, now time.Time,
+	whole bool) (*verdict.Report, error) {
 	way, err := o.liveOptions(nil)
 	if err != nil {
 		return nil, err
@@ -286,22 +312,27 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, who
 	if o.known, err = dir.Verified(); err != nil {
 		return nil, err
 	}
-	o.rev, err = dir.Fetch(ctx, mirror.Origin{URL: o.url, Live: way, MaxDisk: o.maxDisk << 30}, whole)
+	o.rev, err = dir.Fetch(ctx, mirror.Origin{URL: o.url, Live: way, MaxDisk: o.maxDisk << 30,
+		Now: now}, whole)
 	if err != nil {
 		return nil, withFix(fmt.Errorf("%w: %w", errFetching, err), "try again later; the mirror is as it was")
 	}
-	rep, err := o.run(ctx, sys)
-	if err == nil {
-		rep.Refused = refused(rep)
-	}
-	return rep, err
+	return o.run(ctx, sys)
 }
 
-// refused are the records of which a check of their own failed.
-func refused(rep *verdict.Report) []string {
+// refused returns the records of which a check of their own failed, by their text or by a definite answer of the world.
+// That a listing has ended is neither, also where --strict makes it a failure. A record that was refused before stays
+// so until it is decided again.
+func (o *mirrorOptions) refused(rep *verdict.Report, before []string) []string {
+	ended := map[string]bool{}
+	for _, l := range rep.Listings {
+		ended["implementations/"+l.Slug+".json"] = l.Status == verdict.StatusExpired ||
+			l.Status == verdict.StatusRevoked
+	}
 	var paths []string
 	for r := range rep.Results.All() {
-		if r.Verdict != verdict.Failed || path.Ext(r.Subject) != ".json" {
+		again := (r.Verdict == verdict.Inconclusive || o.offline) && slices.Contains(before, r.Subject)
+		if r.Verdict != verdict.Failed && !again || !mirrorstate.Refusable(r.Subject) || ended[r.Subject] {
 			continue
 		}
 		if !slices.ContainsFunc(mirror.Rules(), func(c verdict.Rule) bool { return c.ID == r.Check }) {

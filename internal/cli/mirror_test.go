@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -132,6 +133,16 @@ func (m *mirrored) report() (rep verdict.Report) {
 		m.t.Fatal(err)
 	}
 	return rep
+}
+
+// state is what the mirror's readers take.
+func (m *mirrored) state() *mirrorstate.State {
+	m.t.Helper()
+	s, err := mirrorstate.Read(m.dir)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return s
 }
 
 // TestMirror follows an origin, which then tampers with its records, rewrites its history, and goes down.
@@ -272,7 +283,7 @@ func TestMirrorRefuses(t *testing.T) {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	// The branch follows the checkpoint, which is written first: also back from what was never verified.
+	// The branch follows the checkpoint, which is written first.
 	ref := filepath.Join(m.dir, "registry.git", "refs", "heads", "main")
 	if err := os.Remove(ref); err != nil {
 		t.Fatal(err)
@@ -280,10 +291,17 @@ func TestMirrorRefuses(t *testing.T) {
 	m.run(0, first)
 	bad := m.push("implementations/eve.json", "{}\n")
 	m.run(1, first)
+	// A branch that somebody moved on to what was never verified stays there and is judged; no reader takes it.
 	if err := os.WriteFile(ref, []byte(bad+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m.run(1, first)
+	m.run(1, bad)
+	if code, out := program(t, "list", "--repo", m.dir); code != 2 || !strings.Contains(out, "[mirror-state]") {
+		t.Errorf("list: exit status %d: %s", code, out)
+	}
+	if err := os.WriteFile(ref, []byte(first+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	m.git(m.work, "reset", "-q", "--hard", first)
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	// Without a checkpoint the branch is kept, and all is judged anew.
@@ -312,21 +330,6 @@ func TestMirrorFull(t *testing.T) {
 		}
 		return len(all)
 	}
-	holds := func(text string) {
-		t.Helper()
-		had := packs()
-		if out := m.run(1, first, "--max-disk", "1"); !strings.Contains(out, text) {
-			t.Errorf("no word of %q:\n%s", text, out)
-		}
-		if now := packs(); now != had {
-			t.Errorf("%d packs, before there were %d", now, had)
-		}
-		if got, err := os.ReadFile(filepath.Join(m.dir, "registry.git/refs/remotes/origin/main")); err != nil ||
-			string(got) != first+"\n" {
-			t.Errorf("the origin is shown at %s, %v", got, err)
-		}
-	}
-	m.push("README.md", "# another root\n", "--amend")
 	for i := range 100 {
 		id := fmt.Sprintf("%040x", i)
 		kept := filepath.Join(m.dir, "registry.git", "refs", "rewritten", id)
@@ -334,15 +337,43 @@ func TestMirrorFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	holds("rewritten more than 100 times")
-	large := filepath.Join(m.dir, "archive", "large")
+	// A tip that descends from the verified one comes in however often the history was rewritten before.
+	m.push("README.md", "# another root\n", "--amend")
+	if out := m.run(1, first); !strings.Contains(out, "history-rewritten") {
+		t.Errorf("no word of the rewrite:\n%s", out)
+	}
+	other := m.push("README.md", "# and another\n", "--amend")
+	if out := m.run(1, first); !strings.Contains(out, "[rewritten-not-kept]") {
+		t.Errorf("no word that a tip is not kept:\n%s", out)
+	}
+	m.git(m.work, "reset", "-q", "--hard", first)
+	second := m.push("README.md", "# on\n")
+	if out := m.run(0, second); !strings.Contains(out, "the tip "+other+" before a rewrite is not kept: "+
+		"refs/rewritten has 100; expected at most 100") {
+		t.Errorf("no word that a tip is not kept:\n%s", out)
+	}
+	if r := m.state().Rewritten; r.Count != 3 || r.First[2].From != other || r.First[2].To != second {
+		t.Errorf("the state has the rewrites %+v", r)
+	}
+	large := filepath.Join(m.dir, "large")
 	if err := os.WriteFile(large, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(large, 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	holds("--max-disk allows 1073741824")
+	m.push("README.md", "# further\n")
+	had := packs()
+	if out := m.run(1, second, "--max-disk", "1"); !strings.Contains(out, "--max-disk allows 1073741824") {
+		t.Errorf("no word of the limit:\n%s", out)
+	}
+	if now := packs(); now != had {
+		t.Errorf("%d packs, before there were %d", now, had)
+	}
+	if got, err := os.ReadFile(filepath.Join(m.dir, "registry.git/refs/remotes/origin/main")); err != nil ||
+		string(got) != second+"\n" {
+		t.Errorf("the origin is shown at %s, %v", got, err)
+	}
 }
 
 // TestMirrorTips holds that a branch of the origin that names no commit, or one that is not whole, is not admitted.

@@ -51,7 +51,7 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	check, code, _ := strings.Cut(words[1], "/")
 	for _, c := range own {
 		for _, known := range c.Codes {
-			if c.ID == check && known.ID == code {
+			if c.ID == check && known.ID == code && code != codeServedOlder { // a mirror never moves back
 				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
 					Reason: strings.Join(words[2:], " ")}, nil
 			}
@@ -110,7 +110,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 }
 
 func (v *Verified) lastTip() string {
-	if v.Last != nil {
+	if v.known == "" && v.Last != nil {
 		return v.Last.Tip
 	}
 	return v.known

@@ -40,5 +40,15 @@ func Rules() []verdict.Rule {
 // catalogue are the rules of an audit, in the order of its report.
 func catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }
 
+// Codes explains the codes of the errors that end a run of a mirror without a verdict.
+var Codes = []checks.Code{
+	{ID: "checkpoint-damaged", Meaning: "the checkpoint contradicts itself, lacks the demanded signature, or names a " +
+		"commit that the clone lacks", Fix: goodCopy},
+	{ID: "checkpoint-diverged", Meaning: "neither the checkpoint's commit nor that of the mirror's branch descends " +
+		"from the other", Fix: "keep both, and compare them with another mirror"},
+	{ID: "local-write", Meaning: "a file of the mirror's directory could not be written",
+		Fix: "free space on its disk, and let the user who runs oap-gate write to the directory"},
+}
+
 var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted is of no finding",
 	Fix: "look whether its commit, check and code are right, or take the line out"}

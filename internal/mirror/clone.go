@@ -10,7 +10,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // maxRewritten is how many tips before a rewrite are kept.
@@ -20,11 +22,14 @@ const maxRewritten = 100
 //
 //	registry.git   bare clone, whose HEAD names the branch that was verified
 //	checkpoint     the last verified tip
+//	state.json     what readers and the next run take from this one
 //	archive/ cache/ report.json report.html metrics.prom lock
 type Dir struct {
-	Path   string
-	Branch string
-	lock   *os.File
+	Path     string
+	Branch   string
+	State    *mirrorstate.State // empty before Start
+	Warnings []verdict.Finding  // of the start and the fetch of this run, for its report
+	lock     *os.File
 }
 
 // OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
@@ -44,7 +49,7 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
 			"name a folder that can be written")
 	}
-	d := &Dir{Path: path, Branch: branch}
+	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}}
 	if d.lock, err = lock(d.File("lock")); err != nil {
 		return nil, err
 	}
@@ -53,10 +58,13 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	if err := d.sweep(); err != nil {
-		return nil, err
+	if err := atomicfile.Probe(d.File(mirrorstate.File)); err != nil {
+		return nil, Local(err)
 	}
-	return d, d.make(url)
+	if err := d.sweep(); err != nil {
+		return nil, Local(err)
+	}
+	return d, Local(d.make(url))
 }
 
 // Close lets another process have the folder.
@@ -203,12 +211,12 @@ func (d *Dir) setRef(name, id string) error {
 	}
 	path := filepath.Join(d.Clone(), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
+		return Local(err)
 	}
 	if err := atomicfile.Write(path, []byte(id+"\n"), 0o666); err != nil {
-		return err
+		return Local(err)
 	}
-	return atomicfile.SyncFolder(filepath.Dir(path))
+	return Local(atomicfile.SyncFolder(filepath.Dir(path)))
 }
 
 // admit moves a pack from the quarantine into the clone, which finds it by its index.
@@ -216,27 +224,32 @@ func (d *Dir) admit(pack string) error {
 	into := d.packs()
 	for _, end := range []string{".pack", ".idx"} {
 		if err := os.Rename(pack+end, filepath.Join(into, filepath.Base(pack)+end)); err != nil {
-			return err
+			return Local(err)
 		}
 		if err := atomicfile.SyncFolder(into); err != nil {
-			return err
+			return Local(err)
 		}
 	}
 	return nil
 }
 
-// keepRewritten keeps the tip before a rewrite for ever.
+// keepRewritten keeps the tip before a rewrite permanently, unless as many are kept as may be: the report says so.
 func (d *Dir) keepRewritten(id string) error {
 	dir := filepath.Join(d.Clone(), "refs", "rewritten")
 	if _, err := os.Lstat(filepath.Join(dir, id)); err == nil {
 		return nil
 	}
 	kept, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if len(kept) >= maxRewritten {
-		return fmt.Errorf("%w: the history was rewritten more than %d times", ErrFull, maxRewritten)
+		d.Warnings = append(d.Warnings, verdict.Finding{Severity: verdict.Warning, Code: "rewritten-not-kept",
+			Commit: id,
+			Message: fmt.Sprintf("the tip %s before a rewrite is not kept: refs/rewritten has %d; expected at most %d",
+				id, len(kept), maxRewritten),
+			Fix: "look at what the origin served; remove refs of refs/rewritten that you need no longer"})
+		return nil
 	}
 	return d.setRef("refs/rewritten/"+id, id)
 }

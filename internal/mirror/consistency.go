@@ -14,6 +14,12 @@ var consistency = &check{
 		Fix:   "keep both copies, and tell the maintainers and the other mirrors",
 		Codes: []checks.Code{
 			checks.HistoryRewritten,
+			{ID: codeServedOlder, Meaning: "the origin serves a commit before the one that the mirror verified last",
+				Fix: "run again later; if it stays so, ask the maintainers whether they reset the branch"},
+			{ID: "checkpoint-behind", Meaning: "a mirror's checkpoint is of a commit before that of its branch",
+				Fix: "none needed if a backup of the checkpoint was put back"},
+			{ID: "rewritten-not-kept", Meaning: "a tip before a rewrite is not kept: the mirror has as many as it may",
+				Fix: "look at what the origin served"},
 			{ID: "head-in-future", Meaning: "the head is dated ahead of now, so that nothing shows its age",
 				Fix: "set the clock, or ask the maintainers who made the commit"},
 			{ID: "head-too-old", Meaning: "the head is older than --max-age allows",

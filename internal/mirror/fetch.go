@@ -1,14 +1,16 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -22,18 +24,7 @@ type Origin struct {
 	URL     string
 	Live    evidence.LiveOptions // how it is reached
 	MaxDisk int64                // bytes of the mirror's folder
-}
-
-// Recover sets the verified ref to the checkpoint's tip, which stands for it: the checkpoint is written first.
-func (d *Dir) Recover() error {
-	last, err := checkpoint.Read(d.File("checkpoint"), nil)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return remedy.With(err, keep)
-	}
-	return d.setRef(d.verifiedRef(), last.Tip)
+	Now     time.Time            // of the run
 }
 
 // Verified is the commit that was verified last; empty where none was.
@@ -64,7 +55,11 @@ func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.Tip, d.serve(ctx, f, before)
+	if err := d.serve(ctx, f, before, o.Now); err != nil {
+		return "", err
+	}
+	d.State.Fetched = f.Tip
+	return f.Tip, nil
 }
 
 // isolate makes the quarantine: an empty bare repository that borrows the clone's objects.
@@ -142,12 +137,21 @@ func (d *Dir) haves(ctx context.Context) ([]string, error) {
 var ErrRefused = errors.New("the origin serves what is not admitted")
 
 // serve admits what was fetched once its tip was read as a commit, and names it as what the origin serves.
-func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string) error {
-	rewritten, err := d.look(ctx, f.Tip, before)
+func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string, now time.Time) error {
+	verified, err := d.Verified()
 	if err != nil {
 		return err
 	}
-	if rewritten { // first: where no more are kept, nothing is admitted
+	before = cmp.Or(before, verified)
+	rewritten, err := d.look(ctx, f.Tip, before, verified)
+	if err != nil {
+		return err
+	}
+	if rewritten { // first: what is lost when the ref moves is named before
+		d.State.Rewritten.Add(mirrorstate.Rewrite{At: now.UTC(), From: before, To: f.Tip})
+		if err := d.State.Write(d.Path); err != nil {
+			return Local(err)
+		}
 		if err := d.keepRewritten(before); err != nil {
 			return err
 		}
@@ -160,8 +164,9 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string) error {
 	return d.setRef(d.servedRef(), f.Tip)
 }
 
-// look reads a tip in the quarantine and reports whether it leaves the history of the one before.
-func (d *Dir) look(ctx context.Context, tip, before string) (rewritten bool, err error) {
+// look reads a tip in the quarantine and reports whether it leaves the history of the one before. A replica that lags
+// behind the verified tip, and serves nothing else, rewrites nothing.
+func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten bool, err error) {
 	repo, err := registry.Open(d.quarantine())
 	if err != nil {
 		return false, err
@@ -175,7 +180,12 @@ func (d *Dir) look(ctx context.Context, tip, before string) (rewritten bool, err
 	}
 	_, err = repo.FirstParents(ctx, before, tip)
 	if errors.Is(err, registry.ErrNotAncestor) {
-		return true, nil
+		was, err := reached(ctx, repo, before, verified)
+		if err != nil || !was {
+			return !was, err
+		}
+		lags, err := reached(ctx, repo, tip, verified)
+		return !lags, err
 	}
 	if err != nil {
 		return false, fmt.Errorf("%w: its history: %w", ErrRefused, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -96,18 +97,21 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 	if v.Last == nil {
 		return v, v.compareKnown(ctx, repo, c.Known, head)
 	}
+	if c.Known != "" { // which is the checkpoint's tip, or ahead of it: the mirror's start has seen to that
+		if err := v.compareKnown(ctx, repo, c.Known, head); err != nil || len(v.Findings) > 0 {
+			return v, err
+		}
+	}
 	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers && v.Last.Accepted == v.acceptedSHA256() &&
 		v.Last.Since == v.since
 	found, err := onChain(ctx, repo, v.Last, head, goOn)
 	if err != nil {
 		return nil, err
 	}
-	if found {
-		trees, err := treesOf(ctx, repo, v.Last.Tip)
-		if err != nil {
-			return nil, err
-		}
-		found = v.Last.Is(v.Last.Tip, trees)
+	if reason, err := contradicts(ctx, repo, v.Last, head, found); err != nil {
+		return nil, err
+	} else if reason != "" {
+		return nil, damaged(c.File, keep, reason)
 	}
 	if !found {
 		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
@@ -144,6 +148,12 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	}
 	_, err := repo.FirstParents(ctx, known, head)
 	if errors.Is(err, registry.ErrNotAncestor) {
+		if ahead, err := repo.FirstParents(ctx, head, known); err == nil {
+			v.Findings = append(v.Findings, servedOlder(known, head, len(ahead)))
+			return nil
+		} else if !errors.Is(err, registry.ErrNotAncestor) {
+			return err
+		}
 		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
@@ -153,6 +163,44 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 		return nil
 	}
 	return err
+}
+
+// servedOlder is the finding of a head that is n first-parent commits behind the verified one.
+func servedOlder(known, head string, n int) verdict.Finding {
+	return verdict.Finding{Severity: verdict.Error, Code: codeServedOlder, Commit: head,
+		Message: fmt.Sprintf("the tip is %s behind the verified one: a lagging replica, or a reset; expected %s or a "+
+			"descendant", plain.Count(n, "commit"), known),
+		Fix: "run again later; if it stays so, ask the maintainers whether they reset the branch"}
+}
+
+const codeServedOlder = "served-older"
+
+// contradicts returns how a checkpoint contradicts itself, empty if it does not. found says that its tip is in the
+// history of head; if it is not, the tip may be gone with a history that was rewritten, and only the root shows
+// something.
+func contradicts(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string,
+	found bool) (string, error) {
+	if found {
+		trees, err := treesOf(ctx, repo, last.Tip)
+		if err == nil && !last.Is(last.Tip, trees) {
+			return fmt.Sprintf("its root is not that of its tip %s", last.Tip), nil
+		}
+		return "", err
+	}
+	reason, err := contradiction(ctx, repo, last)
+	if !errors.Is(err, gitstore.ErrNotFound) {
+		return reason, err
+	}
+	chain, err := repo.FirstParents(ctx, "", head)
+	if err != nil || last.Size > len(chain) {
+		return "", err
+	}
+	at := chain[last.Size-1]
+	trees, err := treesOf(ctx, repo, at)
+	if err == nil && last.Root == checkpoint.Root(at, trees) {
+		return fmt.Sprintf("its root is that of %s; its tip is %s", at, last.Tip), nil
+	}
+	return "", err
 }
 
 // open reads the file, and the keys of its signature.
@@ -255,9 +303,17 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 	}
 	next.Accepted, next.Since = v.acceptedSHA256(), v.since
 	if v.Last != nil && *v.Last == *next && v.signer == nil {
-		return not("it is of this tip already")
+		return not(already)
 	}
 	return next, &verdict.CheckpointFile{Written: true}, nil
+}
+
+// already is the reason of a checkpoint that is not written because it would be the same.
+const already = "it is of this tip already"
+
+// Holds reports whether the head holds, by what Next returned.
+func (v *Verified) Holds(next *checkpoint.Checkpoint, file *verdict.CheckpointFile) bool {
+	return next != nil || file.Reason == already
 }
 
 // Write writes what Next gave, unless another audit was faster.

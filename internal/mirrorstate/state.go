@@ -262,7 +262,7 @@ func Open(dir string, tip func() (string, error)) (string, *View, error) {
 		}
 		s, err := Read(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			v, err := fromReport(dir, at)
+			v, err := FromReport(dir, at)
 			return at, v, err
 		}
 		if err != nil {
@@ -278,8 +278,8 @@ func Open(dir string, tip func() (string, error)) (string, *View, error) {
 // maxReport caps a mirror's report in bytes.
 const maxReport = 256 << 20
 
-// fromReport reads the directory of a mirror that has not written a state yet.
-func fromReport(dir, tip string) (*View, error) {
+// FromReport reads the directory of a mirror that has not written a state yet.
+func FromReport(dir, tip string) (*View, error) {
 	path := filepath.Join(dir, "report.json")
 	text, err := capped.ReadFile(path, maxReport)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -67,7 +67,8 @@ func TestReadRefuses(t *testing.T) {
 func TestFor(t *testing.T) {
 	s := &mirrorstate.State{Verified: two, LastAttempt: noon}
 	s.Put(mirrorstate.Tip{Tip: one, FreshAt: noon.Add(-time.Hour), Refused: []string{"implementations/a.json",
-		"revocations/a-" + strings.Repeat("0", 64) + ".json", "peer-witnesses/b.json", "workflow-anchors/c.json", "README.md"}})
+		"revocations/a-" + strings.Repeat("0", 64) + ".json", "peer-witnesses/b.json", "workflow-anchors/c.json",
+		"README.md"}})
 	s.Put(mirrorstate.Tip{Tip: two, FreshAt: noon})
 	v, err := s.For(one)
 	if err != nil || v.Frozen == "" || !v.FreshAt.Equal(noon.Add(-time.Hour)) ||
@@ -111,7 +112,8 @@ func TestLists(t *testing.T) {
 		r.Add(mirrorstate.Rewrite{From: fmt.Sprint(i)})
 		p.Add(mirrorstate.Repair{What: fmt.Sprint(i)})
 	}
-	if r.Count != 300 || len(r.First) != 50 || r.First[49].From != "49" || len(r.Last) != 50 || r.Last[0].From != "250" {
+	if r.Count != 300 || len(r.First) != 50 || r.First[49].From != "49" || len(r.Last) != 50 ||
+		r.Last[0].From != "250" {
 		t.Errorf("%+v", r)
 	}
 	if p.Count != 300 || len(p.Last) != 100 || p.Last[99].What != "299" {
