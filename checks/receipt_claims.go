@@ -38,6 +38,10 @@ var receiptClaims = &Check{
 			"set name to the Receipt's implementation.name"},
 		{"tests-failed", "the Receipt counts failed tests", "mend what fails and attest again"},
 		{"no-tests-passed", "the Receipt counts no passed test", "run the suite and attest again"},
+		{"results-incoherent", "the Receipt's numbers of passed, failed and skipped tests are not its total",
+			attestResults},
+		{"tests-skipped", "the Receipt counts tests that were skipped",
+			"run the tests that were skipped, and attest again"},
 		{"receipt-schema", "the Receipt violates the Receipt schema",
 			"attest again with a runner that follows the schema"},
 		{"no-such-level", "conformance_level is no level of the standard",
@@ -77,10 +81,11 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	}
 	signedName(&out, s, r)
 	claimedLevel(&out, s, r)
-	out.Move(s, at, ReceiptResults(r))
+	results := ReceiptResults(r)
+	out.Move(s, at, results)
 	out.Move(s, at, Placeholders(r))
 	if !out.Has(verdict.Error) {
-		out.Verified = "claims " + string(l.Level) + " for this DID"
+		out.Verified = "claims " + string(l.Level) + " for this DID, " + results.Verified
 	}
 	return out.OrPass(), nil
 }
@@ -141,21 +146,45 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 	return out
 }
 
-// ReceiptResults holds that a Receipt counts no failed test and at least one that passed. Pointers are into the
-// Receipt.
+// ReceiptResults checks that a Receipt counts no failed test and at least one that passed, and that its numbers add up.
+// Verified says how many passed. Pointers are into the Receipt.
 func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 	var out verdict.Outcome
+	const at = "/results_summary"
 	// The schema refuses what is missing, negative or no integer.
-	if r.Failed > 0 {
-		out.Errorf(verdict.At{}, "/results_summary/failed", "tests-failed",
-			"results_summary.failed is %d, 0 is needed", r.Failed).WithFix("mend what fails and attest again")
+	n := r.Results
+	if n.Failed > 0 {
+		out.Errorf(verdict.At{}, at+"/failed", "tests-failed",
+			"results_summary.failed is %d, 0 is needed", n.Failed).WithFix("mend what fails and attest again")
 	}
-	if r.HasPassed && r.Passed == 0 {
-		out.Errorf(verdict.At{}, "/results_summary/passed", "no-tests-passed",
+	if n.Passed == 0 {
+		out.Errorf(verdict.At{}, at+"/passed", "no-tests-passed",
 			"results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
+	}
+	if !n.Counted() {
+		return out
+	}
+	skipped, ok := n.Left()
+	switch {
+	case !ok && n.Skipped == receipt.NoCount:
+		out.Errorf(verdict.At{}, at+"/total", "results-incoherent",
+			"results_summary has total %d, passed %d and failed %d; expected passed + failed to be at most total",
+			n.Total, n.Passed, n.Failed).WithFix(attestResults)
+	case !ok:
+		out.Errorf(verdict.At{}, at+"/total", "results-incoherent", "results_summary has total %d, passed %d, "+
+			"failed %d and skipped %d; expected passed + failed + skipped to be total",
+			n.Total, n.Passed, n.Failed, n.Skipped).WithFix(attestResults)
+	case skipped > 0:
+		out.Verified = fmt.Sprintf("%d of %d tests passed, %d skipped", n.Passed, n.Total, skipped)
+		out.Warnf(verdict.At{}, at, "tests-skipped", "%s; expected each test to run", out.Verified).
+			WithFix("run the tests that were skipped, and attest again")
+	default:
+		out.Verified = fmt.Sprintf("%d of %d tests passed", n.Passed, n.Total)
 	}
 	return out
 }
+
+const attestResults = "attest again with the results_summary that the suite wrote"
 
 // NonCommercial holds that a Receipt has what a level of the Non-Commercial Profile needs (RFC 0025); a level of
 // another profile needs nothing. Pointers are into the Receipt.

@@ -134,10 +134,50 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		{Name: "nc denied", World: `pr: [{listing: nova, level: L1-NC, set: {/non_commercial: false}}]`,
 			Want: `implementations/nova.json:12:3: warning: receipt-claims: non-commercial`},
 		// tests that failed, and no test that passed
-		{Name: "failed", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1}}}]`,
-			Want: `implementations/nova.json:7:3: error: receipt-claims: tests-failed`},
-		{Name: "none passed", World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 0}}}]`,
-			Want: `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
+		{Name: "failed",
+			World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1, /results_summary/passed: 41}}}]`,
+			Want:  `implementations/nova.json:7:3: error: receipt-claims: tests-failed`},
+		{Name: "none passed",
+			World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 0, /results_summary/total: 0}}}]`,
+			Want:  `implementations/nova.json:7:3: error: receipt-claims: no-tests-passed`},
+		// numbers that do not add up, with skipped and without; each fault is named
+		{Name: "more than total", World: `pr: [{listing: nova, receipt: {set: {/results_summary/total: 41}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`,
+			Says: []string{`results_summary has total 41, passed 42, failed 0 and skipped 0; expected passed \+ failed \+ skipped to be total`,
+				`fix: attest again with the results_summary that the suite wrote`}},
+		{Name: "less than total", World: `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 12}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
+		{Name: "too many skipped", World: `pr: [{listing: nova, receipt: {set: {/results_summary/skipped: 1}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
+		{Name: "more than total, skipped unsaid",
+			World: `pr:
+  - {listing: nova, receipt: {set: {/results_summary/total: 41}, delete: [/results_summary/skipped]}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-claims: results-incoherent`,
+			Says: []string{`results_summary has total 41, passed 42 and failed 0; expected passed \+ failed to be at most total`}},
+		{Name: "failed, and incoherent", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: 1}}}]`,
+			Want: `
+implementations/nova.json:7:3: error: receipt-claims: tests-failed
+implementations/nova.json:7:3: error: receipt-claims: results-incoherent`},
+		// what the suite writes has no skipped; so does a number that JavaScript writes as a float
+		{Name: "suite's summary",
+			World: `pr: [{listing: nova, receipt: {delete: [/results_summary/skipped]}}]`, Want: `pass`,
+			Says: []string{`receipt-claims +pass +claims L1 for this DID, 42 of 42 tests passed$`}},
+		{Name: "float",
+			World: `pr: [{listing: nova, receipt: {set: {/results_summary/total: 42.0}}}]`, Want: `pass`},
+		// tests that were skipped, said or left over
+		{Name: "skipped",
+			World: `pr:
+  - {listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0, skipped: 3}}}}
+`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: tests-skipped`,
+			Says: []string{`12 of 15 tests passed, 3 skipped`}},
+		{Name: "left over",
+			World: `pr:
+  - {listing: nova, receipt: {set: {/results_summary: {total: 15, passed: 12, failed: 0}}}}
+`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: tests-skipped`,
+			Says: []string{`12 of 15 tests passed, 3 skipped`}},
 		{Name: "no summary", World: `pr: [{listing: nova, receipt: {delete: [/results_summary]}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// placeholders in place of signatures: of another signer, of a witness, in any letter case and with blanks

@@ -49,7 +49,8 @@ var demoCases = []demoCase{
 	{"somebody else's listing edited", `
   - {edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, []string{"reissue"}, ""},
 	{"a Receipt tampered with after it was signed", `
-  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999}}}`, []string{"receipt-signature"}, ""},
+  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999, /results_summary/total: 999}}}`,
+		[]string{"receipt-signature"}, ""},
 	{"L5 with three witnesses, two of them of one owner", `
   - {listing: nova, level: L5, witness: [ada, fox, bob]}`, []string{"peer-witnesses"}, ""},
 	{"a stranger's revocation", `

@@ -55,8 +55,7 @@ type Receipt struct {
 	Profile       string
 	RevenueSource string
 
-	Passed, Failed int64 // of results_summary; a number beyond int64 is the nearest int64
-	HasPassed      bool  // passed is there and a whole number
+	Results Results // results_summary
 
 	NotBefore, NotAfter Time // of validity
 
@@ -121,8 +120,7 @@ func Parse(url string, data []byte) (*Receipt, error) {
 		Rounded:            signature.Rounded(root),
 	}
 	_, r.RegistryAnchor = root["registry_anchor"]
-	r.Passed, r.HasPassed = whole(strict.Member(root, "results_summary", "passed"))
-	r.Failed, _ = whole(strict.Member(root, "results_summary", "failed"))
+	r.Results = resultsOf(root["results_summary"])
 	r.entries(root)
 	return r, nil
 }
@@ -218,6 +216,42 @@ func auditOf(v any) ExternalAudit {
 		a.Until = day.AddDate(0, 0, 1)
 	}
 	return a
+}
+
+// Results are the numbers of tests that a Receipt counts. One that is missing or not a whole number is NoCount, one
+// beyond int64 is the nearest int64.
+type Results struct{ Total, Passed, Failed, Skipped int64 }
+
+// NoCount is a number of tests that a Receipt does not give.
+const NoCount = math.MinInt64
+
+func resultsOf(v any) Results {
+	count := func(name string) int64 {
+		if n, ok := whole(strict.Member(v, name)); ok {
+			return n
+		}
+		return NoCount
+	}
+	return Results{count("total"), count("passed"), count("failed"), count("skipped")}
+}
+
+// Counted reports whether the receipt schema allows the numbers: skipped may be missing, none is negative.
+func (r Results) Counted() bool {
+	return r.Total >= 0 && r.Passed >= 0 && r.Failed >= 0 && (r.Skipped >= 0 || r.Skipped == NoCount)
+}
+
+// Left returns how many tests were skipped, and whether the numbers add up: passed, failed and skipped are total. Where
+// skipped is missing, it is what is left of total. The numbers must be Counted.
+func (r Results) Left() (skipped int64, ok bool) {
+	left := r.Total - r.Passed // none is negative: neither difference overflows
+	if left < 0 || r.Total == math.MaxInt64 {
+		return 0, false
+	}
+	left -= r.Failed
+	if left < 0 || r.Skipped != NoCount && r.Skipped != left {
+		return 0, false
+	}
+	return left, true
 }
 
 // whole reads a number that JSON Schema calls an integer: 42, 42.0 and 4.2e1 are one.

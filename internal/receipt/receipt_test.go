@@ -111,7 +111,7 @@ func TestParse(t *testing.T) {
 		url: "u", text: encode(t, o),
 		ImplementationDID: tool, ImplementationName: "Tool", TargetURI: "https://tool.example/",
 		ClaimedLevels: []level.Level{"L4", "L3-NC", "W1"}, Profile: "non-commercial", RevenueSource: "byok",
-		Passed: 41, Failed: 1, HasPassed: true,
+		Results:    Results{42, 41, 1, NoCount},
 		NotBefore:  Time{time.Date(2026, 5, 4, 10, 34, 47, 660e6, time.UTC), "2026-05-04T10:34:47.660Z"},
 		NotAfter:   Time{time.Date(2026, 8, 2, 10, 34, 47, 0, time.UTC), "2026-08-02T12:34:47+02:00"},
 		Signatures: []Signature{{"a", "EdDSA", "v"}}, PeerWitnesses: []PeerWitness{{"did:web:w.example", "EdDSA", "s"}},
@@ -139,7 +139,7 @@ func TestParseOddTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.url, r.text = "", nil
-		if !reflect.DeepEqual(r, &Receipt{}) {
+		if !reflect.DeepEqual(r, &Receipt{Results: Results{NoCount, NoCount, NoCount, NoCount}}) {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
@@ -176,6 +176,45 @@ func TestWhole(t *testing.T) {
 	for _, v := range []any{nil, "1", true, json.Number("0.5"), json.Number("1e-400x"), json.Number("1e400")} {
 		if got, ok := whole(v); ok || got != 0 {
 			t.Errorf("%v: %d", v, got)
+		}
+	}
+}
+
+func TestResultsLeft(t *testing.T) {
+	const most = math.MaxInt64
+	for _, c := range []struct {
+		counts  Results
+		counted bool
+		skipped int64
+		ok      bool
+	}{
+		{Results{42, 42, 0, NoCount}, true, 0, true},
+		{Results{42, 42, 0, 0}, true, 0, true},
+		{Results{15, 12, 0, 3}, true, 3, true},
+		{Results{15, 12, 0, NoCount}, true, 3, true},
+		{Results{15, 11, 1, 3}, true, 3, true},
+		{Results{0, 0, 0, NoCount}, true, 0, true},
+		{Results{41, 42, 0, NoCount}, true, 0, false},
+		{Results{42, 42, 1, NoCount}, true, 0, false},
+		{Results{42, 42, 0, 1}, true, 0, false},
+		{Results{42, 12, 0, 0}, true, 0, false},
+		{Results{42, 40, 0, 3}, true, 0, false},
+		{Results{0, most, most, 2}, true, 0, false},
+		{Results{most, most, 0, 0}, true, 0, false}, // as the text of more than these
+		{Results{most - 1, most, most, most}, true, 0, false},
+		{Results{42, 42, 0, -1}, false, 0, false},
+		{Results{42, 43, -1, 0}, false, 0, false},
+		{Results{NoCount, 42, 0, 0}, false, 0, false},
+		{Results{42, NoCount, 0, 0}, false, 0, false},
+		{Results{42, 42, NoCount, 0}, false, 0, false},
+	} {
+		if counted := c.counts.Counted(); counted != c.counted {
+			t.Errorf("%+v: counted %v", c.counts, counted)
+		} else if !counted {
+			continue
+		}
+		if skipped, ok := c.counts.Left(); skipped != c.skipped || ok != c.ok {
+			t.Errorf("%+v: %d, %v", c.counts, skipped, ok)
 		}
 	}
 }

@@ -99,7 +99,8 @@ var catalogue = []step{
 		Codes: slices.Concat([]strict.Code{
 			{"no-such-level", "the Receipt claims a level that the standard does not know, or none",
 				"attest at levels that exist"},
-		}, codesOf("receipt-claims", "tests-failed", "no-tests-passed", "profile", "revenue-source")),
+		}, codesOf("receipt-claims", "tests-failed", "no-tests-passed", "results-incoherent", "tests-skipped",
+			"profile", "revenue-source")),
 	}},
 	{judge: thawed(judgeRevocation), registry: true, costly: true, Rule: verdict.Rule{
 		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation",
