@@ -59,6 +59,12 @@ var layout = &Check{
 		{"witness-not-current", "the listing that the entry copies is expired or revoked", "renew the listing first"},
 		{"path-character", "a new governance path holds a character that some systems refuse in names",
 			"rename it without any of \\ : * ? \" < > |"},
+		{"repository-in-tree", "a folder of the tree is a Git repository to its readers, or has the name of a " +
+			"mirror's clone, and would be read instead of the clone",
+			"rename HEAD, or registry.git"},
+		{"path-too-long", "a new path has more than 1,024 bytes, or a part of it more than 255, which some systems " +
+			"cannot hold",
+			"choose a shorter name"},
 		{"record-elsewhere", "a new file outside the data folders is valid under the schema of a record",
 			"move it to the path that the message names, if it is to be one"},
 		{"standing-faults", "the base tree has more faults than are shown",
@@ -404,7 +410,8 @@ func firstDifference(a, b any) (string, bool) {
 	return "", true
 }
 
-// runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart.
+// runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart or hold, or which
+// readers would take for a repository.
 func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	twins, err := caseTwins(r.Range.Result)
 	if err != nil {
@@ -425,7 +432,12 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Findings = slices.Concat(out.Findings, folders.Findings, portable(r).Findings, misplaced.Findings)
+	repositories, err := shadowFindings(r)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = slices.Concat(out.Findings, folders.Findings, repositories.Findings, longPaths(r).Findings,
+		portable(r).Findings, misplaced.Findings)
 	return out.OrPass(), nil
 }
 

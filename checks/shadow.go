@@ -1,0 +1,181 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// shadow is a path of a tree that makes a repository of its folder, or takes the name of a mirror's clone.
+type shadow struct {
+	path    string
+	message string
+	rename  string // a path that would do neither
+}
+
+// gitFolder is what a folder has of the names that make a repository.
+type gitFolder struct {
+	path, head                        string
+	hasObjects, hasRefs, hasCommonDir bool
+}
+
+// shadows finds the paths of a tree that git, or this program, would read as a repository, in path order.
+func shadows(t *registry.Tree) ([]shadow, error) {
+	var out []shadow
+	folders := map[string]*gitFolder{}
+	in := func(folder string) *gitFolder {
+		key := folder
+		if !isPlain(folder) {
+			key = foldPath(folder)
+		}
+		if folders[key] == nil {
+			folders[key] = &gitFolder{path: folder}
+		}
+		return folders[key]
+	}
+	last := ""
+	err := t.Walk(func(p string, _ registry.Entry) error {
+		for start := seenBefore(last, p); start <= len(p); {
+			end := start + len(p[start:])
+			if i := strings.IndexByte(p[start:], '/'); i >= 0 {
+				end = start + i
+			}
+			folder, name, at := p[:max(start-1, 0)], p[start:end], p[:end]
+			if !isPlain(name) {
+				name = foldPath(name)
+			}
+			switch name {
+			case "head":
+				in(folder).head = at
+			case "objects":
+				in(folder).hasObjects = true
+			case "refs":
+				in(folder).hasRefs = true
+			case "commondir":
+				in(folder).hasCommonDir = true
+			case registry.MirrorClone:
+				out = append(out, shadow{at, fmt.Sprintf("%q has the name of the clone in a mirror's folder; expected "+
+					"another name", at), path.Join(folder, "registry-git")})
+			}
+			start = end + 1
+		}
+		last = p
+		return nil
+	})
+	for _, f := range folders {
+		others := ""
+		switch {
+		case f.head == "":
+			continue
+		case f.hasObjects && f.hasRefs:
+			others = "objects and refs"
+		case f.hasCommonDir:
+			others = "commondir"
+		default:
+			continue
+		}
+		out = append(out, shadow{f.head, fmt.Sprintf("folder %q is a Git repository to its readers: it has %s next to "+
+			"%s; expected a folder without one of these names", cmp.Or(f.path, "."), path.Base(f.head), others),
+			f.head + ".txt"})
+	}
+	slices.SortFunc(out, func(a, b shadow) int { return strings.Compare(a.path, b.path) })
+	return out, err
+}
+
+// seenBefore returns where the part of a path begins that the path before it, in byte order, did not have as a folder.
+func seenBefore(last, p string) int {
+	n := 0
+	for n < len(last) && n < len(p) && last[n] == p[n] {
+		n++
+	}
+	return strings.LastIndexByte(p[:n], '/') + 1
+}
+
+// shadowFindings reports the repositories that the resulting tree would have. What is already in the base tree is a
+// warning.
+func shadowFindings(r *Run) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	found, err := shadows(r.Range.Result)
+	if err != nil || len(found) == 0 {
+		return out, err
+	}
+	standing, err := shadows(r.Range.Base)
+	if err != nil {
+		return out, err
+	}
+	stood := map[string]bool{}
+	for _, s := range standing {
+		stood[s.path] = true
+	}
+	hidden := map[verdict.Severity]int{}
+	for _, s := range found {
+		sev := verdict.Error
+		if stood[s.path] {
+			sev = verdict.Warning
+		}
+		if len(out.Findings) >= maxNamed {
+			hidden[sev]++
+			continue
+		}
+		out.Add(&Subject{Run: r, Path: s.path}, sev, "", "repository-in-tree", "%s", s.message).
+			WithFix("rename %q to %q", s.path, s.rename)
+	}
+	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
+		if n := hidden[sev]; n > 0 {
+			out.Add(&Subject{Run: r}, sev, "", "repository-in-tree", "%s a repository to readers of the tree",
+				plain.Count(n, "more path")+plain.Plural(n, " makes", " make")).
+				WithFix("rename them")
+		}
+	}
+	return out, nil
+}
+
+// The longest names that a clone on every system can hold, in bytes.
+const (
+	maxPathPart = 255
+	maxPath     = 1024
+)
+
+// longPaths reports the new paths that are too long for some systems.
+func longPaths(r *Run) verdict.Outcome {
+	var out verdict.Outcome
+	hidden := 0
+	for _, c := range r.Range.Changes {
+		if c.Base != nil || c.Head == nil {
+			continue
+		}
+		longest := ""
+		for part := range strings.SplitSeq(c.Path, "/") {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+		message := ""
+		switch {
+		case len(longest) > maxPathPart:
+			message = fmt.Sprintf("the part %.60q… of the path is %d bytes long; expected at most %d", longest,
+				len(longest), maxPathPart)
+		case len(c.Path) > maxPath:
+			message = fmt.Sprintf("the path is %d bytes long; expected at most %d", len(c.Path), maxPath)
+		default:
+			continue
+		}
+		if len(out.Findings) >= maxNamed {
+			hidden++
+			continue
+		}
+		out.Errorf(&Subject{Run: r, Path: c.Path}, "", "path-too-long", "%s", message).WithFix("choose a shorter name")
+	}
+	if hidden > 0 {
+		out.Errorf(&Subject{Run: r}, "", "path-too-long", "%s too long; expected at most %d bytes, %d in each part",
+			plain.Count(hidden, "more new path")+plain.Plural(hidden, " is", " are"), maxPath, maxPathPart).
+			WithFix("choose shorter names")
+	}
+	return out
+}
