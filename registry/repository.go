@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ var (
 // Repository is an open clone. It is safe for concurrent use.
 type Repository struct {
 	store    *gitstore.Store
+	outer    string
 	folders  folderCache
 	composed composed
 	texts    texts
@@ -49,19 +51,50 @@ type commit struct {
 	landed  landing // guarded by Repository.mu
 }
 
-// Open opens the clone that dir is in: a work tree, a bare clone or a linked work tree. Errors say
-// what to do.
+// Open opens the clone that dir is in: a work tree, a bare clone, a linked work tree, or the clone of a mirror. The
+// first folder upwards that has a .git, or is itself a repository, decides; a registry.git, named or in a mirror's
+// folder, is read itself or not at all. Errors say what to do; one of the code NestedRepository refuses a repository
+// that another one tracks.
 func Open(dir string) (*Repository, error) {
-	store, err := gitstore.Open(dir)
+	if IsMirror(dir) {
+		dir = filepath.Join(dir, MirrorClone)
+	}
+	open := gitstore.Open
+	if abs, err := filepath.Abs(dir); err == nil && filepath.Base(abs) == MirrorClone {
+		open = gitstore.OpenAt
+	}
+	store, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
+	r := newRepository(store)
+	if folder := store.Folder(); folder != "" {
+		if r.outer, err = Outer(folder); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+	}
+	return r, nil
+}
+
+// OpenAt opens the clone at dir, never one above it, for a caller that made dir or has asked Outer.
+func OpenAt(dir string) (*Repository, error) {
+	store, err := gitstore.OpenAt(dir)
+	if err != nil {
+		return nil, err
+	}
+	return newRepository(store), nil
+}
+
+func newRepository(store *gitstore.Store) *Repository {
 	return &Repository{
 		store:   store,
 		folders: folderCache{folders: map[gitstore.ID]*folder{}, latest: map[string]*folder{}},
 		commits: map[gitstore.ID]*commit{},
-	}, nil
+	}
 }
+
+// Outer returns the root of the work tree in which the repository lies untracked, empty if it lies in none.
+func (r *Repository) Outer() string { return r.outer }
 
 // Close releases the files that r holds open.
 func (r *Repository) Close() error {

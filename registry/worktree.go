@@ -205,10 +205,7 @@ func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 		return nil, nil, remedy.Errorf("name a commit with --head, or use a clone with a work tree",
 			"looking for a work tree: the clone is bare")
 	}
-	gitDir, err := gitDirOf(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+	gitDir := r.store.GitDir()
 	if _, err := os.Lstat(filepath.Join(gitDir, "MERGE_HEAD")); err == nil {
 		return nil, nil, remedy.Errorf("commit the merge, or run `git merge --abort`",
 			"looking at the work tree: a merge is not concluded")
@@ -217,10 +214,17 @@ func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	info, entries, err := readIndex(gitDir, h.id.Size())
+	d.index = info
+	return d, entries, err
+}
+
+// readIndex reads the index of a work tree by its Git directory; nil where there is none.
+func readIndex(gitDir string, idSize int) (fs.FileInfo, []indexEntry, error) {
 	name := filepath.Join(gitDir, "index")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return d, nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -232,40 +236,15 @@ func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d.index = info
-	entries, err := parseIndex(data, h.id.Size())
+	entries, err := parseIndex(data, idSize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	return d, entries, nil
+	return info, entries, nil
 }
 
 // maxIndex is room for a million entries.
 const maxIndex = 256 << 20
-
-// gitDirOf is the Git directory of a work tree: .git, or what a file of that name says.
-func gitDirOf(dir string) (string, error) {
-	path := filepath.Join(dir, ".git")
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() {
-		return path, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > 4096 {
-		return "", fmt.Errorf("reading %s: not a link to a Git directory", path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	target, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
-	if !ok {
-		return "", fmt.Errorf("reading %s: not a link to a Git directory", path)
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(dir, target)
-	}
-	return target, nil
-}
 
 // maxUncommitted is how many records Uncommitted names.
 const maxUncommitted = 1000

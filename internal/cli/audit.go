@@ -18,7 +18,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // auditOptions are the flags of audit.
@@ -178,7 +177,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 	if o.shard != "" {
 		frugal()
 	}
-	repo, err := registry.Open(o.repo)
+	repo, err := openClone(sys, o.repo)
 	if err != nil {
 		return nil, err
 	}

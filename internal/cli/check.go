@@ -112,7 +112,7 @@ func judge(ctx context.Context, sys IO, o *checkOptions) (*verdict.Report, error
 
 // judgeBy judges by what a source gives.
 func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) (*verdict.Report, error) {
-	repo, err := registry.Open(o.repo)
+	repo, err := openClone(sys, o.repo)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,7 @@ func (o *governanceOptions) report(chosen string) *verdict.Report {
 }
 
 func (o *governanceOptions) judge(ctx context.Context, sys IO) (*verdict.Report, error) {
-	repo, err := registry.Open(o.repo)
+	repo, err := openClone(sys, o.repo)
 	if err != nil {
 		return nil, err
 	}

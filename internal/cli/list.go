@@ -92,7 +92,7 @@ func (o *listOptions) check() error {
 }
 
 func (o *listOptions) list(ctx context.Context, sys IO) error {
-	repo, mirror, commit, how, err := openRegistry(o.repo, o.rev)
+	repo, mirror, commit, how, err := openRegistry(sys, o.repo, o.rev)
 	if repo != nil {
 		defer repo.Close()
 	}

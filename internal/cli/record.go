@@ -102,7 +102,7 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 			w.close()
 		}
 	}()
-	if w.repo, err = registry.Open(o.repo); err != nil {
+	if w.repo, err = openClone(sys, o.repo); err != nil {
 		return nil, err
 	}
 	if w.base, w.how, err = o.baseOf(w.repo); err != nil {

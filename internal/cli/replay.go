@@ -82,7 +82,7 @@ func newReplay(sys IO) *cobra.Command {
 			return o.failed(sys, usagef("name the clone with --repo DIR", "--registry is for a bundle of verify; "+
 				"this one is of the mode %q", b.Mode))
 		}
-		rep, err := o.judgeAgain(cmd.Context(), b, args[0])
+		rep, err := o.judgeAgain(cmd.Context(), sys, b, args[0])
 		if err != nil {
 			return o.failed(sys, err)
 		}
@@ -93,7 +93,8 @@ func newReplay(sys IO) *cobra.Command {
 }
 
 // judgeAgain judges what a bundle names by what it holds.
-func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bundle string) (*verdict.Report, error) {
+func (o *replayOptions) judgeAgain(ctx context.Context, sys IO, b *evidence.Bundle,
+	bundle string) (*verdict.Report, error) {
 	switch b.Mode {
 	case "audit":
 		o.mode, o.known = b.Mode, ids(catalogue())
@@ -112,7 +113,7 @@ func (o *replayOptions) judgeAgain(ctx context.Context, b *evidence.Bundle, bund
 		func() error { return o.place(nil, nil) }); err != nil {
 		return nil, err
 	}
-	repo, err := registry.Open(o.repo)
+	repo, err := openClone(sys, o.repo)
 	if err != nil {
 		return nil, err
 	}

@@ -317,13 +317,12 @@ func (v *verification) close() {
 
 // openRegistry opens a clone, or the one in a mirror's folder, and chooses the commit that is read: as check chooses
 // its base, of a mirror what was verified last. A repository that is not nil is to be closed.
-func openRegistry(dir, rev string) (repo *registry.Repository, mirror *mirrorstate.View, commit, how string,
+func openRegistry(sys IO, dir, rev string) (repo *registry.Repository, mirror *mirrorstate.View, commit, how string,
 	err error) {
-	at, isMirror := verify.OpenMirror(dir)
-	if repo, err = registry.Open(at); err != nil {
+	if repo, err = openClone(sys, dir); err != nil {
 		return nil, nil, "", "", err
 	}
-	if isMirror {
+	if registry.IsMirror(dir) {
 		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
 		if err != nil || rev == "" {
 			return repo, view, tip, "the mirror's last verified commit", err
@@ -339,7 +338,7 @@ func openRegistry(dir, rev string) (repo *registry.Repository, mirror *mirrorsta
 
 // open opens the clone, and chooses its commit as check chooses its base.
 func (v *verification) open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
-	repo, mirror, commit, how, err := openRegistry(dir, rev)
+	repo, mirror, commit, how, err := openRegistry(v.sys, dir, rev)
 	v.clone = repo
 	if err != nil {
 		return err
@@ -428,7 +427,7 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 }
 
 // again takes the targets, and what was known of them, from a bundle.
-func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) error {
+func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) (err error) {
 	if b.Mode != "verify" || b.Flags.Verify == nil {
 		return usagef(recordVerify, "the bundle is of the mode %q", b.Mode)
 	}
@@ -437,9 +436,7 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 			return usagef("name the clone with --registry DIR",
 				"the bundle was recorded with commit %s of a registry's clone", b.Head)
 		}
-		at, _ := verify.OpenMirror(dir)
-		var err error
-		if v.clone, err = registry.Open(at); err != nil {
+		if v.clone, err = openClone(v.sys, dir); err != nil {
 			return err
 		}
 		if err := holdsCommit(ctx, v.clone, b.Head); err != nil {

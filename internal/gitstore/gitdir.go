@@ -18,37 +18,18 @@ type location struct {
 	gitDir    string // HEAD
 	commonDir string // config, objects, refs; other than gitDir in a linked work tree
 	worktree  string // root of the work tree, "" for a bare clone
+	folder    string // the folder that is itself the repository; "" where a .git led to it
 }
 
-// find looks for a clone at dir, then for a work tree around it, as git does. A bare clone must be dir itself: what
-// looks like one around dir may have been checked out from a tree. GIT_DIR and the like are not read: no environment
-// variable may choose what is judged.
+// find looks for a clone at dir, then above it: the first folder that has a .git, or is itself a repository, decides.
+// GIT_DIR and the like are not read: no environment variable may choose what is judged.
 func find(dir string) (location, error) {
-	abs, err := filepath.Abs(dir)
+	abs, err := folderOf(dir)
 	if err != nil {
-		return location{}, err
-	}
-	info, err := os.Stat(abs)
-	if err == nil && !info.IsDir() {
-		err = errors.New("it is no directory")
-	}
-	if err != nil {
-		return location{}, fmt.Errorf("%w: %w", ErrNotRepository, err)
-	}
-	if _, err := os.Lstat(filepath.Join(abs, ".git", "HEAD")); errors.Is(err, fs.ErrPermission) {
 		return location{}, err
 	}
 	for at := abs; ; at = filepath.Dir(at) {
-		loc, err := workTree(at)
-		if err == nil && loc.gitDir == "" && at == abs && isGitDir(at) {
-			loc.gitDir = at
-			if filepath.Base(at) == ".git" {
-				loc.worktree = filepath.Dir(at)
-			}
-		}
-		if err == nil && loc.gitDir != "" {
-			loc.commonDir, err = commonDir(loc.gitDir)
-		}
+		loc, err := findAt(at)
 		if err != nil || loc.gitDir != "" {
 			return loc, err
 		}
@@ -58,24 +39,66 @@ func find(dir string) (location, error) {
 	}
 }
 
+// folderOf returns the absolute path of a folder that exists.
+func folderOf(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(abs)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotRepository, err)
+	}
+	return abs, nil
+}
+
+// findAt looks for a clone at one folder: at its .git, then at the folder itself. It returns no location where there is
+// neither.
+func findAt(at string) (loc location, err error) {
+	switch _, err := os.Lstat(filepath.Join(at, ".git")); {
+	case err == nil:
+		if loc, err = workTree(at); err != nil {
+			return location{}, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return location{}, err
+	case !isGitDir(at):
+		return location{}, nil
+	case filepath.Base(at) == ".git":
+		loc = location{gitDir: at, worktree: filepath.Dir(at)}
+	default:
+		loc = location{gitDir: at, folder: at}
+	}
+	loc.commonDir, err = commonDir(loc.gitDir)
+	return loc, err
+}
+
 // workTree looks at the .git of one directory, itself the Git directory or a file that names it.
 func workTree(dir string) (location, error) {
 	dotGit := filepath.Join(dir, ".git")
 	info, err := os.Stat(dotGit)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && info.IsDir() &&
-		!isGitDir(dotGit):
-		return location{}, nil
-	case err != nil:
+	if err != nil {
 		return location{}, err
+	}
+	git := dotGit
+	if !info.IsDir() {
+		if git, err = readLink(dotGit, "gitdir: "); err != nil {
+			return location{}, err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(git, "HEAD")); errors.Is(err, fs.ErrPermission) {
+		return location{}, err
+	}
+	switch {
+	case isGitDir(git):
+		return location{gitDir: git, worktree: dir}, nil
 	case info.IsDir():
-		return location{gitDir: dotGit, worktree: dir}, nil
+		return location{}, fmt.Errorf("%w: %s is not a Git directory", ErrNotRepository, dotGit)
 	}
-	git, err := readLink(dotGit, "gitdir: ")
-	if err == nil && !isGitDir(git) {
-		err = fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
-	}
-	return location{gitDir: git, worktree: dir}, err
+	return location{}, fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
 }
 
 func isGitDir(dir string) bool {

@@ -83,6 +83,12 @@ func TestOpenShapes(t *testing.T) {
 			t.Errorf("remote %q, want %q", s.RemoteURL(), origin.url())
 		}
 	})
+	t.Run("below a bare clone", func(t *testing.T) {
+		c := origin.cloneOf("--bare", origin.url())
+		if s := check(t, filepath.Join(c.Dir, "refs"), ""); s.Folder() != c.Dir {
+			t.Errorf("folder %q, want %q", s.Folder(), c.Dir)
+		}
+	})
 	t.Run("mirror", func(t *testing.T) { check(t, origin.cloneOf("--mirror", origin.url()).Dir, "") })
 	t.Run("separate Git directory", func(t *testing.T) {
 		c := origin.cloneOf("--separate-git-dir="+filepath.Join(t.TempDir(), "elsewhere"), origin.url())
@@ -335,11 +341,6 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("no repository", func(t *testing.T) {
 		wantError(t, second(Open(t.TempDir())), ErrNotRepository, "name the directory of a clone")
 	})
-	t.Run("below what looks like a bare clone", func(t *testing.T) {
-		c := newClone(t)
-		bare := c.cloneOf("--bare", c.url())
-		wantError(t, second(Open(filepath.Join(bare.Dir, "refs"))), ErrNotRepository, "")
-	})
 	t.Run("no directory", func(t *testing.T) {
 		wantError(t, second(Open(filepath.Join(t.TempDir(), "absent"))), ErrNotRepository,
 			"name the directory of a clone")
@@ -369,6 +370,41 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("%q: fix %q", part, fix)
 			}
 		}
+	})
+	t.Run("the nearest .git decides", func(t *testing.T) {
+		c := newClone(t)
+		c.commit("outer")
+		for i, spoil := range []func(dir string) error{
+			func(dir string) error { return os.Mkdir(dir, 0o777) },
+			func(dir string) error { return os.WriteFile(dir, []byte("gitdir: nowhere\n"), 0o666) },
+			func(dir string) error { return os.Symlink("nowhere", dir) },
+		} {
+			inner := filepath.Join(c.Dir, fmt.Sprint("inner", i))
+			if err := os.MkdirAll(filepath.Join(inner, "sub"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(filepath.Join(inner, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range []string{inner, filepath.Join(inner, "sub")} {
+				if s, err := Open(dir); err == nil {
+					t.Errorf("%s: the repository %s is read", dir, s.GitDir())
+				}
+			}
+		}
+	})
+	t.Run("OpenAt looks at one folder", func(t *testing.T) {
+		c := newClone(t)
+		c.commit("outer")
+		c.Write("sub/x", "")
+		s, err := OpenAt(c.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		wantError(t, second(OpenAt(filepath.Join(c.Dir, "sub"))), ErrNotRepository, "name the directory of a clone")
 	})
 	t.Run("a .git file that leads nowhere", func(t *testing.T) {
 		for _, text := range []string{"gitdir: /absent\n", "gitdir: \n", "x", "", "gitdir: a\nb", "gitdir: \x00"} {

@@ -32,11 +32,35 @@ type Store struct {
 	gone  []*pack              // taken away by git; open for their readers
 }
 
-// Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. Errors: ErrNotRepository;
-// ErrUnsupported for a format that is not read; ErrCorrupt; ErrTooLarge.
-func Open(dir string) (*Store, error) {
+// Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. The first folder that has a
+// .git, or is itself a repository, decides. Errors: ErrNotRepository; ErrUnsupported for a format that is not read;
+// ErrCorrupt; ErrTooLarge.
+func Open(dir string) (*Store, error) { return openFound(dir, find) }
+
+// OpenAt opens the clone at dir as Open does, and never one above it.
+func OpenAt(dir string) (*Store, error) {
+	return openFound(dir, func(dir string) (location, error) {
+		at, err := folderOf(dir)
+		if err != nil {
+			return location{}, err
+		}
+		loc, err := findAt(at)
+		if err == nil && loc.gitDir == "" {
+			err = ErrNotRepository
+		}
+		return loc, err
+	})
+}
+
+// IsRepository reports whether dir itself is a work tree or a repository, readable or not.
+func IsRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil || isGitDir(dir)
+}
+
+func openFound(dir string, find func(dir string) (location, error)) (*Store, error) {
 	s := &Store{}
-	if err := s.open(dir); err != nil {
+	if err := s.open(dir, find); err != nil {
 		_ = s.Close() // the error that matters is the first
 		remedy := ""
 		if errors.Is(err, ErrNotRepository) {
@@ -47,7 +71,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(dir string) (err error) {
+func (s *Store) open(dir string, find func(dir string) (location, error)) (err error) {
 	if s.location, err = find(dir); err != nil {
 		return err
 	}
@@ -100,6 +124,12 @@ func (s *Store) Close() error {
 // Worktree is the root of the work tree, "" for a bare clone. The setting core.worktree is not followed: it is the
 // directory where .git is.
 func (s *Store) Worktree() string { return s.worktree }
+
+// GitDir returns the Git directory: the one of this work tree, if it is linked.
+func (s *Store) GitDir() string { return s.gitDir }
+
+// Folder returns the folder that is itself the repository, "" if a .git led to it.
+func (s *Store) Folder() string { return s.folder }
 
 // ObjectDir is the folder of the clone's own objects; empty where it is not there.
 func (s *Store) ObjectDir() string {

@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // maxRewritten is how many tips before a rewrite are kept.
@@ -38,12 +39,14 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	for _, gits := range []string{".git", "objects"} {
-		if _, err := os.Lstat(filepath.Join(path, gits)); err == nil {
-			return nil, remedy.Errorf(
-				"name another folder, or judge the clone that is there: oap-gate audit --repo DIR",
-				"%q is a clone, and a mirror keeps one of its own in its folder", path)
-		}
+	_, err = os.Lstat(filepath.Join(path, "objects"))
+	if err == nil || gitstore.IsRepository(path) {
+		return nil, remedy.Errorf(
+			"name another folder, or judge the clone that is there: oap-gate audit --repo DIR",
+			"%q is a clone, and a mirror keeps one of its own in its folder", path)
+	}
+	if _, err := registry.Outer(filepath.Join(path, registry.MirrorClone)); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
@@ -74,7 +77,7 @@ func (d *Dir) Close() error { return d.lock.Close() }
 func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
 
 // Clone is the folder of the bare clone.
-func (d *Dir) Clone() string { return d.File("registry.git") }
+func (d *Dir) Clone() string { return d.File(registry.MirrorClone) }
 
 func (d *Dir) packs() string { return filepath.Join(d.Clone(), "objects", "pack") }
 
@@ -142,7 +145,7 @@ func (d *Dir) make(url string) error {
 	config := fmt.Appendf(nil, configuration, url)
 	switch got, err := os.ReadFile(filepath.Join(d.Clone(), "config")); {
 	case err == nil:
-		s, err := gitstore.Open(d.Clone())
+		s, err := gitstore.OpenAt(d.Clone())
 		if err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (d *Dir) source(o Origin, before string, whole bool) (peer.Source, error) {
 
 // haves are commits that the clone has with their history; none where that is not whole, so that all of it is fetched.
 func (d *Dir) haves(ctx context.Context) ([]string, error) {
-	repo, err := registry.Open(d.Clone())
+	repo, err := registry.OpenAt(d.Clone())
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string, now tim
 // look reads a tip in the quarantine and reports whether it leaves the history of the one before. A replica that lags
 // behind the verified tip, and serves nothing else, rewrites nothing.
 func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten bool, err error) {
-	repo, err := registry.Open(d.quarantine())
+	repo, err := registry.OpenAt(d.quarantine())
 	if err != nil {
 		return false, err
 	}

@@ -46,7 +46,7 @@ func (d *Dir) Start(ctx context.Context, c Checkpoint) error {
 		d.State.Verified = ref
 		return nil
 	}
-	repo, err := registry.Open(d.Clone())
+	repo, err := registry.OpenAt(d.Clone())
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -68,13 +66,4 @@ func (c *Clone) Stand(ctx context.Context) (*checks.Standing, error) {
 	}
 	st.Refuse(c.Refused)
 	return st, nil
-}
-
-// OpenMirror returns the clone in a mirror's directory, and whether dir is one. Otherwise the clone is dir itself.
-func OpenMirror(dir string) (clone string, isMirror bool) {
-	clone = filepath.Join(dir, "registry.git")
-	if info, err := os.Stat(clone); err != nil || !info.IsDir() {
-		return dir, false
-	}
-	return clone, true
 }

@@ -1,0 +1,254 @@
+package registry
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// NestedRepository is the code of a repository whose folder is in the work tree of another one. A pull request can
+// bring such a folder, and whoever reads it reads what the pull request says instead of the clone.
+const NestedRepository = "nested-repository"
+
+// MirrorClone is the name of the clone in a mirror's folder.
+const MirrorClone = "registry.git"
+
+// IsMirror reports whether dir is the folder of a mirror: it has a registry.git, and is itself neither a work tree nor
+// a repository.
+func IsMirror(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, MirrorClone))
+	return err == nil && !gitstore.IsRepository(dir)
+}
+
+// Outer returns the root of the work tree in which a folder lies that is itself a repository, empty if it lies in none.
+// The error has the code NestedRepository if the repository of that work tree tracks the folder, or if that cannot be
+// seen. The folder need not exist yet.
+func Outer(folder string) (string, error) {
+	lexical, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := resolve(lexical)
+	if err != nil {
+		return "", err
+	}
+	outer := ""
+	for _, folder := range []string{lexical, resolved} {
+		root, err := workTreeAround(folder)
+		if err != nil {
+			return "", err
+		}
+		if root == "" {
+			continue
+		}
+		if err := untrackedIn(root, folder); err != nil {
+			return "", err
+		}
+		outer = root
+	}
+	return outer, nil
+}
+
+// resolve follows the symbolic links of a path whose last parts need not exist.
+func resolve(path string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return resolved, err
+	}
+	above, err := resolve(filepath.Dir(path))
+	return filepath.Join(above, filepath.Base(path)), err
+}
+
+// workTreeAround returns the nearest folder above another that has a .git; empty if there is none, or if the folder
+// lies in a .git itself.
+func workTreeAround(folder string) (string, error) {
+	for at := folder; filepath.Dir(at) != at; {
+		if filepath.Base(at) == ".git" {
+			return "", nil
+		}
+		at = filepath.Dir(at)
+		_, err := os.Lstat(filepath.Join(at, ".git"))
+		if err == nil {
+			return at, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// untrackedIn checks that the repository of a work tree does not track a folder in it.
+func untrackedIn(root, folder string) error {
+	rel, err := filepath.Rel(root, folder)
+	if err != nil {
+		return err
+	}
+	f := trackedFolder{root: root, parts: strings.Split(filepath.ToSlash(rel), "/")}
+	tracked, err := f.tracked()
+	if err != nil {
+		return remedy.Coded(NestedRepository, "name a clone outside of "+root,
+			"opening repository %q: it is in the work tree of %q, and nobody can see whether that tracks it: %w",
+			folder, root, err)
+	}
+	if tracked {
+		return remedy.Coded(NestedRepository, "name "+root+" itself, or a clone outside of it",
+			"opening repository %q: the repository of %q tracks it; expected a clone that no other repository tracks",
+			folder, root)
+	}
+	return nil
+}
+
+// trackedFolder looks for a folder of a work tree in what its repository tracks.
+type trackedFolder struct {
+	root  string
+	parts []string // of the folder's path from the root
+	store *gitstore.Store
+}
+
+// tracked reports whether the index or the tree of HEAD lists a path of the folder.
+func (f *trackedFolder) tracked() (bool, error) {
+	store, err := gitstore.OpenAt(f.root)
+	if err != nil {
+		return false, err
+	}
+	defer store.Close()
+	f.store = store
+	_, entries, err := readIndex(store.GitDir(), store.IDSize())
+	if err != nil {
+		return false, err
+	}
+	last := ""
+	for i := range entries {
+		path, isFolder := entries[i].folder()
+		head := firstParts(path, len(f.parts))
+		if head == last {
+			continue
+		}
+		found, err := f.entry(head, entries[i].entry.Mode, isFolder, entries[i].entry.ID)
+		if err != nil || found {
+			return found, err
+		}
+		if !isFolder {
+			last = head
+		}
+	}
+	head, err := store.Resolve("HEAD")
+	if errors.Is(err, gitstore.ErrNotFound) { // no commit yet
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	data, err := f.read(head, gitstore.Commit)
+	if err != nil {
+		return false, err
+	}
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	tree, err := gitstore.ParseID(strings.TrimPrefix(string(line), "tree "))
+	if err != nil {
+		return false, err
+	}
+	return f.inTree("", tree)
+}
+
+// firstParts returns a path cut after n parts.
+func firstParts(path string, n int) string {
+	for i := range len(path) {
+		if path[i] == '/' {
+			if n--; n == 0 {
+				return path[:i]
+			}
+		}
+	}
+	return path
+}
+
+// entry reports whether an entry of the index, cut to as many parts as the folder has, lists a path of the folder: the
+// folder, a symbolic link on the way to it, or a folder on the way that a sparse index keeps as one entry.
+func (f *trackedFolder) entry(path string, mode Mode, isFolder bool, id gitstore.ID) (bool, error) {
+	n := strings.Count(path, "/") + 1
+	switch {
+	case !f.is(path, n):
+		return false, nil
+	case n == len(f.parts), mode == ModeSymlink:
+		return true, nil
+	case isFolder:
+		return f.inTree(path, id)
+	}
+	return false, nil
+}
+
+// is reports whether a path is that of the first n parts of the folder, also in another spelling that the file system
+// takes for the same.
+func (f *trackedFolder) is(path string, n int) bool {
+	want := strings.Join(f.parts[:n], "/")
+	if path == want || !strings.EqualFold(norm.NFC.String(path), norm.NFC.String(want)) {
+		return path == want
+	}
+	a, err := os.Lstat(filepath.Join(f.root, filepath.FromSlash(path)))
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(filepath.Join(f.root, filepath.FromSlash(want)))
+	return err == nil && os.SameFile(a, b)
+}
+
+// inTree reports whether a tree, of the folder at a path that leads to the looked for, lists a path of that. The tree
+// may be of any repository: other malformed entries of it do not matter here.
+func (f *trackedFolder) inTree(path string, id gitstore.ID) (bool, error) {
+	data, err := f.read(id, gitstore.Tree)
+	if err != nil {
+		return false, err
+	}
+	n := 1
+	if path != "" {
+		n = strings.Count(path, "/") + 2
+	}
+	for len(data) > 0 {
+		mode, rest, isEntry := bytes.Cut(data, []byte(" "))
+		name, rest, isNamed := bytes.Cut(rest, []byte("\x00"))
+		if !isEntry || !isNamed || len(rest) < id.Size() {
+			return false, fmt.Errorf("reading tree %s: %w", id, gitstore.ErrMalformed)
+		}
+		entry := gitstore.BytesID(rest[:id.Size()])
+		data = rest[id.Size():]
+		at := join(path, string(name))
+		if !f.is(at, n) {
+			continue
+		}
+		m, err := strconv.ParseUint(string(mode), 8, 32)
+		if err != nil {
+			return false, fmt.Errorf("reading tree %s: %w: mode %q", id, gitstore.ErrMalformed, mode)
+		}
+		found := n == len(f.parts) || Mode(m) == ModeSymlink
+		if !found && Mode(m) == ModeTree {
+			found, err = f.inTree(at, entry)
+		}
+		if err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// maxOuterObject caps a commit or a tree of the outer repository in bytes.
+const maxOuterObject = 64 << 20
+
+func (f *trackedFolder) read(id gitstore.ID, want gitstore.Type) ([]byte, error) {
+	got, data, err := f.store.Read(id, maxOuterObject)
+	if err == nil && got != want {
+		err = errWrongType(id, got, want)
+	}
+	return data, err
+}
