@@ -16,25 +16,42 @@ import (
 const maxExpiries = 500
 
 // writePrometheus writes the Prometheus text format, for a collector of text files. Its labels are few
-// whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries.
+// whatever the registry holds: no subject and no URL is among them, and of slugs at most maxExpiries and those that are
+// watched. Each sample has the label registry if the report names one.
 func writePrometheus(b *bufio.Writer, r *Counted, o Options) error {
-	m := metrics{b}
+	m := metrics{b: b, registry: r.Origin, written: map[string]bool{}}
+	m.run(r, o)
+	if o.Attempt != nil {
+		m.attempt(o.Attempt, r)
+		keep := func(name string) bool { return name == lastSuccess || r.Verdict == verdict.Errored }
+		m.carry(o.Attempt.Before, keep)
+	}
+	return nil
+}
+
+const lastSuccess = "oap_gate_last_success_timestamp_seconds"
+
+// run writes what a run found. Of a mirror's run that came to no verdict it writes only that.
+func (m metrics) run(r *Counted, o Options) {
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
 		m.sample("oap_gate_verdict", truth(r.Verdict == v), "verdict", string(v))
 	}
 	m.family("oap_gate_complete", "Whether the last run was full and live: no check left out, nothing replaced.")
 	m.sample("oap_gate_complete", truth(isComplete(r.Report)))
+	if o.Attempt != nil && r.Verdict == verdict.Errored {
+		return
+	}
 	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
 	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
 	if r.Verdict == verdict.Passed {
 		// Without a pass there is none, rather than a zero: what the time series holds of earlier runs stands.
-		m.family("oap_gate_last_success_timestamp_seconds", "Time as of which the last run judged, where it passed.")
-		m.sample("oap_gate_last_success_timestamp_seconds", int(r.EvaluatedAt.Unix()))
+		m.family(lastSuccess, "Time as of which the last run that passed judged.")
+		m.sample(lastSuccess, int(r.EvaluatedAt.Unix()))
 	}
 	if r.Installation != nil { // it has no record and no document
 		m.results(r, o.Rules)
-		return nil
+		return
 	}
 	m.family("oap_gate_records", "Records that the last run examined.")
 	m.sample("oap_gate_records", r.Counts.Records)
@@ -45,30 +62,48 @@ func writePrometheus(b *bufio.Writer, r *Counted, o Options) error {
 	}
 	m.documents(r.Report)
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
-		m.listings(r.Report)
+		var watched []string
+		if o.Attempt != nil {
+			watched = o.Attempt.Watch
+		}
+		m.listings(r.Report, watched)
 	}
 	if r.History != nil {
 		m.history(r.History)
 	}
-	return nil
 }
 
-type metrics struct{ b *bufio.Writer }
+type metrics struct {
+	b        *bufio.Writer
+	registry string          // empty: no label
+	written  map[string]bool // names of families
+}
 
-func (m metrics) family(name, help string) {
-	fmt.Fprintf(m.b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
+func (m metrics) family(name, help string) { m.head(name, "gauge", help) }
+
+func (m metrics) head(name, kind, help string) {
+	m.written[name] = true
+	fmt.Fprintf(m.b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind)
 }
 
 // sample writes one value; labels alternate names and values.
 func (m metrics) sample(name string, value int, labels ...string) {
+	m.b.WriteString(m.series(name, labels...) + " " + strconv.Itoa(value) + "\n")
+}
+
+// series returns a name with its labels.
+func (m metrics) series(name string, labels ...string) string {
 	var pairs []string
+	if m.registry != "" {
+		labels = append([]string{"registry", m.registry}, labels...)
+	}
 	for i := 0; i+1 < len(labels); i += 2 {
 		pairs = append(pairs, fmt.Sprintf(`%s="%s"`, labels[i], label.Replace(line(labels[i+1]))))
 	}
-	if pairs != nil {
-		name += "{" + strings.Join(pairs, ",") + "}"
+	if pairs == nil {
+		return name
 	}
-	m.b.WriteString(name + " " + strconv.Itoa(value) + "\n")
+	return name + "{" + strings.Join(pairs, ",") + "}"
 }
 
 var label = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
@@ -93,14 +128,16 @@ func (m metrics) documents(r *verdict.Report) {
 	}
 }
 
-func (m metrics) listings(r *verdict.Report) {
+func (m metrics) listings(r *verdict.Report, watched []string) {
 	n := map[string]int{}
-	var current []*verdict.Listing
+	var current, others []*verdict.Listing
 	for i := range r.Listings {
 		l := &r.Listings[i]
 		n[l.Status]++
 		if l.ExpiresAt != nil && l.Status != verdict.StatusExpired && l.Status != verdict.StatusRevoked {
 			current = append(current, l)
+		} else if l.ExpiresAt != nil && slices.Contains(watched, l.Slug) {
+			others = append(others, l)
 		}
 	}
 	m.family("oap_gate_listings", "Listings at the head by status.")
@@ -112,19 +149,32 @@ func (m metrics) listings(r *verdict.Report) {
 	slices.SortFunc(current, func(a, b *verdict.Listing) int {
 		return cmp.Or(a.ExpiresAt.Compare(*b.ExpiresAt), strings.Compare(a.Slug, b.Slug))
 	})
+	seen := map[string]bool{}
+	var first []*verdict.Listing
+	for i, l := range current {
+		watches := slices.Contains(watched, l.Slug)
+		if slug := line(l.Slug); !seen[slug] && (i < maxExpiries || watches) {
+			seen[slug] = true
+			first = append(first, l)
+		}
+	}
 	m.family("oap_gate_listing_seconds_to_expiry",
 		fmt.Sprintf("Seconds that a listing neither expired nor revoked had left as of the last run, for the %d that "+
 			"end first.", maxExpiries))
-	seen := map[string]bool{}
-	for _, l := range current {
-		if len(seen) == maxExpiries {
-			break
-		}
+	for _, l := range first {
+		m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug", l.Slug)
+	}
+	m.family("oap_gate_listing_expiry_timestamp_seconds",
+		fmt.Sprintf("Time at which a listing expires, for the %d that end first, and for watched listings also after "+
+			"that.", maxExpiries))
+	for _, l := range others {
 		if slug := line(l.Slug); !seen[slug] {
 			seen[slug] = true
-			m.sample("oap_gate_listing_seconds_to_expiry", int(l.ExpiresAt.Sub(r.EvaluatedAt)/time.Second), "slug",
-				l.Slug)
+			first = append(first, l)
 		}
+	}
+	for _, l := range first {
+		m.sample("oap_gate_listing_expiry_timestamp_seconds", int(l.ExpiresAt.Unix()), "slug", l.Slug)
 	}
 }
 

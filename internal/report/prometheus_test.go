@@ -34,7 +34,11 @@ func exposition(text string) (map[string]int, error) {
 			family, typed = fields[2], false
 			done = append(done, family)
 		case fields[0] == "#":
-			if typed || row != "# TYPE "+family+" gauge" {
+			kind := "gauge"
+			if strings.HasSuffix(family, "_total") {
+				kind = "counter"
+			}
+			if typed || row != "# TYPE "+family+" "+kind {
 				return nil, fmt.Errorf("comment %q", row)
 			}
 			typed = true
@@ -60,10 +64,11 @@ func sampled(row string) (string, int, error) {
 	if end < 0 {
 		return "", 0, fmt.Errorf("row %q", row)
 	}
-	value, err := strconv.Atoi(row[end+1:])
+	number, err := strconv.ParseFloat(row[end+1:], 64)
 	if err != nil {
 		return "", 0, err
 	}
+	value := int(number)
 	name, rest, labelled := strings.Cut(row[:end], "{")
 	if !metricName.MatchString(name) {
 		return "", 0, fmt.Errorf("name %q", name)
@@ -98,25 +103,34 @@ func TestPrometheusFormat(t *testing.T) {
 }
 
 func TestPrometheusOfAnAudit(t *testing.T) {
-	series, err := exposition(written(t, "prometheus", audited(), Options{}))
+	series := map[string]int{}
+	all, err := exposition(written(t, "prometheus", audited(), Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
+	own := fmt.Sprintf("registry=%q", audited().Origin)
+	for name, value := range all {
+		if !strings.Contains(name, "{"+own) {
+			t.Errorf("%s has no label %s", name, own)
+		}
+		series[strings.NewReplacer("{"+own+",", "{", "{"+own+"}", "").Replace(name)] = value
+	}
 	for name, want := range map[string]int{
-		`oap_gate_verdict{verdict="fail"}`:                    1,
-		`oap_gate_verdict{verdict="pass"}`:                    0,
-		`oap_gate_listings{status="valid"}`:                   4,
-		`oap_gate_listings{status="revoked"}`:                 1,
-		`oap_gate_listings{status="expired"}`:                 1,
-		`oap_gate_listing_seconds_to_expiry{slug="acme"}`:     60 * 86400,
-		`oap_gate_listing_seconds_to_expiry{slug="hasty"}`:    90 * 60,
-		`oap_gate_commits`:                                    12,
-		`oap_gate_commits_judged`:                             5,
-		`oap_gate_head_timestamp_seconds`:                     int(noon.Unix()) - 3600,
-		`oap_gate_commit_signatures{signature="unknown key"}`: 1,
-		`oap_gate_peers{state="split"}`:                       1,
-		`oap_gate_peers{state="ahead"}`:                       0,
-		`oap_gate_evaluated_timestamp_seconds`:                int(noon.Unix()),
+		`oap_gate_verdict{verdict="fail"}`:                        1,
+		`oap_gate_verdict{verdict="pass"}`:                        0,
+		`oap_gate_listings{status="valid"}`:                       4,
+		`oap_gate_listings{status="revoked"}`:                     1,
+		`oap_gate_listings{status="expired"}`:                     1,
+		`oap_gate_listing_seconds_to_expiry{slug="acme"}`:         60 * 86400,
+		`oap_gate_listing_seconds_to_expiry{slug="hasty"}`:        90 * 60,
+		`oap_gate_listing_expiry_timestamp_seconds{slug="hasty"}`: int(noon.Unix()) + 90*60,
+		`oap_gate_commits`:                                        12,
+		`oap_gate_commits_judged`:                                 5,
+		`oap_gate_head_timestamp_seconds`:                         int(noon.Unix()) - 3600,
+		`oap_gate_commit_signatures{signature="unknown key"}`:     1,
+		`oap_gate_peers{state="split"}`:                           1,
+		`oap_gate_peers{state="ahead"}`:                           0,
+		`oap_gate_evaluated_timestamp_seconds`:                    int(noon.Unix()),
 	} {
 		if got, ok := series[name]; !ok || got != want {
 			t.Errorf("%s is %d (there: %v), want %d", name, got, ok, want)

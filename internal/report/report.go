@@ -33,6 +33,8 @@ type Options struct {
 	SummaryOnly bool
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
+	// Attempt is what the prometheus format says of a mirror's run, besides the report; nil: the run is not a mirror's.
+	Attempt *Attempt
 }
 
 var writers = []struct {
