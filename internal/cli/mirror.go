@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
@@ -33,6 +34,7 @@ type mirrorOptions struct {
 	listen           string
 	serveGit         bool
 	allPeers         bool // --peers-needed is not given
+	watch            []string
 	every            time.Duration
 	maxDisk          int64 // GiB
 }
@@ -77,6 +79,8 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		"git's dumb HTTP protocol")
 	f.IntVar(&o.peersNeeded, "peers-needed", 0, "peers that must hold the verified tip before the branch moves "+
 		"(default: all that --peer names)")
+	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` of a listing whose expiry stays in the metrics, also after its "+
+		"end (repeatable)")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c
@@ -100,7 +104,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	case o.every > 0 && o.every < time.Second:
 		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
 	}
-	if err := o.checkPeers(); err != nil {
+	if err := inOrder(o.checkPeers, o.checkWatch); err != nil {
 		return o.failed(sys, err)
 	}
 	dir, err := mirror.OpenDir(o.dir, o.url, o.branch)
@@ -109,17 +113,17 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
-	o.archive, o.cache = dir.File("archive"), dir.File("cache")
+	o.archive, o.cache, o.ownArchive = dir.File("archive"), dir.File("cache"), true
 	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
 	if err := o.check(); err != nil {
 		return o.failed(sys, err)
 	}
 	if o.every == 0 {
-		rep, err := o.once(ctx, sys, dir)
-		if err != nil {
-			return o.unverified(sys, err)
+		run := o.measured(ctx, sys, dir)
+		if run.err != nil {
+			return o.unverified(sys, run.err)
 		}
-		return o.verdict(sys, rep)
+		return o.verdict(sys, run.rep.Report)
 	}
 	return o.goOn(ctx, sys, dir)
 }
@@ -147,6 +151,16 @@ func (o *mirrorOptions) checkPeers() error {
 	return nil
 }
 
+// checkWatch checks the slugs of --watch.
+func (o *mirrorOptions) checkWatch() error {
+	for _, slug := range o.watch {
+		if _, err := listing.Path(slug); err != nil {
+			return usagef("give the file name of a listing without .json", "--watch %q is not a slug", slug)
+		}
+	}
+	return nil
+}
+
 // goOn runs again and again, one line a run.
 func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error {
 	site, served, err := o.serve(ctx, sys, dir)
@@ -154,24 +168,19 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		return err
 	}
 	for {
-		begun := time.Now()
-		rep, err := o.once(ctx, sys, dir)
-		line := ""
-		if err != nil {
-			message, _ := describe(err)
-			line = plain.Line(message)
-		} else {
-			line = fmt.Sprintf("%s %s", rep.Verdict, rep.Head)
-			err = errors.Join(o.write(sys, report.Count(rep)), rep.Results.Close())
-		}
-		fault := ""
-		if rep == nil {
-			fault = line
+		begun := o.now()
+		run := o.measured(ctx, sys, dir)
+		line := run.String()
+		fault := line
+		if run.rep != nil {
+			fault = ""
 		}
 		site.Ended(fault)
-		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.UTC().Format(time.RFC3339), line)
-		if err != nil && rep != nil {
-			complain(sys, err)
+		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.Format(time.RFC3339), line)
+		if run.rep != nil {
+			if err := errors.Join(o.write(sys, run.rep), run.rep.Results.Close()); err != nil {
+				complain(sys, err)
+			}
 		}
 		tenth := o.every / 10
 		wait := time.NewTimer(o.every - tenth/2 + rand.N(tenth+1))
@@ -292,8 +301,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) error {
 	opts := o.reportOptions(sys)
 	opts.Color = false
-	files := []reportFile{{"json", dir.File("report.json")}, {"html", dir.File("report.html")},
-		{"prometheus", dir.File("metrics.prom")}}
+	files := []reportFile{{"json", dir.File("report.json")}, {"html", dir.File("report.html")}}
 	for i, err := range writeFiles(files, report.Count(rep), opts) {
 		if err != nil {
 			return mirror.Local(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err))

@@ -252,6 +252,9 @@ func TestMirrorRefuses(t *testing.T) {
 	fails(2, "no such branch", "mirror", at, t.TempDir(), "--branch", "trunk")
 	fails(2, "want a folder or https", "mirror", "http://registry.example/r", m.dir)
 	fails(2, "takes a URL and a folder", "mirror", at)
+	for _, slug := range []string{"", "A", "a/b", "../a", "a.json"} {
+		fails(2, fmt.Sprintf("--watch %q is not a slug", slug), "mirror", at, m.dir, "--watch", slug)
+	}
 	fails(2, "--serve-git requires --listen", "mirror", at, m.dir, "--every", "1h", "--serve-git")
 	fails(2, "--at with --every", "mirror", at, m.dir, "--at", "2026-05-04T12:00:00Z", "--every", "1h")
 	for _, flag := range ofFolder {

@@ -64,6 +64,7 @@ type networkFlags struct {
 	retryWait       time.Duration
 	jobs            int
 	archive, cache  string
+	ownArchive      bool // the archive is a mirror's own, and not named by a flag
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
@@ -161,7 +162,9 @@ func (n *networkFlags) assumed() []string {
 			}
 		}
 	}
-	add("--archive", n.archive)
+	if !n.ownArchive {
+		add("--archive", n.archive)
+	}
 	add("--at", n.at)
 	add("--ca-cert", n.caCert)
 	add("--connect-to", n.connectTo...)

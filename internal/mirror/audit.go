@@ -25,6 +25,7 @@ import (
 type AuditConfig struct {
 	gate.Config
 	Archive       bool                // a pinned document whose origin is gone is looked up by its hash
+	OwnArchive    bool                // the archive is a mirror's own: the report assumes it only if it was used
 	Strict        bool                // expired and revoked listings are failures
 	Verified      string              // tip that an earlier audit verified; empty: the history is judged from its root
 	VerifiedSize  int                 // how many first-parent commits there are up to Verified, itself included
@@ -77,12 +78,20 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	gate.Observed(rep, src)
+	if cfg.OwnArchive && slices.ContainsFunc(rep.Evidence, isArchived) {
+		rep.Assumed = slices.Insert(rep.Assumed, 0, "--archive") // before the others, which are sorted
+	}
 	gate.NameCommits(rep, repo)
 	gate.NoteInterrupted(ctx, rep)
 	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, verdict.Interrupted) { // of a replay, too
 		rep.Verdict = verdict.Inconclusive
 	}
 	return rep, nil
+}
+
+// isArchived reports whether a document came from the archive.
+func isArchived(e verdict.Evidence) bool {
+	return strings.HasPrefix(e.URL, string(evidence.Archive)+":") && e.State == evidence.Obtained.String()
 }
 
 // maxTexts is how many bytes of records are kept between the history and the head: some 100,000 listings.

@@ -257,8 +257,8 @@ func (d *Dir) keepRewritten(id string) error {
 	return d.setRef("refs/rewritten/"+id, id)
 }
 
-// size is what the files of the mirror hold.
-func (d *Dir) size() (total int64, err error) {
+// Size returns the bytes of the files of the mirror.
+func (d *Dir) Size() (total int64, err error) {
 	err = filepath.WalkDir(d.Path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err

@@ -91,7 +91,7 @@ func (d *Dir) source(o Origin, before string, whole bool) (peer.Source, error) {
 	if s.Transport, err = evidence.NewTransport(o.Live, u); err != nil {
 		return s, err
 	}
-	size, err := d.size()
+	size, err := d.Size()
 	if err != nil {
 		return s, err
 	}

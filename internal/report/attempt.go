@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // An Attempt is what the metrics of a mirror say of one run, whatever its end.
@@ -119,4 +121,34 @@ func (m metrics) carry(before []byte, keep func(name string) bool) {
 			head = ""
 		}
 	}
+}
+
+// ErrorCodes returns the codes of the findings that are errors, each once, sorted.
+func (r *Counted) ErrorCodes() []string {
+	codes := map[string]bool{}
+	if r.severities[verdict.Error] > 0 {
+		for f := range r.findings() {
+			if f.Severity == verdict.Error {
+				codes[f.Code] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
+
+// Decided returns CHECK/CODE of the first finding because of which the run does not pass, empty if it passes.
+func (r *Counted) Decided() string {
+	severity := verdict.Error
+	switch r.Verdict {
+	case verdict.Passed:
+		return ""
+	case verdict.Inconclusive:
+		severity = verdict.Doubt
+	}
+	for f := range r.findings() {
+		if f.Severity == severity {
+			return f.check + "/" + f.Code
+		}
+	}
+	return ""
 }
