@@ -89,7 +89,10 @@ func (o *mirrorOptions) measure(ctx context.Context, sys IO, dir *mirror.Dir, ru
 	}
 	opts := o.reportOptions(sys)
 	opts.Attempt = a
-	return withFix(counted.WriteFile(path, "prometheus", opts), writable)
+	if err := counted.WriteFile(path, "prometheus", opts); err != nil {
+		return mirror.Local(fmt.Errorf("writing metrics.prom: %w", err))
+	}
+	return nil
 }
 
 // verified returns the number of first-parent commits of the verified tip and its committer date; 0 while none is

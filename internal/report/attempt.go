@@ -83,8 +83,9 @@ func (m metrics) countsOf(before []byte) map[string]int {
 	counts := map[string]int{}
 	prefix := strings.TrimSuffix(m.series(errorsTotal, "code", ""), `""}`)
 	for row := range strings.Lines(string(before)) {
-		if at := errorsRow.FindStringSubmatch(strings.TrimSuffix(row, "\n")); at != nil && strings.HasPrefix(row, prefix) {
-			counts[at[1]], _ = strconv.Atoi(at[2])
+		at := errorsRow.FindStringSubmatch(strings.TrimSuffix(row, "\n"))
+		if at != nil && strings.HasPrefix(row, prefix) {
+			counts[at[1]], _ = strconv.Atoi(at[2]) // digits, and few
 		}
 	}
 	return counts

@@ -77,8 +77,8 @@ func TestAttempts(t *testing.T) {
 	// A run that comes to no verdict keeps what the one before found, and says that there is none.
 	down := &verdict.Report{Version: 1, Mode: "audit", Origin: origin, Verdict: verdict.Errored,
 		EvaluatedAt: noon.Add(time.Hour), Tool: pass.Tool}
-	a = Attempt{At: noon.Add(time.Hour), ExitStatus: 3, Codes: []string{"origin-unavailable"}, Fresh: noon, Verified: 12,
-		VerifiedTime: noon.Add(-time.Hour), Disk: 4096, Rewrites: 1, Repaired: 2, Before: []byte(text)}
+	a = Attempt{At: noon.Add(time.Hour), ExitStatus: 3, Codes: []string{"origin-unavailable"}, Fresh: noon,
+		Verified: 12, VerifiedTime: noon.Add(-time.Hour), Disk: 4096, Rewrites: 1, Repaired: 2, Before: []byte(text)}
 	text, series = attempted(t, down, a)
 	has(series, `oap_gate_verdict{*,verdict="error"}`, 1)
 	has(series, `oap_gate_verdict{*,verdict="pass"}`, 0)
