@@ -54,6 +54,10 @@ var receiptClaims = &Check{
 		{"revenue-source", "the level needs revenue.source in the Receipt", "attest with revenue.source"},
 		{"non-commercial", "the level goes with non_commercial: true, which is not set", "set non_commercial to true"},
 		{"placeholder", "the Receipt holds a placeholder where a signature must be", "sign it with a real key"},
+		{SuiteNotTrusted, "the Receipt is of another suite, or of a version that is not trusted",
+			"attest with a trusted version of the suite; verify trusts the versions that --trusted-suites names"},
+		{TargetDiffers, "the suite ran against a host that is not shown to be the implementation's",
+			"attest against the deployment that is engaged"},
 		levelNotHighest,
 	}, receipt.Codes, strict.Codes),
 }
@@ -80,6 +84,8 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 			WithFix("list the Receipt that was issued for %s", l.ToolDID)
 	}
 	signedName(&out, s, r)
+	out.Move(s, at, ReceiptSuite(r, TrustedSuites, verdict.Warning))
+	out.Move(s, at, ReceiptTarget(r, l.ManifestURI))
 	claimedLevel(&out, s, r)
 	results := ReceiptResults(r)
 	out.Move(s, at, results)

@@ -75,6 +75,32 @@ pr: [{reissue: nova, set: {/name: Supernova}}]
 pr: [{reissue: nova, set: {/name: Supernova}}]
 `,
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`},
+		// another suite, and a version that nobody trusts, as verify says it
+		{Name: "suite 2", World: `pr: [{listing: nova, receipt: {set: {/suite/version: "2.0.0"}}}]`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`,
+			Says: []string{`suite.version is "2.0.0", trusted are 1.x`}},
+		{Name: "own suite", World: `pr: [{listing: nova, receipt: {set: {/suite/name: my-suite}}}]`,
+			Want: `
+implementations/nova.json:7:3: error: receipt-claims: receipt-schema
+implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`,
+			Says: []string{`suite.name is "my-suite", "oap-conformance-test-suite" is needed`}},
+		{Name: "suite 1.3", World: `pr: [{listing: nova, receipt: {set: {/suite/version: "1.3.0"}}}]`, Want: `pass`},
+		// a suite that ran elsewhere: on the tester's machine, in another domain; on another host of the domain it is
+		// the owner's
+		{Name: "localhost", World: `pr: [{listing: nova, receipt: {set: {/target/uri: "http://localhost:3000"}}}]`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: target-differs`,
+			Says: []string{`the suite ran against "http://localhost:3000", which is outside the domain of did:web:nova.example`}},
+		{Name: "elsewhere", World: `pr: [{listing: nova, receipt: {set: {/target/uri: "https://nova.example.evil.example/"}}}]`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: target-differs`},
+		{Name: "staging",
+			World: `pr: [{listing: nova, receipt: {set: {/target/uri: "https://staging.nova.example:8443/v1"}}}]`,
+			Want:  `pass`},
+		{Name: "on the Manifest's host",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://api.other.example/m.json"}, receipt: {set: {/target/uri: "https://api.other.example/v1"}}}
+web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://api.other.example/m.json"}]
+`,
+			Want: `pass`},
 		// a level that the Receipt does not claim; spelled otherwise; below the one claimed
 		{Name: "level", World: `pr: [{listing: nova, set: {/conformance_level: L2}}]`,
 			Want: `implementations/nova.json:6:3: error: receipt-claims: level-not-claimed`,

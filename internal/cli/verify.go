@@ -51,7 +51,7 @@ func (o *verifyOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.rev, "rev", "", "the clone's commit (default: the remote's main, never a checked-out branch)")
 	f.StringVar(&o.level, "level", "", "the exit status is about this one level, in that spelling")
 	f.StringVar(&o.suites, "trusted-suites", "",
-		"versions of the suite and N.x, joined by commas (default "+verify.TrustedSuites.String()+")")
+		"versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
 	durationVar(f, &o.maxAge, "max-age", "0",
 		"maximum age of the clone, at least 1s; an older one decides nothing (default: a warning from 14 days on)")
 	f.Lookup("max-age").DefValue = ""
@@ -400,7 +400,7 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 	v.cfg.Level, v.cfg.Without, v.cfg.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
 	v.cfg.MaxAge = time.Duration(flags.MaxAge) * time.Second
 	if flags.Suites != "" {
-		if v.cfg.Suites, err = verify.ParseSuites(flags.Suites); err != nil {
+		if v.cfg.Suites, err = checks.ParseSuites(flags.Suites); err != nil {
 			return usagef("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v", err)
 		}
 	}

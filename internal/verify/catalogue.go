@@ -48,12 +48,10 @@ var catalogue = []step{
 	}},
 	{judge: judgeSuite, Rule: verdict.Rule{
 		ID: "suite-trust", Title: "the Receipt is of a version of the conformance suite that the caller trusts",
-		Cite: section6,
-		Why:  "another suite may ask for less",
-		Fix:  "attest with a trusted version of the suite, or name the version with --trusted-suites",
-		Codes: []strict.Code{{"suite-not-trusted",
-			"the Receipt is of another suite, or of a version that the caller does not trust",
-			"attest with a trusted version of the suite, or name the version with --trusted-suites"}},
+		Cite:  section6,
+		Why:   "another suite may ask for less",
+		Fix:   "attest with a trusted version of the suite, or name the version with --trusted-suites",
+		Codes: codesOf("receipt-claims", checks.SuiteNotTrusted),
 	}},
 	{judge: judgeValidity, Rule: verdict.Rule{
 		ID: "validity", Title: "the Receipt is in date", Cite: "RFC 0019 sections 6 and 7.2",
@@ -74,12 +72,11 @@ var catalogue = []step{
 		Fix: "publish the Receipt that was issued for the Manifest's tool.did, " +
 			"and attest against the address that is engaged",
 		Codes: slices.Concat([]strict.Code{
-			{"target-differs", "the suite ran against a host that is not shown to be the implementation's",
-				"attest against the deployment that is engaged"},
 			{"target-folder", "the target is the root of a host, the Receipt is of a directory or port below it; or the " +
 				"target is below a root whose owner confirms it",
 				"verify the implementation by its DID, or at the root of its host"},
-		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers), codesOf("manifest-did", "manifest-host")),
+		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers, checks.TargetDiffers),
+			codesOf("manifest-did", "manifest-host")),
 	}},
 	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +

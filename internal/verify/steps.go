@@ -193,19 +193,9 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	r, trusted := w.receipt(), w.cfg.Suites
 	if trusted == nil {
-		trusted = TrustedSuites
+		trusted = checks.TrustedSuites
 	}
-	if r.SuiteName != SuiteName {
-		out.Errorf(receiptDocument, "/suite/name", "suite-not-trusted", "suite.name is %.100q, %q is needed",
-			r.SuiteName,
-			SuiteName).
-			WithFix("attest with the conformance suite of the specification")
-	}
-	if !trusted.trust(r.SuiteVersion) {
-		out.Errorf(receiptDocument, "/suite/version", "suite-not-trusted", "suite.version is %.100q, trusted are %s",
-			r.SuiteVersion, trusted).
-			WithFix("attest with a trusted version, or name this one with --trusted-suites")
-	}
+	add(&out, checks.ReceiptSuite(r, trusted, verdict.Error))
 	if len(out.Findings) == 0 {
 		out.Verified = "version " + plain.Cut(r.SuiteVersion, 100)
 	}
@@ -273,12 +263,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	} else if err := w.hosted(&out); err != nil {
 		return out, err
 	}
-	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" && !checks.InDomain(r.TargetURI,
-		r.ImplementationDID) && (asked == "" || !hosts) {
-		out.Warnf(receiptDocument, "/target/uri", "target-differs",
-			"the suite ran against %.200q, which is outside the domain of %.200s", r.TargetURI, r.ImplementationDID).
-			WithFix("attest against the deployment that is engaged")
-	}
+	add(&out, checks.ReceiptTarget(r, asked))
 	switch {
 	case out.Has(verdict.Error):
 	case unreadable != nil:

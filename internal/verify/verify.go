@@ -26,8 +26,8 @@ type Config struct {
 	Clone    *Clone // nil: none
 	Without  bool   // the caller said that revocations need not be known
 	MaxAge   time.Duration
-	Suites   Suites      // nil: TrustedSuites
-	Level    level.Level // the one level that is asked for; empty: all that are claimed
+	Suites   checks.Suites // nil: checks.TrustedSuites
+	Level    level.Level   // the one level that is asked for; empty: all that are claimed
 	Assumed  []string
 	Memo     *memo.Memo
 	Standing *checks.Standing // of the clone; nil without one
