@@ -273,6 +273,9 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 	if err := dir.Start(ctx, o.namedCheckpoint(keys, taken)); err != nil {
 		return nil, err
 	}
+	if o.room, err = dir.Room(ctx, o.maxDisk<<30/2); err != nil {
+		return nil, err
+	}
 	o.told = func() []verdict.Finding { return dir.Warnings }
 	moves := false
 	o.before = func(rep *verdict.Report, holds bool) error {

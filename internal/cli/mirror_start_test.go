@@ -3,11 +3,15 @@ package cli
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -247,6 +251,30 @@ func unwritable(t *testing.T, dir string) {
 	}
 }
 
+// TestMirrorKilledInRewrite kills mirrors within a rewrite that was accepted: the next run completes it.
+func TestMirrorKilledInRewrite(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	file := filepath.Join(t.TempDir(), "accepted")
+	for i := range 6 {
+		m.git(m.work, "reset", "-q", "--hard", first)
+		taken := m.push("README.md", strings.Repeat("# another way\n", i+1))
+		line := taken + " consistency/history-rewritten the maintainers said so\n"
+		if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("oap-gate", m.args("--accepted", file)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(100+i*67)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // killed, or not
+		timer.Stop()
+		m.run(0, taken, "--accepted", file)
+	}
+}
+
 // TestMirrorReportUnwritable refuses a record in a run whose report cannot be written: no reader takes it for valid.
 func TestMirrorReportUnwritable(t *testing.T) {
 	m := newMirrored(t)
@@ -266,16 +294,24 @@ func TestMirrorReportUnwritable(t *testing.T) {
 	}
 }
 
-// TestMirrorFrozen has a branch that cannot be written for three runs, while the origin goes on: readers are told, and
-// the mirror is as old as its branch.
+// TestMirrorFrozen has a branch that cannot be written for three runs, while the origin goes on and revokes: readers
+// are told, and the mirror is as old as its branch.
 func TestMirrorFrozen(t *testing.T) {
-	m := newMirrored(t)
+	m := mirroredOf(t,
+		"base: [{listing: eve}, {commit: List}, {listing: fay}, {commit: List another}, {revoke: eve}]\n")
+	revoked := m.git(m.work, "rev-parse", "HEAD")
+	m.git(m.work, "reset", "-q", "--hard", "HEAD~1")
+	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
 	heads := m.file("registry.git/refs/heads")
 	unwritable(t, heads)
 	for i, day := range []string{"02", "03", "04"} {
 		m.push("README.md", strings.Repeat("# on\n", i+1))
+		if i == 1 {
+			m.git(m.work, "cherry-pick", revoked)
+			m.git(m.work, "push", "-q", "origin", "HEAD:main")
+		}
 		m.ends(2, "[local-write]", first, "--at", "2026-06-"+day+"T12:00:00Z")
 	}
 	verify := func(maxAge string) (int, string) {
@@ -293,8 +329,56 @@ func TestMirrorFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.run(0, m.git(m.work, "rev-parse", "HEAD"), "--at", "2026-06-04T12:00:00Z")
-	if code, out := verify("1d"); code != 0 || strings.Contains(out, "mirror-frozen") {
+	if code, out := verify("1d"); code != 1 || strings.Contains(out, "mirror-frozen") || // revoked, as it now shows
+		!strings.Contains(out, "[revoked]") {
 		t.Errorf("exit status %d: %s", code, out)
+	}
+}
+
+// TestMirrorArchiveFull has an archive at its bound: what no listing pins makes room, oldest first, and where there is
+// none, documents are not stored. New commits arrive in any case.
+func TestMirrorArchiveFull(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first, "--max-disk", "1")
+	sparse := func(sum string, size int64, age time.Duration) string {
+		t.Helper()
+		path := m.file("archive/" + sum[:2] + "/" + sum)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
+	old := sparse(strings.Repeat("a", 64), 400<<20, 2*time.Hour)
+	newer := sparse(strings.Repeat("b", 64), 100<<20, time.Hour)
+	second := m.push("README.md", "# on\n")
+	m.run(0, second, "--max-disk", "1")
+	if there(old) || !there(newer) {
+		t.Errorf("the old one is there: %t, the newer one: %t", there(old), there(newer))
+	}
+	// One that a listing pins stays; nothing else is stored, and the branch goes on.
+	receipt := "https://eve.example/oap-conformance-receipt.json"
+	pinned := sparse(fmt.Sprintf("%x", sha256.Sum256(m.world.Web.Body(receipt))), 700<<20, 3*time.Hour)
+	m.world.Web.Page("https://fay.example/oap-conformance-receipt.json", []byte(`{"another": "text"}`))
+	third := m.push("README.md", "# further\n")
+	m.run(1, third, "--max-disk", "1")
+	if !there(pinned) || there(newer) {
+		t.Errorf("the pinned one is there: %t, the other one: %t", there(pinned), there(newer))
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(`{"another": "text"}`)))
+	if there(m.file("archive/" + sum[:2] + "/" + sum)) {
+		t.Error("a document was stored beyond the bound")
 	}
 }
 

@@ -38,13 +38,19 @@ type mirrored struct {
 
 func newMirrored(t *testing.T) *mirrored {
 	t.Helper()
+	return mirroredOf(t, twoSteps)
+}
+
+// mirroredOf is newMirrored of a registry that is given; the origin serves its base.
+func mirroredOf(t *testing.T, registry string) *mirrored {
+	t.Helper()
 	root := t.TempDir()
 	server, err := ghtest.ServeGit(root)
 	if err != nil {
 		t.Skip("NOT TESTED: ", err)
 	}
 	t.Cleanup(server.Close)
-	m := &mirrored{t: t, world: build(t, twoSteps), server: server, origin: filepath.Join(root, "origin.git"),
+	m := &mirrored{t: t, world: build(t, registry), server: server, origin: filepath.Join(root, "origin.git"),
 		work: filepath.Join(root, "work"), dir: filepath.Join(t.TempDir(), "mirror")}
 	m.git(root, "clone", "-q", "--bare", m.world.Repo.Dir, m.origin)
 	m.git(root, "clone", "-q", m.origin, m.work)
@@ -156,6 +162,7 @@ func TestMirror(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	matches(t, "mirror-state", read(t, filepath.Join(m.dir, "state.json")))
 	m.run(0, first)
 	second := m.push("README.md", "# changed\n")
 	m.run(0, second)

@@ -64,7 +64,8 @@ type networkFlags struct {
 	retryWait       time.Duration
 	jobs            int
 	archive, cache  string
-	ownArchive      bool // the archive is a mirror's own, and not named by a flag
+	ownArchive      bool           // the archive is a mirror's own, and not named by a flag
+	room            *evidence.Room // of archive and cache; nil: without bound
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
@@ -223,7 +224,7 @@ func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, err
 // liveOptions say how the world is asked.
 func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.LiveOptions, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
-		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive,
+		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive, Room: n.room,
 		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal,
 		UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range n.connectTo {

@@ -12,6 +12,27 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// matches checks a text against a schema that the program prints.
+func matches(t *testing.T, name string, text []byte) {
+	t.Helper()
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaText(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("mem:schema", schema); err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.MustCompile("mem:schema").Validate(value); err != nil {
+		t.Errorf("%s: %v\n%s", name, err, text)
+	}
+}
+
 // What is written validates against the schema that is printed for it.
 func TestPrintedSchemas(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n")

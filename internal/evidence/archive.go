@@ -16,6 +16,7 @@ import (
 // its pin once its origin is gone. What it holds is believed for its hash alone, so it may come from anybody.
 type archive struct {
 	dir   string // empty: nothing is kept or found
+	room  *Room
 	files atomicfile.Unsynced
 	below layer
 }
@@ -34,14 +35,14 @@ func (a *archive) Observe(ctx context.Context, r Request) Observation {
 	return o
 }
 
-func openArchive(dir string, below layer) (*archive, error) {
+func openArchive(dir string, room *Room, below layer) (*archive, error) {
 	if dir == "" {
 		return &archive{below: below}, nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making archive: %w", err)
 	}
-	return &archive{dir: dir, below: below}, nil
+	return &archive{dir: dir, room: room, below: below}, nil
 }
 
 // path is sharded by the first two digits: a folder of a million files is slow to list.
@@ -55,8 +56,13 @@ func (a *archive) store(o Observation) {
 	}
 	path := a.path(o.SHA256)
 	if there, err := capped.ReadFile(path, int64(len(o.Body))); err == nil && bytes.Equal(there, o.Body) {
+		a.version(o.Target, o.SHA256)
 		return
 	}
+	if !a.room.take(len(o.Body)) {
+		return
+	}
+	a.version(o.Target, o.SHA256)
 	if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
 		_ = a.files.Write(path, o.Body, 0o600)
 	}

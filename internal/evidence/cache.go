@@ -33,6 +33,7 @@ const maxAge = 7 * 24 * time.Hour
 // go, since the run has its answer.
 type cache struct {
 	dir, overrides string
+	room           *Room
 	files          atomicfile.Unsynced
 }
 
@@ -58,7 +59,7 @@ func openCache(o LiveOptions) (*cache, error) {
 			return nil, fmt.Errorf("making cache: %w", err)
 		}
 	}
-	return &cache{dir: dir, overrides: overrideDigest(o)}, nil
+	return &cache{dir: dir, overrides: overrideDigest(o), room: o.Room}, nil
 }
 
 // overrideDigest is the SHA-256 of the options that take the place of the public web, empty where none does.
@@ -129,7 +130,13 @@ func (c *cache) write(answer cached) {
 	answer.Overrides = c.overrides
 	answer.Confirmed = time.Now().UTC().Truncate(time.Second)
 	text, err := json.Marshal(answer)
-	if err != nil || c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
+	if err != nil || !c.room.take(len(text)+len(answer.body)) {
+		return
+	}
+	if before := c.document(answer.Request); c.room != nil && before != nil && before.SHA256 != answer.SHA256 {
+		_ = os.Remove(c.documentPath(before.SHA256)) // another request that had the same bytes asks for them again
+	}
+	if c.files.Write(c.documentPath(answer.SHA256), answer.body, 0o600) != nil {
 		return
 	}
 	_ = c.files.Write(c.requestPath(answer.Request), text, 0o600)

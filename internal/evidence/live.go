@@ -36,6 +36,7 @@ type LiveOptions struct {
 
 	CacheDir   string // of the disk cache; empty: none
 	ArchiveDir string // where each document is kept by its SHA-256 and looked up once its origin is gone; empty: none
+	Room       *Room  // of both; nil: without bound
 	UserAgent  string
 
 	// Progress is told of requests done and begun, by one goroutine at a time.
@@ -137,7 +138,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if store != nil {
 		below = &cacheFirst{store, &limits.quota, below}
 	}
-	if below, err = openArchive(o.ArchiveDir, below); err != nil {
+	if below, err = openArchive(o.ArchiveDir, o.Room, below); err != nil {
 		return nil, err
 	}
 	l.layers = budgeted{&l.budget, below}
