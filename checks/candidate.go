@@ -2,9 +2,7 @@ package checks
 
 import (
 	"cmp"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
@@ -71,59 +69,4 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		defer mu.Unlock()
 		return first
 	}
-}
-
-// Withdrawn is the path of a revocation in force, under a listing, of a Receipt, or of one that the listing pins or
-// ever pinned and whose issued_at is not more than a second before notBefore, the Receipt's own: the same Receipt in
-// other bytes, or a later one than it. It is empty where there is none.
-func (r *Run) Withdrawn(l *Listed, sha256 string, notBefore time.Time) (string, error) {
-	slug := slugOf(l.Path)
-	if path := r.Base.revoked[pin{slug, sha256}]; path != "" {
-		return path, nil
-	}
-	found := ""
-	var pins map[string]time.Time
-	for revoked, path := range r.Base.revoked {
-		if revoked.slug != slug || found != "" && path > found {
-			continue
-		}
-		if pins == nil {
-			var err error
-			if pins, err = r.issues(l); err != nil {
-				return "", err
-			}
-		}
-		issued, pinned := pins[revoked.sha256]
-		if pinned && notBefore.Sub(issued) <= rounded {
-			found = path
-		}
-	}
-	return found, nil
-}
-
-// issues are the dates of issue of all Receipts that a listing pins or ever pinned, the latest of each; a date that
-// cannot be read is that of the commit that brought it.
-func (r *Run) issues(l *Listed) (map[string]time.Time, error) {
-	history, err := r.History(l.Path)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]time.Time{}
-	for _, v := range history {
-		old, err := r.Version(l.Path, v)
-		if err != nil {
-			return nil, err
-		}
-		if old == nil {
-			continue
-		}
-		issued := old.Issued
-		if issued.IsZero() {
-			issued = v.When
-		}
-		if known, there := out[old.ReceiptSHA256]; !there || issued.After(known) {
-			out[strings.Clone(old.ReceiptSHA256)] = issued
-		}
-	}
-	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -25,6 +26,10 @@ type Standing struct {
 	revoked  map[pin]string    // path of the revocation
 	anchors  map[string]string // workflow id -> path, the last where there are several
 	twins    map[string]string // workflow id of several anchors -> path of the first
+	unread   []string          // paths of the listings that cannot be read
+	// seen are the revocations of the history, once somebody asked.
+	seenMu sync.Mutex
+	seen   *revocationsSeen
 	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
 }
@@ -81,6 +86,7 @@ type scanned struct {
 	revoked *pin
 	anchor  string
 	path    string
+	unread  bool // a listing that cannot be read
 	faults  []Fault
 }
 
@@ -147,6 +153,7 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 		out.listed = pack(condense(s.Path, s.Listing))
 		out.path = out.listed.path()
 	}
+	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil && isJSON(s.Path)
 	if s.Anchor != nil {
 		out.anchor = strings.Clone(s.Anchor.WorkflowID)
 	}
@@ -167,6 +174,9 @@ func (st *Standing) add(f scanned) {
 	}
 	if f.listed != "" {
 		st.listings.add(f.listed)
+	}
+	if f.unread {
+		st.unread = append(st.unread, f.path)
 	}
 }
 

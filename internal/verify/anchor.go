@@ -117,34 +117,71 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
 		return out, nil
 	}
-	text, r := w.facts.ReceiptText.Value, w.receipt()
-	all := w.cfg.Standing.ByDID(w.did) // in whatever letter case: what denies is read so
-	for _, l := range all {
-		path, err := w.run.Withdrawn(l, text.SHA256, r.NotBefore.Time)
-		if err != nil {
-			return out, err
-		}
-		if path != "" {
-			f := out.Errorf(receiptDocument, "", "revoked",
-				"the Receipt, or a later one of the same implementation, is revoked by %s", path)
-			f.WithFix("do not rely on it; the implementation must sign a new Receipt")
-			f.Commit = w.cfg.Clone.Commit
-		}
+	found, err := w.run.Withdrawn(w.did, w.facts.ReceiptText.Value.SHA256, w.receipt().NotBefore.Time)
+	if err != nil {
+		return out, err
 	}
+	commit := w.cfg.Clone.Commit
+	if found.Revoked != "" {
+		f := out.Errorf(receiptDocument, "", "revoked",
+			"the Receipt, or a later one of the same implementation, is revoked by %s", plain.Cut(found.Revoked, 300))
+		f.WithFix("do not rely on it; the implementation must sign a new Receipt")
+		f.Commit = commit
+	}
+	irregular(&out, found, commit)
 	if out.Has(verdict.Error) {
 		return out, nil
 	}
-	if out, old := w.old(); old {
+	if u := found.Unclear; u != nil {
+		f := out.Doubtf(receiptDocument, "/validity/not_before", "revocation-unclear",
+			"%s revokes a Receipt that commit %.12s pinned at %s; expected validity.not_before after that time, or "+
+				"that the head pins the served bytes", plain.Cut(u.Path, 300), u.Commit, stamp(u.When))
+		f.WithFix("have the renewal merged into the registry, and fetch the clone")
+		f.Commit = u.Commit
+	}
+	for _, path := range found.Unreadable[:min(len(found.Unreadable), maxNamed)] {
+		f := out.Doubtf(verdict.At{}, "", "clone-unreadable",
+			"%s cannot be read at the head; expected a record, since it may be about %.200s", plain.Cut(path, 300),
+			w.did)
+		f.WithFix("have a pull request to the registry remove the file, or restore its last content that was a record")
+		f.Commit = commit
+	}
+	if len(found.Unreadable) > 0 || found.Unclear != nil {
+		return out, nil
+	}
+	old, is := w.old()
+	if is {
+		out.Findings = append(old.Findings, out.Findings...)
 		return out, nil
 	}
 	if w.cfg.MaxAge == 0 && w.olderThan(warnAge) {
 		w.agedFinding(&out, verdict.Warning, warnAge)
 	}
 	out.Verified = "no revocation in force names it"
-	if len(all) == 0 {
+	if !found.Listed && len(w.cfg.Standing.ByDID(w.did)) == 0 {
 		out.Verified = "the clone lists no such DID, so that nothing of it is revoked"
 	}
 	return out, nil
+}
+
+// irregular warns of the revocations under the implementation's slugs that are not where, or no longer what, the
+// registry's rules demand. They count all the same.
+func irregular(o *verdict.Outcome, found *checks.Withdrawal, commit string) {
+	for _, path := range found.Misplaced[:min(len(found.Misplaced), maxNamed)] {
+		f := o.Warnf(verdict.At{}, "", "misplaced-revocation",
+			"%s is a revocation under another name; expected revocations/<slug>-<sha256>.json; it counts all the same",
+			plain.Cut(path, 300))
+		f.WithFix("have a pull request to the registry add the revocation under its right name")
+		f.Commit = commit
+	}
+	for _, r := range found.Removed[:min(len(found.Removed), maxNamed)] {
+		f := o.Warnf(verdict.At{}, "", "revocation-removed",
+			"%s is gone or changed at the head; expected what the registry held from %s on; it counts all the same",
+			plain.Cut(r.Path, 300), stamp(r.When))
+		f.WithFix("have a pull request to the registry restore it: git checkout %s -- %s", r.Commit,
+			plain.ShellWord(r.Path))
+		f.Commit = r.Commit
+	}
 }
 
 func judgeAnchor(w *work) (verdict.Outcome, error) {

@@ -1,0 +1,59 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFolderHistory holds the history of a folder to that of each of its files.
+func TestFolderHistory(t *testing.T) {
+	g := newClone(t)
+	g.Write("other/x.json", "x")
+	g.Commit()
+	g.Write("revocations/a.json", "1")
+	g.Write("revocations/sub/b.json", "1")
+	g.Write("revocations/README.md", "1")
+	g.Commit()
+	g.Write("other/x.json", "y")
+	g.Commit()
+	g.Write("revocations/a.json", "2")
+	g.Commit()
+	g.Git("rm", "-rq", "revocations")
+	g.Git("commit", "-qm", "away")
+	g.Write("revocations/a.json", "1")
+	g.Commit()
+	r := g.open()
+	now := time.Now()
+	keep := func(path string) bool { return strings.HasSuffix(path, ".json") }
+	all, err := r.FolderHistory(ctx, "HEAD", "revocations", now, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 6 {
+		t.Fatalf("%d versions, want 6: %+v", len(all), all)
+	}
+	for _, path := range []string{"revocations/a.json", "revocations/sub/b.json"} {
+		var got []Version
+		for _, v := range all {
+			if v.Path == path {
+				got = append(got, v.Version)
+			}
+		}
+		want, err := r.FileHistory(ctx, "HEAD", path, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(want)
+		same := func(a, b Version) bool {
+			return a.Commit == b.Commit && a.When.Equal(b.When) && SameEntry(a.Entry, b.Entry)
+		}
+		if !slices.EqualFunc(got, want, same) {
+			t.Errorf("%s: %+v, want %+v", path, got, want)
+		}
+	}
+	if none, err := r.FolderHistory(ctx, "HEAD", "nowhere", now, keep); err != nil || len(none) > 0 {
+		t.Errorf("no such folder: %+v, %v", none, err)
+	}
+}
