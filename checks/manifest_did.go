@@ -2,11 +2,15 @@ package checks
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -28,6 +32,10 @@ var manifestDID = &Check{
 		{"manifest-did-differs", "the Manifest is that of another DID", "set tool.did in the Manifest to tool_did"},
 		{"manifest-receipt-differs", "the Manifest names another Receipt than the listing",
 			"set conformance.receipt_uri in the Manifest to the listing's"},
+		{receiptURIDiffers, "conformance.receipt_uri and conformance_receipt_uri of the Manifest are different",
+			"set both members to the URL of the signed Receipt, or remove conformance_receipt_uri"},
+		{manifestContradicts, "the Manifest claims a level or a suite version that the Receipt does not have",
+			"set claimed_levels and suite_version of the Manifest's conformance to those of the Receipt"},
 		{"manifest-host", "the Manifest is on a host that is not shown to be the owner's",
 			"serve it in the domain of tool_did"},
 		{"receipt-host", "the Receipt is on a host that is not shown to be the owner's",
@@ -43,11 +51,17 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 			"the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
 			WithFix("set tool.did in the Manifest to %q", l.ToolDID)
 	}
-	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI {
+	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI && m.OtherURI == "" {
+		_, name := m.ReceiptMember()
 		out.Warnf(s, "/conformance_receipt_uri", "manifest-receipt-differs",
 			"the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
-			WithFix("set conformance.receipt_uri in the Manifest to the listing's")
+			WithFix("set %s in the Manifest to the listing's", name)
 	}
+	var r *receipt.Receipt
+	if s.Facts.Receipt.State == evidence.Obtained {
+		r = s.Facts.Receipt.Value
+	}
+	out.Move(s, "/manifest_uri", ManifestReceipt(m, r))
 	manifestOwned, receiptOwned := InDomain(l.ManifestURI, l.ToolDID), InDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
@@ -75,6 +89,48 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 			"name it in the Manifest's conformance.receipt_uri")
 	}
 	return out.OrPass(), nil
+}
+
+// The codes of ManifestReceipt.
+const (
+	receiptURIDiffers   = "receipt-uri-differs"
+	manifestContradicts = "manifest-contradicts"
+)
+
+// ManifestReceipt checks that a Manifest names one Receipt, and warns if its conformance block claims a level or a
+// suite version that the Receipt does not have. Without a Receipt, r is nil. Pointers are into the Manifest.
+func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt) verdict.Outcome {
+	var out verdict.Outcome
+	if m.OtherURI != "" {
+		out.Errorf(verdict.At{}, "/conformance_receipt_uri", receiptURIDiffers,
+			"the Manifest's conformance.receipt_uri is %.200q and its conformance_receipt_uri is %.200q; expected one URL",
+			m.ReceiptURI, m.OtherURI).
+			WithFix("set both members to the URL of the signed Receipt, or remove conformance_receipt_uri")
+	}
+	if r == nil {
+		return out
+	}
+	base := func(l level.Level) string {
+		name, _, _ := strings.Cut(string(l), "-")
+		return name
+	}
+	unclaimed := slices.DeleteFunc(slices.Clone(m.ClaimedLevels), func(l level.Level) bool {
+		return slices.ContainsFunc(r.ClaimedLevels, func(claimed level.Level) bool { return base(claimed) == base(l) })
+	})
+	if len(unclaimed) > 0 {
+		out.Warnf(verdict.At{}, "/conformance/claimed_levels", manifestContradicts,
+			"conformance.claimed_levels of the Manifest has %s; expected levels that the Receipt claims: %s",
+			levelList(unclaimed), levelList(r.ClaimedLevels)).
+			WithFix("remove %s from conformance.claimed_levels in the Manifest, or attest at that level",
+				levelList(unclaimed))
+	}
+	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion {
+		out.Warnf(verdict.At{}, "/conformance/suite_version", manifestContradicts,
+			"conformance.suite_version of the Manifest is %.100q; expected the Receipt's suite.version %.100q",
+			m.SuiteVersion, r.SuiteVersion).
+			WithFix("set conformance.suite_version in the Manifest to %.100q", r.SuiteVersion)
+	}
+	return out
 }
 
 // host is a URL's host name in lower case without a trailing dot; empty where the text is no URL.

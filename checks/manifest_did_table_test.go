@@ -51,6 +51,70 @@ web:
 			Want:  `implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`},
 		{Name: "silent", World: `pr: [{listing: nova, manifest: {delete: [/conformance]}}]`,
 			Want: `pass`},
+		// the member of RFC 0026 section 12, alone, next to the other, and another URI than the other
+		{Name: "at the root",
+			World: `pr:
+  - {listing: nova, manifest: {delete: [/conformance], set: {/conformance_receipt_uri: "https://nova.example/oap-conformance-receipt.json"}}}
+`,
+			Want: `pass`},
+		{Name: "at the root, elsewhere",
+			World: `pr:
+  - {listing: nova, manifest: {delete: [/conformance], set: {/conformance_receipt_uri: "https://nova.example/other.json"}}}
+`,
+			Want: `implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`,
+			Says: []string{`fix: set conformance_receipt_uri in the Manifest to the listing's`}},
+		{Name: "both equal",
+			World: `pr:
+  - {listing: nova, manifest: {set: {/conformance_receipt_uri: "https://nova.example/oap-conformance-receipt.json"}}}
+`,
+			Want: `pass`},
+		{Name: "both, different",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance_receipt_uri: "https://nova.example/other.json"}}}]`,
+			Want:  `implementations/nova.json:5:3: error: manifest-did: receipt-uri-differs`,
+			Says: []string{
+				`the Manifest's conformance.receipt_uri is "https://nova.example/oap-conformance-receipt.json" and its conformance_receipt_uri is "https://nova.example/other.json"; expected one URL`,
+				`fix: set both members to the URL of the signed Receipt, or remove conformance_receipt_uri`,
+			}},
+		{Name: "both, the listing's at the root",
+			World: `pr:
+  - listing: nova
+    manifest:
+      set:
+        /conformance/receipt_uri: "https://nova.example/other.json"
+        /conformance_receipt_uri: "https://nova.example/oap-conformance-receipt.json"
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-did: receipt-uri-differs`},
+		// the Receipt may lie anywhere if the Manifest names it by this member
+		{Name: "named at the root",
+			World: `pr:
+  - listing: nova
+    set: {/conformance_receipt_uri: "https://stranger.example/r.json"}
+    manifest: {delete: [/conformance], set: {/conformance_receipt_uri: "https://stranger.example/r.json"}}
+web:
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://stranger.example/r.json"}
+`,
+			Want: `pass`},
+		// a level that the Receipt does not claim, and another suite; the suffix does not count
+		{Name: "claims more",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1, L4, L5-ORG]}}}]`,
+			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`,
+			Says: []string{
+				`conformance.claimed_levels of the Manifest has L4, L5-ORG; expected levels that the Receipt claims: L1`,
+				`fix: remove L4, L5-ORG from conformance.claimed_levels in the Manifest`,
+			}},
+		{Name: "claims a prefix", World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L]}}}]`,
+			Want: `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
+		{Name: "other suite",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance/suite_version: "1.3.0"}}}]`,
+			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`,
+			Says:  []string{`fix: set conformance.suite_version in the Manifest to "1.0.0"`}},
+		{Name: "claims the same",
+			World: `pr:
+  - {listing: nova, level: L1-NC, manifest: {set: {/conformance/claimed_levels: [L1], /conformance/suite_version: "1.0.0"}}}
+`,
+			Want: `pass`},
+		{Name: "claims with a suffix",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1-NC]}}}]`, Want: `pass`},
 		// a copy of the Manifest on a stranger's host
 		{Name: "copied",
 			World: `pr: [{listing: nova, set: {/manifest_uri: "https://stranger.example/m.json"}}]

@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -26,10 +28,18 @@ var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object",
 // Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
 // type is empty here.
 type Manifest struct {
-	ToolDID    string    // tool.did
-	Publisher  Publisher // tool.publisher
-	Attested   bool      // conformance is there and an object
-	ReceiptURI string    // conformance.receipt_uri
+	ToolDID   string    // tool.did
+	Publisher Publisher // tool.publisher
+
+	// Attested reports whether conformance is an object or conformance_receipt_uri is there (RFC 0026 section 12).
+	Attested   bool
+	ReceiptURI string // conformance.receipt_uri, else conformance_receipt_uri
+	OtherURI   string // conformance_receipt_uri, if conformance.receipt_uri is another text
+	atRoot     bool   // ReceiptURI is conformance_receipt_uri
+
+	// ClaimedLevels are those of conformance, each once, at most 64.
+	ClaimedLevels []level.Level
+	SuiteVersion  string // conformance.suite_version
 
 	// Of ad_hoc_teamwork, RFC 0027.
 	ConventionDiscoveryV2 bool
@@ -75,12 +85,46 @@ func Parse(url string, data []byte) (*Manifest, error) {
 				Country: member(publisher, "registry", "country"),
 			},
 		},
-		ReceiptURI:     member(root, "conformance", "receipt_uri"),
 		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
 	}
-	_, m.Attested = root["conformance"].(map[string]any)
+	m.attested(root)
 	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
 	return m, nil
+}
+
+// attested reads what the Manifest says of its Receipt.
+func (m *Manifest) attested(root map[string]any) {
+	const atRoot = "conformance_receipt_uri"
+	_, block := root["conformance"].(map[string]any)
+	m.Attested = block || root[atRoot] != nil
+	m.ReceiptURI = member(root, "conformance", "receipt_uri")
+	switch other := member(root, atRoot); {
+	case other == m.ReceiptURI, other == "":
+	case m.ReceiptURI == "":
+		m.ReceiptURI, m.atRoot = other, true
+	default:
+		m.OtherURI = other
+	}
+	m.SuiteVersion = member(root, "conformance", "suite_version")
+	levels, _ := strict.Member(root, "conformance", "claimed_levels").([]any)
+	for _, l := range levels {
+		text, ok := l.(string)
+		if claimed := level.Level(text); ok && len(m.ClaimedLevels) < maxLevels &&
+			!slices.Contains(m.ClaimedLevels, claimed) {
+			m.ClaimedLevels = append(m.ClaimedLevels, level.Level(strings.Clone(text)))
+		}
+	}
+}
+
+const maxLevels = 64 // of a Manifest are kept: fewer exist
+
+// ReceiptMember returns the JSON Pointer of the member that ReceiptURI is, and its name for people. Where the Manifest
+// names no Receipt, it is the member that should.
+func (m *Manifest) ReceiptMember() (pointer, name string) {
+	if m.atRoot {
+		return "/conformance_receipt_uri", "conformance_receipt_uri"
+	}
+	return "/conformance/receipt_uri", "conformance.receipt_uri"
 }
 
 // member is a text of its own, so that the whole is not kept for a part.

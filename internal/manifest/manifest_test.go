@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -51,8 +52,47 @@ func TestParseOddTypes(t *testing.T) {
 	}
 }
 
+// A Receipt is named in the conformance block, at the root, or in both.
+func TestReceiptURI(t *testing.T) {
+	for _, c := range []struct{ text, uri, other, member string }{
+		{`{}`, "", "", "conformance.receipt_uri"},
+		{`{"conformance":{"receipt_uri":"a"}}`, "a", "", "conformance.receipt_uri"},
+		{`{"conformance_receipt_uri":"b"}`, "b", "", "conformance_receipt_uri"},
+		{`{"conformance":{},"conformance_receipt_uri":"b"}`, "b", "", "conformance_receipt_uri"},
+		{`{"conformance":{"receipt_uri":1},"conformance_receipt_uri":"b"}`, "b", "", "conformance_receipt_uri"},
+		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":"a"}`, "a", "", "conformance.receipt_uri"},
+		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":"b"}`, "a", "b", "conformance.receipt_uri"},
+		{`{"conformance":{"receipt_uri":"a"},"conformance_receipt_uri":null}`, "a", "", "conformance.receipt_uri"},
+	} {
+		m, err := Parse("u", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, member := m.ReceiptMember(); m.ReceiptURI != c.uri || m.OtherURI != c.other || member != c.member {
+			t.Errorf("%s: %q, %q, %s", c.text, m.ReceiptURI, m.OtherURI, member)
+		}
+	}
+}
+
+func TestClaimedLevels(t *testing.T) {
+	many := strings.Repeat(`"L1",`, 1000)
+	for i := range 1000 {
+		many += fmt.Sprintf(`"L%d",`, i)
+	}
+	m, err := Parse("u", []byte(`{"conformance":{"claimed_levels":[`+many+`1,null],"suite_version":"1.0.0"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.ClaimedLevels) != maxLevels || m.ClaimedLevels[0] != "L1" || m.ClaimedLevels[1] != "L0" ||
+		m.SuiteVersion != "1.0.0" {
+		t.Errorf("%d levels, %v, suite %q", len(m.ClaimedLevels), m.ClaimedLevels[:2], m.SuiteVersion)
+	}
+}
+
 func TestAttested(t *testing.T) {
 	for text, want := range map[string]bool{
+		`{"conformance_receipt_uri":"x"}`: true, `{"conformance_receipt_uri":1}`: true,
+		`{"conformance_receipt_uri":null}`: false, `{"conformance":[],"conformance_receipt_uri":"x"}`: true,
 		`{"conformance":{}}`: true, `{"conformance":{"receipt_uri":1}}`: true,
 		`{}`: false, `{"conformance":null}`: false, `{"conformance":[]}`: false, `{"conformance":"x"}`: false,
 	} {

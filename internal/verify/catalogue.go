@@ -26,11 +26,11 @@ var catalogue = []step{
 		Why: "without the block the target is unattested, and its principal's policy for such applies",
 		Fix: "add conformance with an https receipt_uri to the Manifest",
 		Codes: slices.Concat([]strict.Code{
-			{"unattested", "the Manifest has no conformance block: the target claims no level",
+			{"unattested", "the Manifest has no conformance block and no conformance_receipt_uri: it claims no level",
 				"add conformance with a receipt_uri to the Manifest"},
-			{"no-receipt-uri", "the conformance block names no https URL of a Receipt",
+			{"no-receipt-uri", "the Manifest names no https URL of a Receipt",
 				"set conformance.receipt_uri to the https URL of the signed Receipt"},
-		}, codesOf("manifest-did", "manifest-receipt-differs")),
+		}, codesOf("manifest-did", "manifest-receipt-differs", "receipt-uri-differs", "manifest-contradicts")),
 	}},
 	{judge: judgeFetch, Rule: verdict.Rule{
 		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes where a listing pins them",

@@ -130,26 +130,29 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 	}
 	var out verdict.Outcome
 	m := w.facts.Manifest.Value
+	pointer, name := m.ReceiptMember()
 	switch {
 	case !m.Attested:
 		out.Errorf(manifestDocument, "/conformance", "unattested",
-			"the Manifest has no conformance block: the target is unattested, "+
+			"the Manifest has no conformance block and no conformance_receipt_uri: the target is unattested, "+
 				"and whatever policy its principal has for such applies").
 			WithFix("add conformance with a receipt_uri to the Manifest, or treat the target by the policy for the " +
 				"unattested")
 		return out, nil
 	case !evidence.IsHTTPS(m.ReceiptURI):
-		out.Errorf(manifestDocument, "/conformance/receipt_uri", "no-receipt-uri",
-			"conformance.receipt_uri is %.200q, an https URL is needed", m.ReceiptURI).
-			WithFix("set conformance.receipt_uri to the https URL of the signed Receipt")
-		return out, nil
+		out.Errorf(manifestDocument, pointer, "no-receipt-uri",
+			"%s is %.200q, an https URL is needed", name, m.ReceiptURI).
+			WithFix("set %s to the https URL of the signed Receipt", name)
 	}
-	if uri := w.receiptURI(); uri != "" && uri != m.ReceiptURI {
-		out.Warnf(manifestDocument, "/conformance/receipt_uri", "manifest-receipt-differs",
+	addTo(&out, manifestDocument, checks.ManifestReceipt(m, w.receipt()))
+	if uri := w.receiptURI(); uri != "" && uri != m.ReceiptURI && !out.Has(verdict.Error) {
+		out.Warnf(manifestDocument, pointer, "manifest-receipt-differs",
 			"the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
-			WithFix("set conformance.receipt_uri in the Manifest to the Receipt that is listed")
+			WithFix("set %s in the Manifest to the Receipt that is listed", name)
 	}
-	out.Verified = "names " + plain.Cut(m.ReceiptURI, 200)
+	if !out.Has(verdict.Error) {
+		out.Verified = "names " + plain.Cut(m.ReceiptURI, 200)
+	}
 	return out, nil
 }
 

@@ -407,9 +407,12 @@ var (
 )
 
 // add appends the findings of a rule on the Receipt, their pointers as they are.
-func add(o *verdict.Outcome, from verdict.Outcome) {
+func add(o *verdict.Outcome, from verdict.Outcome) { addTo(o, receiptDocument, from) }
+
+// addTo is add for a rule on a document.
+func addTo(o *verdict.Outcome, document verdict.At, from verdict.Outcome) {
 	for _, f := range from.Findings {
-		f.Pos = receiptDocument.Pos(f.Pointer)
+		f.Pos = document.Pos(f.Pointer)
 		o.Findings = append(o.Findings, f)
 	}
 }
