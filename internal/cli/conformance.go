@@ -37,8 +37,8 @@ type protocol struct {
 
 // protocols are all of them, in the order of the help.
 var protocols = []protocol{
-	{name: "oasis", short: "the preflight of an evaluation provider", rules: oasis.Rules, declared: true,
-		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider},
+	{name: "oasis", short: "the preflight of an evaluation provider, and its claim", rules: oasis.Rules, declared: true,
+		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider, newOASISClaim},
 		steps: []protocolStep{{command: newOASISProvider,
 			flags: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
@@ -59,6 +59,7 @@ type conformance struct {
 	results []verdict.Result // of what was decided; each mechanical row has at least one
 	level   int              // that was asked for; 0: none
 	chosen  string           // how the input was read, where there was a choice
+	oasis   *verdict.OASIS   // what a preflight was about; nil: there was none
 	assumed []string         // flags that leave something out, beside those of network and clock
 	source  evidence.Source  // what the documents came from; nil: there was none
 }
@@ -127,7 +128,7 @@ func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) error
 // passes by default.
 func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 	rep := o.report(found.source)
-	rep.Level, rep.Chosen = found.level, found.chosen
+	rep.Level, rep.Chosen, rep.OASIS = found.level, found.chosen, found.oasis
 	rep.Results.Add(found.results...)
 	rep.Assumed = slices.Concat(rep.Assumed, found.assumed)
 	decided := map[string]bool{}

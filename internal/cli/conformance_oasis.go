@@ -46,9 +46,10 @@ and reports every gap in one run. What it compares is declared by the provider: 
 
 func (o *oasisProvider) bind(c *cobra.Command, sys IO, p *protocol) {
 	o.conformanceFlags.bind(c, sys, p, true)
-	o.tries = 2 // the preflight is the first step of a run, not a wait for a server to come up
+	o.preflight = true
 	f := c.Flags()
-	f.StringVar(&o.url, "url", "", "the provider's `URL`; plain http for a loopback or private address alone")
+	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
+		"loopback or private address")
 	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
 	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+
 		""+oasis.ContractFile)
@@ -84,7 +85,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 		return nil, usagef("name the profile's folder with --profile, and files that are there",
 			"reading the profile's contract: %v", err)
 	}
-	found := &conformance{subject: o.response, rows: oasis.Rules}
+	found := &conformance{subject: o.response, rows: oasis.ProviderRows()}
 	if contract.Profile != "" {
 		found.chosen = fmt.Sprintf("profile %s %s, tier %d", contract.Profile, contract.Version, o.tier)
 	}
@@ -116,6 +117,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 			return nil, err
 		}
 	}
+	found.oasis = in.Facts()
 	found.results, err = oasis.Judge(in, found.subject)
 	return found, err
 }
@@ -130,7 +132,8 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return evidence.Request{}, usagef(form, "--url %q holds more than a server and a path", plain.Redacted(o.url))
 	}
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/")+"/v1/conformance", ""
+	const endpoint = "/v1/conformance"
+	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), endpoint)+endpoint, ""
 	u.RawQuery = url.Values{"profile": {profile}}.Encode()
 	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
 	switch {
@@ -153,4 +156,56 @@ func (n *networkFlags) dialsPrivate(host string) bool {
 		}
 	}
 	return false
+}
+
+func newOASISClaim(sys IO, p *protocol) *cobra.Command {
+	var o conformanceFlags
+	var profile string
+	var claim oasis.Claim
+	c := &cobra.Command{
+		Use:   "claim FILE",
+		Short: "check a provider's claim of conformance, and its report",
+		Long: `claim checks FILE, one YAML or JSON mapping, against section 4: provider and
+provider_version or organization, profile, profile_version, date, tiers and
+attestation. --profile DIR compares the profile with its contract. --report FILE
+compares the claim with the JSON report of conformance oasis provider.
+
+exit status: 0 pass, 1 fail, 2 could not run`,
+		Example: "  oap-gate conformance oasis claim claim.yaml --report report.json",
+		Args:    wants(1, "oap-gate conformance oasis claim FILE", "conformance oasis claim requires one FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			judged := o.judged()
+			return o.run(sys, func() (*conformance, error) {
+				if len(judged) > 1 {
+					return nil, usagef("give one of them", "--report %q and --report %q are both to be compared",
+						judged[0], judged[1])
+				}
+				var err error
+				claim.Path, claim.Now = args[0], o.now()
+				if claim.Text, err = capped.ReadFile(claim.Path, oasis.MaxClaim); err != nil {
+					return nil, usagef("name a YAML or JSON file of at most 64 KiB", "reading the claim: %v", err)
+				}
+				if len(judged) == 1 {
+					claim.ReportPath = judged[0]
+					if claim.Report, err = capped.ReadFile(claim.ReportPath, oasis.MaxReport); err != nil {
+						return nil, usagef("name a JSON report of at most 16 MiB", "reading the report: %v", err)
+					}
+				}
+				if profile != "" {
+					if claim.Contract, err = oasis.Read(oasis.Files{Dir: profile}); err != nil {
+						return nil, usagef("name the profile's directory with --profile",
+							"reading the profile's contract: %v", err)
+					}
+				}
+				results, err := claim.Judge()
+				return &conformance{subject: claim.Path, rows: oasis.ClaimRows(), results: results}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&profile, "profile", "", "the profile's directory, `DIR`; its contract must be of the claimed profile")
+	f.Lookup("report").Usage = "the JSON report, `FILE`, that the claim rests on; or also write a report, FORMAT=FILE"
+	durationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim counts as old")
+	return c
 }

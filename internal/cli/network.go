@@ -71,7 +71,7 @@ type networkFlags struct {
 	whoisServer     string
 	maxTotal        int64  // bytes of all documents; 0: what evidence allows for a pull request
 	server          string // URL of a server that the operator named, which may be plain and private; empty: none
-	tries           int    // attempts at one request; 0: what evidence allows
+	preflight       bool   // the endpoint must answer itself, with at most one retry
 }
 
 // bind defines the flags; budget is the default of --budget.
@@ -225,7 +225,7 @@ func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, err
 func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.LiveOptions, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive, Room: n.room,
-		ServerURL: n.server, Tries: n.tries, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal,
+		ServerURL: n.server, Preflight: n.preflight, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal,
 		UserAgent: "oap-gate/" + version().Version, Progress: progress}
 	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
@@ -233,6 +233,9 @@ func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.Liv
 			return live, err
 		}
 		live.ConnectTo = append(live.ConnectTo, to)
+	}
+	if n.preflight {
+		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
 	}
 	var err error
 	live.CACert, err = n.authorities()

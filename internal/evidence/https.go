@@ -156,9 +156,10 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
 type web struct {
 	*limits
 	*backoff
-	agent  string
-	routes *routes
-	cache  *cache // nil: none
+	preflight bool // see LiveOptions
+	agent     string
+	routes    *routes
+	cache     *cache // nil: none
 }
 
 // https is the protocol of documents.
@@ -263,7 +264,8 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}
 	resp, err := route.RoundTrip(req)
 	if err != nil {
-		return a.failed(classify(ctx, err)), nil
+		refused, again := classify(ctx, err)
+		return a.failed(refused, again || w.preflight && refused.code == CodeTimeout), nil
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
@@ -272,6 +274,10 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}
 	a.observation.Status = resp.StatusCode
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
+		if w.preflight {
+			return a.failed(refuse(Absent, CodeHTTPStatus, "answered %d with the Location %.200q, expected 200",
+				resp.StatusCode, location), false), nil
+		}
 		next, refused := w.redirect(q, location)
 		if refused != nil {
 			return a.failed(refused, false), nil
@@ -282,11 +288,12 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 		return w.confirmed(a, r, q), nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return a.failed(status(resp)).withRetryAfter(resp), nil
+		refused, again := status(resp)
+		return a.failed(refused, again || w.preflight && resp.StatusCode/100 == 5).withRetryAfter(resp), nil
 	}
 	body, refused := w.body(ctx, resp, r.MaxBytes)
 	if refused != nil {
-		return a.failed(refused, refused.code == CodeConnect), nil
+		return a.failed(refused, refused.code == CodeConnect || w.preflight && refused.code == CodeTimeout), nil
 	}
 	a.observation.State, a.observation.Body = Obtained, body
 	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)

@@ -45,6 +45,9 @@ type LiveOptions struct {
 	// RetryWait is the wait before a second attempt; the one before the third is three times as long.
 	RetryWait time.Duration // 0: 1 s
 	Tries     int           // attempts at one request, at most 3; 0: 3
+	// Preflight is for an endpoint that must answer itself: a redirect is an answer, and is not followed; each 5xx and
+	// each timeout is tried again.
+	Preflight bool
 	// Wait waits before another attempt; nil: by the real clock.
 	Wait func(context.Context, time.Duration) error
 }
@@ -128,7 +131,8 @@ func NewLive(o LiveOptions) (*Live, error) {
 	limits, retries := newLimits(o), newBackoff(o)
 	l := &Live{now: o.Now.UTC(), budget: newBudget(o.Budget), progress: progress{tell: o.Progress},
 		entries: make(map[Request]*entry)}
-	l.web = &web{limits: limits, backoff: retries, agent: cmp.Or(o.UserAgent, "oap-gate"), routes: routes, cache: store}
+	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
+		routes: routes, cache: store}
 	var below layer = byProtocol{
 		HTTPS: https{l.web},
 		Named: named{l.web},

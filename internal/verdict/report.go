@@ -42,6 +42,7 @@ type Report struct {
 	Tool           Tool       `json:"tool"`
 	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
 	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
+	OASIS          *OASIS     `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
 	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
 	Declared       bool       `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
 	EvaluatedAt    time.Time  `json:"evaluated_at"`
@@ -241,6 +242,15 @@ type Signatures struct {
 func (n Signatures) String() string {
 	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad,
 		n.Unsigned, n.UnknownKey, n.ExpiredKey)
+}
+
+// OASIS is what a preflight of an OASIS provider was about.
+type OASIS struct {
+	Provider        string `json:"provider,omitempty" jsonschema:"description=absent if the answer could not be read"`
+	ProviderVersion string `json:"provider_version,omitempty"`
+	Profile         string `json:"profile" jsonschema:"description=of the contract"`
+	ProfileVersion  string `json:"profile_version"`
+	Tier            int    `json:"tier" jsonschema:"description=complexity tier that was evaluated"`
 }
 
 // Peer is another copy of the registry, as it was found.

@@ -19,7 +19,8 @@ import (
 // MaxResponse is the size of a provider's answer, in bytes.
 const MaxResponse = 1 << 20
 
-// Rules are the catalogue: what is decided, in the order of the report, then what people attest.
+// Rules are the catalogue: what is decided of a provider, in the order of the report, then what people attest, then
+// what is decided of a claim.
 var Rules = rules()
 
 func rules() []verdict.Rule {
@@ -29,9 +30,9 @@ func rules() []verdict.Rule {
 	}
 	all = append(all, attested...)
 	for i := range all {
-		all[i].Role = "provider"
+		all[i].Role = roleProvider
 	}
-	return all
+	return append(all, claimRule, claimReportRule)
 }
 
 // check is one requirement that is decided, and how.
@@ -74,14 +75,20 @@ func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 		}
 	case o.State == evidence.Unsought:
 		in.endpoint = verdict.Skip("%s", notAsked)
-	case o.State == evidence.Unavailable:
+	case o.State == evidence.Unavailable && ours(o.Code):
 		in.endpoint.Doubtf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
-			WithFix("run it again once the provider answers")
+			WithFix("run it again")
 	default:
 		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
 			WithFix("%s", fixOf(o.Code))
 	}
 	return in
+}
+
+// ours reports whether a code says that this program, and not the provider, is why there is no answer.
+func ours(code string) bool {
+	return slices.Contains([]string{evidence.CodeBudget, evidence.CodeNotRecorded, evidence.CodeResolver,
+		evidence.CodeTotal}, code)
 }
 
 // Unasked is the input of an endpoint that was not asked, and why.
@@ -128,6 +135,15 @@ func (in *Input) read(path string, data []byte) {
 	}
 	in.doc = doc
 	in.response, in.shape = readResponse(doc)
+}
+
+// Facts returns what the run was about, for the report: profile and tier, and the provider if its answer could be read.
+func (in *Input) Facts() *verdict.OASIS {
+	f := &verdict.OASIS{Profile: in.contract.Profile, ProfileVersion: in.contract.Version, Tier: in.tier}
+	if in.response != nil {
+		f.Provider, f.ProviderVersion = in.response.provider, in.response.version
+	}
+	return f
 }
 
 // Judge decides what can be decided of the input; subject is what the results are said of.

@@ -169,7 +169,7 @@ func TestAnswers(t *testing.T) {
 		{"an integer by its value", object{"/requirements/beds": json.RawMessage("4.0")}, 1, nil},
 		{"a release after the pre-releases", object{"/oasis_core_spec_versions": array{"1.1.0"},
 			"/requirements/cores": array{"1.1.0"}}, 1, nil},
-		{"an empty name is a text", object{"/provider": ""}, 1, nil},
+		{"no gaps, as a nil slice", object{"/unmet_requirements": null}, 1, nil},
 
 		{"no provider", object{"/provider": nil}, 1, []string{"response missing-member /provider"}},
 		{"no provider_version", object{"/provider_version": nil}, 1,
@@ -199,7 +199,11 @@ func TestAnswers(t *testing.T) {
 		{"requirements are a list", object{"/requirements": array{}}, 1, []string{"response wrong-type /requirements"}},
 		{"gaps are an object", object{"/unmet_requirements": object{}}, 1,
 			[]string{"response wrong-type /unmet_requirements"}},
-		{"gaps are null", object{"/unmet_requirements": null}, 1, []string{"response wrong-type /unmet_requirements"}},
+		{"a blank name", object{"/provider": " \u00a0"}, 1, []string{"response empty-text /provider"}},
+		{"a gap without a word", object{"/unmet_requirements": array{object{"requirement": "", "reason": "\t"}}}, 1,
+			[]string{"response empty-text /unmet_requirements/0/reason",
+				"response empty-text /unmet_requirements/0/requirement",
+				"supported supported-with-gaps /unmet_requirements"}},
 		{"a gap is a text", object{"/unmet_requirements": array{"heating"}}, 1,
 			[]string{"response wrong-type /unmet_requirements/0"}},
 		{"a gap without its reason", object{"/unmet_requirements": array{object{"requirement": "heating"}}}, 1,
@@ -368,8 +372,16 @@ func TestEndpoint(t *testing.T) {
 			[]string{"endpoint no-such-host"}},
 		{evidence.Observation{State: evidence.Invalid, Code: evidence.CodeTLS}, verdict.Failed,
 			[]string{"endpoint tls-not-verified"}},
-		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeTimeout}, verdict.Inconclusive,
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeTimeout}, verdict.Failed,
 			[]string{"endpoint timeout"}},
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeHTTPStatus, Status: 500}, verdict.Failed,
+			[]string{"endpoint http-status"}},
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeConnect}, verdict.Failed,
+			[]string{"endpoint connect-failed"}},
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeBudget}, verdict.Inconclusive,
+			[]string{"endpoint budget-spent"}},
+		{evidence.Observation{State: evidence.Unavailable, Code: evidence.CodeNotRecorded}, verdict.Inconclusive,
+			[]string{"endpoint not-recorded"}},
 		{evidence.Observation{State: evidence.Unsought, Code: evidence.CodeOffline}, verdict.Skipped,
 			[]string{"response not-exercised"}},
 		{evidence.Observation{State: 99, Code: "odd"}, verdict.Failed, []string{"endpoint odd"}},
@@ -539,14 +551,16 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s stands there twice", r.ID)
 		}
 		ids[r.ID] = true
-		if r.Title == "" || r.Cite == "" || r.Why == "" || r.Fix == "" || r.Role != "provider" {
+		if r.Title == "" || r.Cite == "" || r.Why == "" || r.Fix == "" ||
+			r.Role != roleProvider && r.Role != roleClaimant {
 			t.Errorf("%s has an empty field: %+v", r.ID, r)
 		}
 		if r.Method == verdict.Attested {
 			manual++
 		}
 	}
-	if len(Rules)-manual != 8 || manual != 31 {
-		t.Errorf("%d rows are decided and %d are for people, want 8 and 31", len(Rules)-manual, manual)
+	if len(ProviderRows())-manual != 8 || len(ClaimRows()) != 2 || manual != 31 {
+		t.Errorf("%d and %d rows are decided and %d are for people, want 8, 2 and 31", len(ProviderRows())-manual,
+			len(ClaimRows()), manual)
 	}
 }

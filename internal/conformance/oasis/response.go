@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -44,10 +45,14 @@ var responseRule = verdict.Rule{
 		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
 		{ID: "wrong-type", Meaning: "a member has another type than it must",
 			Fix: "write it with the type that the message names"},
+		{ID: "empty-text", Meaning: "a member that must say something is empty or blank",
+			Fix: "write the name, the requirement or the reason there"},
 		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0",
 			Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
 		{ID: "no-core-version", Meaning: "the list of core versions is empty",
 			Fix: "list each core version that the provider implements"},
+		{ID: "null-member", Meaning: "unmet_requirements is null, which is read as absent",
+			Fix: "write [] or leave it out"},
 		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name",
 			Fix: "nothing need be done"},
 		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided",
@@ -121,6 +126,17 @@ func (r *reader) text(object map[string]any, parent, key string) string {
 	return text
 }
 
+// filled is a text that must not be blank.
+func (r *reader) filled(object map[string]any, parent, key string) string {
+	text := r.text(object, parent, key)
+	if _, ok := object[key].(string); ok && strings.TrimSpace(text) == "" {
+		pointer := parent + "/" + key
+		r.add(verdict.Error, pointer, "empty-text", "%s is %s; expected a text that is not blank", name(pointer),
+			quoted(text)).WithFix("write the %s there", key)
+	}
+	return text
+}
+
 func (r *reader) version(object map[string]any, key string) string {
 	text := r.text(object, "", key)
 	if _, ok := object[key].(string); ok {
@@ -155,7 +171,7 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 		r.wrong("", doc.Root, "an object")
 		return nil, r.out
 	}
-	out := &response{Document: doc, provider: r.text(object, "", "provider"), version: r.version(object,
+	out := &response{Document: doc, provider: r.filled(object, "", "provider"), version: r.version(object,
 		"provider_version"),
 		cores: r.cores(object), profile: r.text(object, "", "profile"),
 		profileVersion: r.version(object, "profile_version")}
@@ -214,6 +230,11 @@ func (r *reader) gaps(object map[string]any) []gap {
 		return nil
 	}
 	const pointer = "/unmet_requirements"
+	if v == nil { // a nil slice in Go; it denies nothing
+		r.add(verdict.Notice, pointer, "null-member", "unmet_requirements is null; it is read as absent").
+			WithFix("write [] there, or leave it out")
+		return nil
+	}
 	entries, ok := v.([]any)
 	if !ok {
 		r.wrong(pointer, v, "a list")
@@ -227,7 +248,7 @@ func (r *reader) gaps(object map[string]any) []gap {
 			r.wrong(at, entry, "an object with requirement and reason")
 			continue
 		}
-		gaps = append(gaps, gap{r.text(one, at, "requirement"), r.text(one, at, "reason")})
+		gaps = append(gaps, gap{r.filled(one, at, "requirement"), r.filled(one, at, "reason")})
 		r.unknown(one, at, "requirement", "reason")
 	}
 	return gaps

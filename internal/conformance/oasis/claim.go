@@ -1,0 +1,388 @@
+package oasis
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Limits of a claim, in bytes.
+const (
+	MaxClaim  = 64 << 10
+	MaxReport = 16 << 20
+)
+
+// attestation is the one sentence that a claim may attest with: a free sentence could deny what it seems to say.
+const attestation = "All requirements of section 3 are met, the preflight handshake of section 3.8 included."
+
+// Claim is a provider's claim of conformance (section 4), and the report that it rests on.
+type Claim struct {
+	Path   string // of the claim, for findings
+	Text   []byte // YAML or JSON, at most MaxClaim
+	Now    time.Time
+	MaxAge time.Duration // after which the claim counts as old
+
+	Contract   *Contract // of the profile; nil: the claim is not compared with one
+	ReportPath string    // empty: no report is given
+	Report     []byte    // JSON of conformance oasis provider, at most MaxReport
+}
+
+// The roles of the catalogue.
+const (
+	roleProvider = "provider"
+	roleClaimant = "claimant"
+)
+
+var claimRule = verdict.Rule{
+	ID: "oasis-claim", Role: roleClaimant,
+	Title: "the claim names its provider, profile, date and tiers, and attests section 3",
+	Cite:  "OASIS Provider Conformance section 4",
+	Why:   "a claim without a profile, a version or a date cannot be checked by anyone",
+	Fix:   "write the members that the finding names",
+	Codes: []strict.Code{
+		{ID: "claim-form", Meaning: "the file is not one YAML or JSON mapping with one meaning",
+			Fix: "write one mapping, without anchors, tags and duplicate members"},
+		{ID: "missing-member", Meaning: "the claim lacks a member", Fix: "add it"},
+		{ID: "wrong-type", Meaning: "a member of the claim has another type than it must",
+			Fix: "write one text there; each profile is a claim of its own"},
+		{ID: "empty-text", Meaning: "a member of the claim is blank", Fix: "write the name there"},
+		{ID: "not-semver", Meaning: "provider_version is not a version by SemVer 2.0.0",
+			Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
+		{ID: "other-profile", Meaning: "the claim is of another profile than --profile names",
+			Fix: "name the directory of the claimed profile"},
+		{ID: "profile-version", Meaning: "the claim is of another version of the profile than --profile names",
+			Fix: "check out that version of the profile"},
+		{ID: "claim-date", Meaning: "date is missing, is not a day, is in the future, or is long past",
+			Fix: "write the day of the claim, YYYY-MM-DD"},
+		{ID: "claim-tier", Meaning: "tiers is not a list of distinct integers from 1",
+			Fix: "list each complexity tier that the provider supports, such as [1, 2]"},
+		{ID: "claim-attestation", Meaning: "attestation is another sentence than section 4 asks for",
+			Fix: "write: " + attestation},
+		{ID: "unknown-member", Meaning: "the claim has a member that is not read", Fix: "none needed"},
+	},
+}
+
+var claimReportRule = verdict.Rule{
+	ID: "oasis-claim-report", Role: roleClaimant,
+	Title: "the report of a preflight passes, and is of the claimed provider, profile and tier",
+	Cite:  "OASIS Provider Conformance sections 4 and 3.8",
+	Why:   "the attestation includes the preflight handshake, which a report shows",
+	Fix:   "run conformance oasis provider with --report json=FILE at the highest claimed tier, and give that file",
+	Codes: []strict.Code{
+		{ID: "report-form", Meaning: "the file is not a JSON report of conformance oasis provider",
+			Fix: "write it with conformance oasis provider --report json=FILE"},
+		{ID: "claim-not-passed", Meaning: "the verdict of the report is not a pass",
+			Fix: "fix what the report names, and run it again"},
+		{ID: "claim-differs", Meaning: "the report is of another provider, profile, version or tier than the claim",
+			Fix: "give the report of the claimed provider and profile, at the highest claimed tier"},
+		{ID: "provider-not-compared", Meaning: "the claim names an organization only, so the report's provider was not " +
+			"compared", Fix: "none needed; with provider and provider_version the two are compared"},
+		{ID: "claim-unverified", Meaning: "no report is given, so nothing shows that the preflight passes",
+			Fix: "give the JSON report of conformance oasis provider with --report FILE"},
+	},
+}
+
+// ClaimRows returns the requirements that bear on a claim.
+func ClaimRows() []verdict.Rule { return rowsOf(roleClaimant) }
+
+// ProviderRows returns the requirements that bear on a provider's answer.
+func ProviderRows() []verdict.Rule { return rowsOf(roleProvider) }
+
+func rowsOf(role string) []verdict.Rule {
+	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool { return r.Role != role })
+}
+
+// claimed is what a claim says. Members that it does not have are empty.
+type claimed struct {
+	verdict.OASIS // without the tier
+	organization  string
+	tiers         []int
+}
+
+// Judge returns the results of the claim.
+func (c *Claim) Judge() ([]verdict.Result, error) {
+	said, out := c.read()
+	rest := c.compare(said)
+	first, err := out.Result(claimRule, c.Path)
+	if err != nil {
+		return nil, err
+	}
+	second, err := rest.Result(claimReportRule, cmp.Or(c.ReportPath, c.Path))
+	return []verdict.Result{first, second}, err
+}
+
+// read reads the claim; what it returns is nil if the file is not one mapping.
+func (c *Claim) read() (*claimed, verdict.Outcome) {
+	place, object, fault := c.parse()
+	var out verdict.Outcome
+	if fault != nil {
+		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "claim-form", "the claim is not one mapping: %s", fault.Message).
+			WithFix("write one YAML or JSON mapping with the members of section 4")
+		return nil, out
+	}
+	r := &claimReader{place: place, object: object}
+	said := &claimed{}
+	if _, named := object["organization"]; named {
+		said.organization = r.text("organization")
+	}
+	if _, named := object["provider"]; named || said.organization == "" && object["organization"] == nil ||
+		object["provider_version"] != nil {
+		said.Provider, said.ProviderVersion = r.text("provider"), r.text("provider_version")
+		if said.ProviderVersion != "" && !isSemVer(said.ProviderVersion) {
+			r.out.Errorf(place, "/provider_version", "not-semver",
+				"provider_version is %s; expected a version by SemVer 2.0.0", quoted(said.ProviderVersion)).
+				WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
+		}
+	}
+	said.Profile, said.ProfileVersion = r.text("profile"), r.text("profile_version")
+	c.againstContract(r, said)
+	c.date(r)
+	said.tiers = r.tiers()
+	r.attested()
+	r.unknown()
+	r.out.Verified = fmt.Sprintf("%s %s", quoted(cmp.Or(said.Provider, said.organization)), quoted(said.Profile))
+	return said, r.out
+}
+
+// parse reads JSON if the text begins with a brace, else YAML. Numbers are json.Number; a YAML scalar that is neither
+// a number, a boolean nor null is its text, so that a date needs no quotes.
+func (c *Claim) parse() (verdict.Place, map[string]any, *strict.Error) {
+	if bytes.HasPrefix(bytes.TrimLeft(c.Text, " \t\r\n"), []byte("{")) {
+		doc, err := strict.Parse(c.Path, c.Text, strict.Remote(MaxClaim))
+		if err != nil {
+			return nil, nil, err.(*strict.Error)
+		}
+		object, _ := doc.Root.(map[string]any) // it begins with a brace
+		return doc, object, nil
+	}
+	root, err := strictyaml.Parse(c.Path, c.Text, MaxClaim)
+	if err != nil {
+		fault := err.(*strictyaml.Error)
+		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
+	}
+	object, ok := valueOf(root).(map[string]any)
+	if !ok {
+		return nil, nil, &strict.Error{Pos: strict.Pos{Path: c.Path, Line: root.Line, Column: root.Column},
+			Message: "the document is not a mapping"}
+	}
+	return &yamlPlaces{path: c.Path, root: root}, object, nil
+}
+
+// valueOf returns the value of a YAML node as strict.Parse returns one of JSON.
+func valueOf(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		object := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			object[n.Content[i].Value] = valueOf(n.Content[i+1])
+		}
+		return object
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, child := range n.Content {
+			list = append(list, valueOf(child))
+		}
+		return list
+	}
+	switch n.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return n.Value == "true"
+	case "!!int", "!!float":
+		return json.Number(n.Value)
+	}
+	return n.Value
+}
+
+// yamlPlaces finds the place of a member of the root mapping.
+type yamlPlaces struct {
+	path string
+	root *yaml.Node
+}
+
+// Pos returns the place of the value of the first member that the pointer names, or of the mapping.
+func (y *yamlPlaces) Pos(pointer string) strict.Pos {
+	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	at := y.root
+	if _, value := strictyaml.Member(y.root, plain.Unescape(first)); value != nil {
+		at = value
+	}
+	return strict.Pos{Path: y.path, Line: at.Line, Column: at.Column}
+}
+
+// claimReader reads the members of a claim and collects what is wrong with them.
+type claimReader struct {
+	place  verdict.Place
+	object map[string]any
+	out    verdict.Outcome
+}
+
+// text returns a member that must be a text that is not blank.
+func (r *claimReader) text(key string) string {
+	v, there := r.object[key]
+	text, ok := v.(string)
+	switch {
+	case !there:
+		r.out.Errorf(r.place, "", "missing-member", "the claim has no member %q", key).WithFix("add %s", key)
+	case !ok:
+		r.out.Errorf(r.place, "/"+key, "wrong-type", "%s is %s; expected one text", key, show(v)).
+			WithFix("write one text there, in quotes")
+	case strings.TrimSpace(text) == "":
+		r.out.Errorf(r.place, "/"+key, "empty-text", "%s is %s; expected a text that is not blank", key, quoted(text)).
+			WithFix("write the %s there", key)
+		text = ""
+	}
+	return text
+}
+
+func (r *claimReader) tiers() []int {
+	const fix = "list each supported tier once, such as [1, 2]"
+	list, _ := r.object["tiers"].([]any)
+	var tiers []int
+	for _, v := range list {
+		number, _ := v.(json.Number)
+		n, err := strconv.Atoi(number.String())
+		if err != nil || n < 1 || slices.Contains(tiers, n) {
+			r.out.Errorf(r.place, "/tiers", "claim-tier", "tiers holds %s; expected distinct integers from 1", show(v)).
+				WithFix(fix)
+			return nil
+		}
+		tiers = append(tiers, n)
+	}
+	if len(tiers) == 0 {
+		r.out.Errorf(r.place, "/tiers", "claim-tier", "tiers is %s; expected a list of distinct integers from 1",
+			show(r.object["tiers"])).WithFix(fix)
+	}
+	return tiers
+}
+
+// attested checks the attestation, without regard to white space and letter case.
+func (r *claimReader) attested() {
+	text, _ := r.object["attestation"].(string)
+	if !strings.EqualFold(strings.Join(strings.Fields(text), " "), attestation) {
+		r.out.Errorf(r.place, "/attestation", "claim-attestation", "attestation is %s; expected %q",
+			show(r.object["attestation"]), attestation).WithFix("write: %s", attestation)
+	}
+}
+
+func (r *claimReader) unknown() {
+	known := []string{"provider", "provider_version", "organization", "profile", "profile_version", "date", "tiers",
+		"attestation"}
+	told := 0
+	for _, key := range slices.Sorted(maps.Keys(r.object)) {
+		if told < maxTold && !slices.Contains(known, key) {
+			told++
+			r.out.Noticef(r.place, "/"+strict.Escape(key), "unknown-member", "the claim has a member %s, which is not read",
+				quoted(key))
+		}
+	}
+}
+
+func (c *Claim) date(r *claimReader) {
+	text, _ := r.object["date"].(string)
+	day, err := time.Parse(time.DateOnly, text)
+	today := c.Now.UTC().Truncate(24 * time.Hour)
+	switch {
+	case err != nil:
+		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD", show(r.object["date"])).
+			WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
+	case day.After(today.AddDate(0, 0, 1)): // somewhere it is tomorrow
+		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected %s at the latest", text,
+			today.AddDate(0, 0, 1).Format(time.DateOnly)).WithFix("write the day of the claim")
+	case c.Now.Sub(day) > c.MaxAge:
+		r.out.Warnf(r.place, "/date", "claim-date", "the claim is %s old; expected at most %s",
+			plain.Count(int(c.Now.Sub(day).Hours()/24), "day"), plain.Count(int(c.MaxAge.Hours()/24), "day")).
+			WithFix("claim again, after a new preflight")
+	}
+}
+
+// againstContract compares the claimed profile with the one that --profile names.
+func (c *Claim) againstContract(r *claimReader, said *claimed) {
+	if c.Contract == nil || !c.Contract.readable {
+		return
+	}
+	if said.Profile != "" && said.Profile != c.Contract.Profile {
+		r.out.Errorf(r.place, "/profile", "other-profile", "profile is %s; expected %s", quoted(said.Profile),
+			quoted(c.Contract.Profile)).WithFix("name the directory of the claimed profile with --profile")
+	}
+	if said.ProfileVersion != "" && said.ProfileVersion != c.Contract.Version {
+		r.out.Errorf(r.place, "/profile_version", "profile-version", "profile_version is %s; expected %s",
+			quoted(said.ProfileVersion), quoted(c.Contract.Version)).
+			WithFix("check out that version of the profile, or claim %s", plain.Cut(c.Contract.Version, 100))
+	}
+}
+
+// compare compares the claim with the report that it rests on.
+func (c *Claim) compare(said *claimed) verdict.Outcome {
+	var out verdict.Outcome
+	if c.ReportPath == "" {
+		out.Noticef(verdict.At{Path: c.Path}, "", "claim-unverified", "no report is given, so nothing shows that the "+
+			"preflight passes").WithFix("give the JSON report of conformance oasis provider with --report FILE")
+		return out
+	}
+	doc, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
+		Values: 1 << 19})
+	if err != nil {
+		fault := err.(*strict.Error)
+		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "report-form", "the report is not strict JSON: %s",
+			fault.Message).WithFix("write it with conformance oasis provider --report json=FILE")
+		return out
+	}
+	facts, ok := strict.Member(doc.Root, "oasis").(map[string]any)
+	if !ok || strict.Member(doc.Root, "version") != json.Number("1") ||
+		strict.String(doc.Root, "mode") != "conformance" || strict.String(doc.Root, "protocol") != "oasis" {
+		out.Errorf(doc, "", "report-form", "the file is not a JSON report of conformance oasis provider").
+			WithFix("write it with conformance oasis provider --report json=FILE")
+		return out
+	}
+	if v := strict.String(doc.Root, "verdict"); v != string(verdict.Passed) {
+		out.Errorf(doc, "/verdict", "claim-not-passed", "the verdict of the report is %s; expected pass", quoted(v)).
+			WithFix("fix what the report names, and run it again")
+	}
+	if said == nil {
+		if len(out.Findings) == 0 {
+			out = verdict.Skip("%s failed", claimRule.ID)
+		}
+		return out
+	}
+	differs := func(member, claim, report string) {
+		if claim != "" && claim != report {
+			out.Errorf(doc, "/oasis/"+member, "claim-differs", "the report has %s %s; expected %s, as the claim says",
+				member, quoted(report), quoted(claim)).
+				WithFix("give the report of the claimed provider and profile")
+		}
+	}
+	text := func(member string) string { return strict.String(any(facts), member) }
+	differs("profile", said.Profile, text("profile"))
+	differs("profile_version", said.ProfileVersion, text("profile_version"))
+	differs("provider", said.Provider, text("provider"))
+	differs("provider_version", said.ProviderVersion, text("provider_version"))
+	if said.Provider == "" && said.organization != "" {
+		out.Noticef(doc, "/oasis/provider", "provider-not-compared",
+			"the claim names the organization %s only; provider not compared", quoted(said.organization))
+	}
+	if len(said.tiers) > 0 {
+		number, _ := facts["tier"].(json.Number)
+		if highest := slices.Max(said.tiers); number.String() != strconv.Itoa(highest) {
+			out.Errorf(doc, "/oasis/tier", "claim-differs", "the report is of tier %s; expected %d, the highest of the claim",
+				cmp.Or(plain.Cut(number.String(), 20), "none"), highest).
+				WithFix("run the preflight with --tier %d", highest)
+		}
+	}
+	out.Verified = "the preflight passed"
+	return out
+}
