@@ -3,6 +3,10 @@ package docs_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,11 +81,19 @@ type operator struct {
 
 func newOperator(t *testing.T) *operator {
 	t.Helper()
-	root := t.TempDir()
 	shape, err := os.ReadFile(filepath.Join("..", "testdata", "registry", "real-shape.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	o := operatorOf(t, shape)
+	o.sign()
+	return o
+}
+
+// operatorOf is a shell beside a registry of a shape.
+func operatorOf(t *testing.T, shape []byte) *operator {
+	t.Helper()
+	root := t.TempDir()
 	world, err := fixture.Build(filepath.Join(root, "world"), shape)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +111,6 @@ func newOperator(t *testing.T) *operator {
 	o.shell = newShell(t, root, o.url, world.Args()[2:]...)
 	o.git(".", "clone", "-q", "--bare", "--branch", "main", world.Repo.Dir, o.origin)
 	o.git(".", "clone", "-q", o.origin, o.work)
-	o.sign()
 	for _, found := range regexp.MustCompile(`(?m)^(?:ExecStart=\S*oap-gate |      )(mirror https\S+ .*)$`).
 		FindAllStringSubmatch(o.page, -1) {
 		o.mirrors = append(o.mirrors, strings.Fields(found[1]))
@@ -458,23 +469,63 @@ func TestMirrorPagePeers(t *testing.T) {
 	o.world.Web.Page("https://mirror-b.example.net/registry.checkpoint", theirs[1:])
 	o.ends(1, "oap", same)
 
-	metrics, err := os.ReadFile(filepath.Join(o.root, "oap", "oap.prom"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`oap_gate_[a-z_]+`).FindAllString(o.page, -1)
-	for _, name := range names {
-		if !strings.Contains(string(metrics), "\n# TYPE "+name+" gauge\n") {
-			t.Errorf("no metric %s is written", name)
-		}
-	}
-	if len(names) < 15 {
-		t.Errorf("the page tells of the metrics %q", names)
-	}
-
 	o.git(o.work, "-c", "commit.gpgsign=false", "commit", "-q", "--amend", "--allow-empty", "-m", "Another second")
 	o.git(o.work, "push", "-q", "-f", other, "HEAD:main")
 	if out := o.ends(1, "oap", watch); !strings.Contains(out, "split view") {
 		t.Error(out)
+	}
+}
+
+// TestMirrorPageServes runs git http-backend with what the page tells nginx to give it: it serves the verified branch
+// to git and to another mirror, and nothing by the dumb protocol, which would show what was not verified.
+func TestMirrorPageServes(t *testing.T) {
+	o := newOperator(t)
+	conf := o.files["oap-mirror.conf"]
+	handler := &cgi.Handler{Stderr: io.Discard}
+	for _, m := range regexp.MustCompile(`fastcgi_param (\w+) (\S+);`).FindAllStringSubmatch(conf, -1) {
+		switch value := strings.ReplaceAll(m[2], "/var/lib/oap/mirror", o.root+"/data"); m[1] {
+		case "SCRIPT_FILENAME":
+			handler.Path = filepath.Join(o.git(".", "--exec-path"), filepath.Base(value))
+		case "PATH_INFO": // is what the handler gives
+		default:
+			handler.Env = append(handler.Env, m[1]+"="+value)
+		}
+	}
+	handler.Env = append(handler.Env, "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1")
+	location := regexp.MustCompile(regexp.MustCompile(`location ~ (\S+) \{`).FindStringSubmatch(conf)[1])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !location.MatchString(r.URL.Path) {
+			http.NotFound(w, r)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	good := o.git(o.work, "rev-parse", "HEAD")
+	o.ends(0, ".", "oap-gate mirror "+o.url+" /data")
+	o.git(o.work, "commit", "-q", "--amend", "--allow-empty", "-m", "Another eleventh")
+	o.push()
+	o.ends(1, ".", "oap-gate mirror "+o.url+" /data")
+	if refs, want := o.git(".", "ls-remote", server.URL+"/registry.git"),
+		good+"\tHEAD\n"+good+"\trefs/heads/main"; refs != want {
+		t.Errorf("it shows %q, want %q", refs, want)
+	}
+	o.git(o.work, "reset", "-q", "--hard", good)
+	o.push()
+	other := "oap-gate mirror " + o.url + " /reports --peer " + server.URL + "/registry.git --report json=peers.json"
+	o.ends(0, ".", other)
+	if text := o.ends(0, ".", "cat peers.json"); !strings.Contains(text, `"state": "same"`) {
+		t.Errorf("the report of a mirror with this peer is %s", text)
+	}
+	for path, want := range map[string]int{"/registry.git/info/refs": 403, "/registry.git/HEAD": 404,
+		"/registry.git/info/refs?service=git-receive-pack": 403, "/state.json": 404, "/registry.git/config": 404} {
+		resp, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", path, resp.StatusCode, want)
+		}
 	}
 }

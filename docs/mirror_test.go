@@ -31,7 +31,8 @@ func blocks(t *testing.T) map[string]string {
 func TestFilesOfTheMirrorPage(t *testing.T) {
 	files := blocks(t)
 	for _, name := range []string{"oap-audit", "crontab", "oap-audit.service", "oap-audit.timer", "oap-mirror.service",
-		"deployment.yaml", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml"} {
+		"deployment.yaml", "Dockerfile", "job.yaml", "matrix.yml", "allowed_signers", "key.go", "rules.yml",
+		"oap-mirror.conf"} {
 		if files[name] == "" {
 			t.Errorf("the page shows no %s", name)
 		}

@@ -130,6 +130,9 @@ const configuration = `[core]
 [transfer]
 	hideRefs = refs/remotes
 	hideRefs = refs/rewritten
+[http]
+	getanyfile = false
+	receivepack = false
 [gc]
 	auto = 0
 	packRefs = false
