@@ -140,7 +140,7 @@ pr: [{listing: nova, level: L5, host: github.io, provisional: true, witness: [ad
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared
-implementations/nova.json:12:3: notice: domain-age: provisional`,
+implementations/nova.json:12:3: warning: domain-age: provisional-not-needed`,
 			Says: []string{`both stand under github.io`}},
 		// a stranger moves a Manifest that the owner still serves, by a re-issue of the owner's own Receipt
 		{Name: "reissue elsewhere",

@@ -50,7 +50,8 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		defer mu.Unlock()
 		first = cmp.Or(first, err)
 	}
-	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Clock: s.Run.Now, Judged: s.proposedAt(),
+	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: s.Run.Base.Policy.Suffixes,
+		Clock: s.Run.Now, Judged: s.proposedAt(),
 		Listed: func(did string) *registry.Listing {
 			l, err := s.WitnessListing(did)
 			note(err)

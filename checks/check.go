@@ -36,6 +36,9 @@ type Check struct {
 	Reads []string
 	// Needs must be Obtained before Run is called, in the order in which a missing one is named.
 	Needs func(*Subject) []evidence.Kind
+	// Domains says that the check needs registrable domains. It decides nothing where the policy, which may add public
+	// suffixes, cannot be read.
+	Domains bool
 	// Partial says that a part of the check is judged without the network too, where it owns or needs evidence.
 	Partial bool
 	// Uses is sought as well, but Run judges for itself what it means that it is missing.
@@ -142,6 +145,9 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
 		return verdict.Outcome{Doubtful: NotReached}, nil
+	}
+	if c.Domains && s.Run.Base.Policy.Broken != nil {
+		return PolicyUnreadable(s, s.Run.Base.Policy.Broken), nil
 	}
 	if c.Needs != nil {
 		if out, missing := unobtained(s, c.Needs(s)...); missing {

@@ -102,6 +102,10 @@ base: [{listing: ada, issued: -200d}]
 pr: [{reissue: ada}, {listing: nova, level: L3}]
 `,
 			Want: `
+implementations/ada.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/ada.json:1:1: inconclusive: domain-age: policy-unreadable
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken
 registry: notice: revocations: not-in-force`},
 	})

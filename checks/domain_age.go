@@ -14,18 +14,20 @@ import (
 )
 
 var domainAge = &Check{
-	ID:    "domain-age",
-	Title: "the domain of tool_did is at least 30 days old, or the listing is provisional",
-	Cite:  "RFC 0026 section 6",
-	Row:   "Sybil filter",
-	Why:   "a farm of fake implementations is cheap only as long as its domains may be new",
-	Fix:   provisionalWay,
-	Kinds: []registry.Kind{registry.KindListing},
-	Owns:  evidence.DomainAge,
-	Reads: []string{"/tool_did"},
-	After: wellFormed,
-	Run:   runDomainAge,
+	ID:      "domain-age",
+	Title:   "the domain of tool_did is at least 30 days old, or the listing is provisional",
+	Cite:    "RFC 0026 section 6",
+	Row:     "Sybil filter",
+	Why:     "a farm of fake implementations is cheap only as long as its domains may be new",
+	Fix:     provisionalWay,
+	Domains: true,
+	Kinds:   []registry.Kind{registry.KindListing},
+	Owns:    evidence.DomainAge,
+	Reads:   []string{"/tool_did"},
+	After:   wellFormed,
+	Run:     runDomainAge,
 	Codes: slices.Concat([]Code{
+		policyUnreadable, evidence.SuffixListCode,
 		{"domain-changed-hands", "the domain was registered after its DID was first listed",
 			"have the maintainers ask who holds it now"},
 		{ProvisionalNotNeeded, "the listing is provisional, and its domain is old enough", "drop provisional"},
@@ -75,6 +77,10 @@ type age struct {
 // judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
 func judgeAge(s *Subject) (ages, age, error) {
 	var a age
+	if broken := s.Run.Base.Policy.Broken; broken != nil {
+		a.why = broken.Error()
+		return ageUnsure, a, nil
+	}
 	found := s.Facts.DomainAge
 	lapse := s.Listing.Expires
 	if s.Run.Audit {

@@ -47,8 +47,10 @@ web:
 		{Name: "platform", World: `pr: [{listing: nova, host: nova.vercel.app}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`stands under the platform suffix vercel.app`}},
-		// a host that is itself a public suffix
+		// a host that is itself a public suffix: the platform's own name, which it registered; and one below that
 		{Name: "suffix", World: `pr: [{listing: nova, host: vercel.app}]`,
+			Want: `pass`},
+		{Name: "deep suffix", World: `pr: [{listing: nova, host: s3.amazonaws.com}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// for a did:key the host of the Manifest stands in: young; on a platform; and old, with a warning
 		{Name: "key young", World: `pr: [{listing: nova, did: key, registered: "-1d"}]`,
@@ -201,7 +203,7 @@ implementations/nova.json:12:3: notice: domain-age: provisional`},
 		{Name: "history suffix",
 			World: `base:
   - {at: "-60d"}
-  - {listing: nova, host: vercel.app, provisional: true}
+  - {listing: nova, host: s3.amazonaws.com, provisional: true}
 pr: [{reissue: nova, provisional: false}]
 `,
 			Want: `pass`,

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,16 +14,17 @@ import (
 )
 
 var externalAudit = &Check{
-	ID:    "external-audit",
-	Title: "an L5 Receipt declares an external security audit in force",
-	Cite:  "RFC 0026 section 10",
-	Row:   "Peer witnesses (L4+)",
-	Why:   "L5 needs somebody outside the circle of witnesses to have looked",
-	Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
-	Kinds: []registry.Kind{registry.KindListing},
-	Needs: needs(evidence.ReceiptText, evidence.Receipt),
-	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.Witnesses},
-	Reads: []string{"/conformance_level"},
+	ID:      "external-audit",
+	Title:   "an L5 Receipt declares an external security audit in force",
+	Cite:    "RFC 0026 section 10",
+	Row:     "Peer witnesses (L4+)",
+	Why:     "L5 needs somebody outside the circle of witnesses to have looked",
+	Fix:     "attest again with external_audit: framework, auditor_did and a valid_until in the future",
+	Domains: true,
+	Kinds:   []registry.Kind{registry.KindListing},
+	Needs:   needs(evidence.ReceiptText, evidence.Receipt),
+	Uses:    []evidence.Kind{evidence.DIDDocument, evidence.Witnesses},
+	Reads:   []string{"/conformance_level"},
 	Applies: func(s *Subject) string {
 		if level := s.Listing.Level.Base(); level < 0 || level == 5 {
 			return ""
@@ -34,6 +34,7 @@ var externalAudit = &Check{
 	After: wellFormed,
 	Run:   runExternalAudit,
 	Codes: []Code{
+		policyUnreadable, evidence.SuffixListCode,
 		{"audit-missing", "the Receipt declares no external audit, which its level needs",
 			"attest again with external_audit"},
 		{"audit-framework", "the audit's framework is none that is accepted",
@@ -113,7 +114,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 			WithFix("have somebody else audit it")
 		return ""
 	}
-	if domain := within(d, ownDomain(s)); domain != "" {
+	if domain := within(s, d, ownDomain(s)); domain != "" {
 		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's "+
 			"own domain", text, domain).
 			WithFix("have somebody else audit it")
@@ -130,8 +131,8 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		if err != nil {
 			continue
 		}
-		theirs, _ := domainage.Registrable(other.Host())
-		if domain := within(d, theirs); domain != "" {
+		theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(other.Host())
+		if domain := within(s, d, theirs); domain != "" {
 			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer "+
 				"witness %q", text, domain, w.DID).
 				WithFix("have somebody audit it who is no witness")
@@ -147,15 +148,15 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	return key
 }
 
-// within is the registrable domain that a did:web has in common with another; of a host that is itself a public suffix
-// the host. It is empty where they have none in common.
-func within(d did.DID, other domainage.Domain) string {
+// within is the registrable domain that a did:web has in common with another. It is empty where they have none in
+// common.
+func within(s *Subject, d did.DID, other domainage.Domain) string {
 	if d.Method != "web" {
 		return ""
 	}
-	mine, _ := domainage.Registrable(d.Host())
-	if domain := cmp.Or(mine.Registrable, mine.Host); domain == cmp.Or(other.Registrable, other.Host) {
-		return domain
+	mine, _ := s.Run.Base.Policy.Suffixes.Registrable(d.Host())
+	if mine.Registrable == other.Registrable {
+		return mine.Registrable
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
@@ -16,19 +15,21 @@ import (
 )
 
 var manifestDID = &Check{
-	ID:    "manifest-did",
-	Title: "the Manifest is this implementation's",
-	Cite:  "RFC 0026 section 6",
-	Row:   "Manifest matches DID",
-	Why:   "a copied Manifest on a stranger's host keeps the right DID, so the host must be the owner's too",
-	Fix:   "set the Manifest's tool.did to tool_did, and serve Manifest and Receipt on the owner's host",
-	Kinds: []registry.Kind{registry.KindListing},
-	Reads: []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
-	Needs: needs(evidence.Manifest),
-	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
-	After: wellFormed,
-	Run:   runManifestDID,
+	ID:      "manifest-did",
+	Title:   "the Manifest is this implementation's",
+	Cite:    "RFC 0026 section 6",
+	Row:     "Manifest matches DID",
+	Why:     "a copied Manifest on a stranger's host keeps the right DID, so the host must be the owner's too",
+	Fix:     "set the Manifest's tool.did to tool_did, and serve Manifest and Receipt on the owner's host",
+	Domains: true,
+	Kinds:   []registry.Kind{registry.KindListing},
+	Reads:   []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
+	Needs:   needs(evidence.Manifest),
+	Uses:    []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
+	After:   wellFormed,
+	Run:     runManifestDID,
 	Codes: []Code{
+		policyUnreadable, evidence.SuffixListCode,
 		{"manifest-did-differs", "the Manifest is that of another DID", "set tool.did in the Manifest to tool_did"},
 		{"manifest-receipt-differs", "the Manifest names another Receipt than the listing",
 			"set conformance.receipt_uri in the Manifest to the listing's"},
@@ -62,7 +63,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		r = s.Facts.Receipt.Value
 	}
 	out.Move(s, "/manifest_uri", ManifestReceipt(m, r))
-	manifestOwned, receiptOwned := InDomain(l.ManifestURI, l.ToolDID), InDomain(l.ReceiptURI, l.ToolDID) ||
+	manifestOwned, receiptOwned := s.inDomain(l.ManifestURI, l.ToolDID), s.inDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
@@ -145,16 +146,19 @@ func host(text string) string {
 // SameHost reports whether two URLs have one host.
 func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
 
-// InDomain reports whether a URL lies in the registrable domain (private section) of a did:web's host.
-func InDomain(uri, tool string) bool {
+func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, tool) }
+
+// InDomain reports whether a URL lies in the registrable domain (private section, with the policy's suffixes) of a
+// did:web's host.
+func (r *Run) InDomain(uri, tool string) bool {
 	d, err := did.Parse(tool)
 	if err != nil || d.Method != "web" {
 		return false
 	}
-	mine, err := domainage.Registrable(d.Host())
+	mine, err := r.Base.Policy.Suffixes.Registrable(d.Host())
 	if err != nil {
 		return false
 	}
-	theirs, err := domainage.Registrable(host(uri))
+	theirs, err := r.Base.Policy.Suffixes.Registrable(host(uri))
 	return err == nil && mine.Registrable == theirs.Registrable
 }

@@ -9,12 +9,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -181,7 +181,7 @@ func look(path, slug, name, tool string) lookAlike {
 	host := ""
 	if d, err := did.Parse(tool); err == nil && d.Method == "web" {
 		host = d.Host()
-		suffix, _ := publicsuffix.PublicSuffix(host)
+		suffix := (*domainage.Suffixes)(nil).Suffix(host)
 		host = strings.TrimSuffix(strings.TrimSuffix(host, suffix), ".")
 	}
 	return lookAlike{path, [facets]folded{foldText(slug), foldText(name), foldText(host)}}

@@ -86,7 +86,9 @@ base: [{publish: mia}]
 pr: [{listing: nova, level: L4, co_signers: [mia]}]
 `,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 	})
 }

@@ -44,6 +44,7 @@ var peerWitnesses = &Check{
 	Run:         runPeerWitnesses,
 	RunRegistry: runPeerWitnessesRegistry,
 	Codes: slices.Concat([]Code{
+		policyUnreadable,
 		{WitnessSameDomain, "a witness shares the candidate's domain", "have somebody on another domain sign"},
 		{WitnessNotIndependent, "a witness counts for L4 and is not shown to be independent, as L5 asks",
 			"have an independent witness sign"},
@@ -310,17 +311,23 @@ func ownDomain(s *Subject) domainage.Domain {
 	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {
 		name = d.Host()
 	}
-	// An error leaves what could be told: a platform's own name is no registrable domain, but its customers stand
-	// under it all the same. domain-age reports it.
-	domain, _ := domainage.Registrable(name)
+	// domain-age reports an error, which leaves what is known.
+	domain, _ := s.Run.Base.Policy.Suffixes.Registrable(name)
 	return domain
 }
 
-// runPeerWitnessesRegistry warns of a policy file that exempts nobody, standing or proposed.
+// runPeerWitnessesRegistry warns of a policy file that cannot be read, and refuses a change that would leave one: no
+// listing could be judged by it.
 func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	p, whose := r.Base.Policy, "the base tree's"
+	severity, code, fix := verdict.Warning, "policy-broken", "mend the file in a pull request of its own; its "+
+		"schema: oap-gate schema gate-policy"
 	if touches(r.Range, PolicyFile) {
+		if len(r.Subjects) == 0 { // else append-only refuses the change of both kinds
+			severity, code, fix = verdict.Error, codePolicyUnreadable,
+				"correct the file; its schema: oap-gate schema gate-policy"
+		}
 		var err error
 		if p, err = ReadPolicy(r.Context, r.Range.Result); err != nil {
 			return out, err
@@ -328,12 +335,12 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 		whose = "the proposed"
 	}
 	if p.Broken != nil {
-		f := out.Warnf(&Subject{Run: r, Path: PolicyFile}, "", "policy-broken", "%s %s exempts nobody: %v", whose,
+		f := out.Add(&Subject{Run: r, Path: PolicyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
 			PolicyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
 		}
-		f.WithFix("mend the file in a pull request of its own; its schema: oap-gate schema gate-policy")
+		f.WithFix("%s", fix)
 	}
 	return out.OrPass(), nil
 }

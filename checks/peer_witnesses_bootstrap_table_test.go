@@ -126,7 +126,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml:5:1: warning: peer-witnesses: policy-broken`,
 			Says: []string{`.github/gate-policy.yml:5:1: warning: peer-witnesses: the base tree.s policy exempts nobody: key "maintainers" again`}},
 		{Name: "unknown key, signed",
@@ -137,7 +139,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   until: never
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "unknown inner key, signed",
 			World: `policy: |
@@ -146,7 +150,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "anchors, signed",
 			World: `policy: |
@@ -155,7 +161,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml:2:30: warning: peer-witnesses: policy-broken`},
 		{Name: "version, signed",
 			World: `policy: |
@@ -164,7 +172,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "no maintainers, signed",
 			World: `policy: |
@@ -173,7 +183,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: []
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "maintainer twice, signed",
 			World: `policy: |
@@ -182,7 +194,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example", "did:web:mia.example"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "maintainer spelt twice, signed",
 			World: `policy: |
@@ -191,7 +205,9 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["did:web:mia.example", "did:web:mia.example."]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "maintainer no did, signed",
 			World: `policy: |
@@ -200,43 +216,56 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
   maintainers: ["mia"]
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "not yaml, signed", World: notYaml + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
 		{Name: "empty, signed",
 			World: `policy: "\n"
 ` + base + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "large, signed",
 			World: base + `  - {write: .github/gate-policy.yml, text: "# 64 KiB and more of this comment, which would be read to its end\n", repeat: 1100}
 ` + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		{Name: "link, signed",
 			World: base + `  - {write: .github/gate-policy.yml, mode: "120000", text: policy.yml}
 ` + signed,
 			Want: `
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 .github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
 		// a broken one blocks nobody else, and whoever proposes one is told
 		{Name: "not yaml, else", World: notYaml + base + `pr: [{listing: else, level: L4, witness: [ada]}]`,
-			Want: `.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
+			Want: `
+implementations/else.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
+.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
 		{Name: "proposed", World: base + proposed,
 			Want: `
 .github/gate-policy.yml: warning: append-only: governance
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`},
+.github/gate-policy.yml: error: peer-witnesses: policy-unreadable`},
 		{Name: "policy, published, proposed",
 			World: policy + base + `  - {publish: nova}
 ` + proposed,
 			Want: `
 .github/gate-policy.yml: warning: append-only: governance
-.github/gate-policy.yml: warning: peer-witnesses: policy-broken`,
+.github/gate-policy.yml: error: peer-witnesses: policy-unreadable`,
 			Says: []string{`the proposed .github/gate-policy.yml exempts nobody`}},
 		{Name: "not yaml, mended",
 			World: notYaml + base + `pr:

@@ -11,24 +11,31 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// PolicyFile is where the base tree says who may use the bootstrap rule of RFC 0026 section 10.
+// PolicyFile is where the base tree says who may use the bootstrap rule of RFC 0026 section 10, which names are public
+// suffixes beside those of the embedded list, and which files with private keys are examples.
 const PolicyFile = ".github/gate-policy.yml"
 
 const (
 	maxPolicy      = 64 << 10
 	maxMaintainers = 50
+	maxExampleKeys = 1000
 )
 
-// Policy is the content of PolicyFile. The zero value exempts nobody.
+// Policy is the content of PolicyFile. The zero value exempts nobody and adds nothing.
 type Policy struct {
 	ReferenceServer string   // DID
 	Maintainers     []string // DIDs
-	Broken          error    // why the file exempts nobody; nil where there is no reason
+	Suffixes        *domainage.Suffixes
+	ExampleKeys     map[string]bool // SHA-256 of files, in hex
+	Broken          error           // why the file is not read; nil where there is no reason
 }
 
 // ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
@@ -56,6 +63,23 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	}
 	p.Broken = broken
 	return p, nil
+}
+
+const codePolicyUnreadable = "policy-unreadable"
+
+// policyUnreadable explains codePolicyUnreadable.
+var policyUnreadable = Code{codePolicyUnreadable,
+	"the policy cannot be read, so that it is not known which names are public suffixes", policyFix}
+
+const policyFix = "correct " + PolicyFile + " in a pull request of its own, which needs no such check"
+
+// PolicyUnreadable is the outcome of a check that needs registrable domains where the policy cannot be read: the policy
+// may add public suffixes.
+func PolicyUnreadable(at verdict.Place, broken error) verdict.Outcome {
+	var out verdict.Outcome
+	out.Doubtf(at, "", codePolicyUnreadable,
+		"the registrable domains are unknown, since the policy cannot be read: %v", broken).WithFix(policyFix)
+	return out
 }
 
 // WasReferenceServer reports whether a policy that stands on the base branch or ever stood there names a DID: a Receipt
@@ -107,12 +131,24 @@ func parsePolicy(text []byte) (Policy, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := onlyKeys(root, "version", "reference_server", "maintainers"); err != nil {
+	if err := onlyKeys(root, "version", "reference_server", "maintainers", "public_suffixes",
+		"example_keys"); err != nil {
 		return p, err
+	}
+	if err := p.parseLists(root); err != nil {
+		return p, err
+	}
+	has := func(key string) bool { k, _ := strictyaml.Member(root, key); return k != nil }
+	alone := (has("public_suffixes") || has("example_keys")) && !has("reference_server") && !has("maintainers")
+	if alone && !has("version") {
+		return p, nil
 	}
 	if _, version := strictyaml.Member(root, "version"); version == nil || version.Tag != "!!int" ||
 		version.Value != "1" {
 		return p, errors.New("version is not the number 1, which is the only one")
+	}
+	if alone {
+		return p, nil
 	}
 	_, reference := strictyaml.Member(root, "reference_server")
 	_, server := strictyaml.Member(reference, "tool_did")
@@ -134,6 +170,50 @@ func parsePolicy(text []byte) (Policy, error) {
 		p.Maintainers = append(p.Maintainers, m)
 	}
 	return p, nil
+}
+
+// parseLists reads the two lists that need no reference server.
+func (p *Policy) parseLists(root *yaml.Node) error {
+	names, err := policyTexts(root, "public_suffixes", domainage.MaxSuffixes)
+	if err != nil {
+		return err
+	}
+	if p.Suffixes, err = domainage.NewSuffixes(names); err != nil {
+		return fmt.Errorf("public_suffixes: %w", err)
+	}
+	sums, err := policyTexts(root, "example_keys", maxExampleKeys)
+	if err != nil {
+		return err
+	}
+	p.ExampleKeys = map[string]bool{}
+	for _, sum := range sums {
+		if !sha256Hex().MatchString(sum) {
+			return fmt.Errorf("example_keys: %.100q is not a SHA-256 of 64 lower-case hexadecimal digits", sum)
+		}
+		p.ExampleKeys[sum] = true
+	}
+	return nil
+}
+
+var sha256Hex = plain.Pattern(`^[0-9a-f]{64}$`)
+
+// policyTexts reads a list of texts. A member that is absent is an empty list.
+func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {
+	key, list := strictyaml.Member(root, member)
+	if key == nil {
+		return nil, nil
+	}
+	if list.Kind != yaml.SequenceNode || len(list.Content) > most {
+		return nil, fmt.Errorf("%s is not a list of at most %d texts", member, most)
+	}
+	texts := make([]string, 0, len(list.Content))
+	for _, n := range list.Content {
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+			return nil, fmt.Errorf("line %d: an item of %s is not a text", n.Line, member)
+		}
+		texts = append(texts, n.Value)
+	}
+	return texts, nil
 }
 
 // policyDID reads a DID in its one spelling. Decoding into strings would pass over what is null.

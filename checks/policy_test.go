@@ -14,11 +14,53 @@ func maintainers(n int) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
+// The two lists need no reference server, and no version either.
+func TestParsePolicyLists(t *testing.T) {
+	for text, known := range map[string]bool{
+		"public_suffixes: [a.example]":                       true,
+		"example_keys: ['" + strings.Repeat("0a", 32) + "']": true,
+		"version: 1\npublic_suffixes: [a.example]":           true,
+		"version: 2\npublic_suffixes: [a.example]":           false,
+		"version: 1": false,
+		"public_suffixes: [a.example]\nmaintainers: [did:web:b.c]":                false,
+		"public_suffixes: [a.example]\nreference_server: {tool_did: did:web:b.c}": false,
+		"public_suffix: [a.example]":                                              false,
+	} {
+		if p, err := parsePolicy([]byte(text)); (err == nil) != known {
+			t.Errorf("%q: %+v, %v", text, p, err)
+		}
+	}
+}
+
 func TestParsePolicy(t *testing.T) {
 	const head = "version: 1\nreference_server: {tool_did: \"did:web:ref.example\"}\n"
+	whole := head + "maintainers: " + maintainers(1)
 	for _, test := range []struct {
 		name, text, err string
 	}{
+		{"public suffixes", whole + "\npublic_suffixes: [tenants.example, xn--bcher-kva.example, a.b.c]\n" +
+			"example_keys: ['" +
+			strings.Repeat("0a", 32) + "']", ""},
+		{"no public suffixes", whole + "\npublic_suffixes: []\nexample_keys: []", ""},
+		{"a suffix that is null", whole + "\npublic_suffixes: [~]", "is not a text"},
+		{"suffixes that are null", whole + "\npublic_suffixes:", "is not a list"},
+		{"a suffix with a wildcard", whole + "\npublic_suffixes: ['*.a.example']",
+			`"*.a.example" is not a DNS name`},
+		{"a suffix in capitals", whole + "\npublic_suffixes: [A.example]", "is not a DNS name"},
+		{"a suffix in Unicode", whole + "\npublic_suffixes: [bücher.example]",
+			"is not a DNS name"},
+		{"a suffix with a dot", whole + "\npublic_suffixes: [a.example.]",
+			"is not a DNS name"},
+		{"a suffix that is an exception", whole + "\npublic_suffixes: ['!a.example']",
+			"is not a DNS name"},
+		{"1001 suffixes", whole + "\npublic_suffixes: [" + strings.Repeat("a.example, ", 1000) +
+			"b.example]", "at most 1000"},
+		{"an example key in capitals", whole + "\nexample_keys: ['" +
+			strings.Repeat("0A", 32) + "']", "is not a SHA-256"},
+		{"a short example key", whole + "\nexample_keys: ['0a']", "is not a SHA-256"},
+		{"1001 example keys", whole + "\nexample_keys: [" + strings.Repeat("a, ", 1000) +
+			"b]", "at most 1000"},
+		{"a mapping of suffixes", whole + "\npublic_suffixes: {a: b}", "is not a list"},
 		{"one maintainer", head + "maintainers: " + maintainers(1), ""},
 		{"50 maintainers", head + "maintainers: " + maintainers(50), ""},
 		{"DIDs of two methods", head +
@@ -42,7 +84,7 @@ func TestParsePolicy(t *testing.T) {
 		{"a key beside", head + "extra: 1\nmaintainers: " + maintainers(1), `key "extra" is not known`},
 		{"a list", "- version: 1", "is no mapping"},
 		{"an alias", head + "maintainers: &m " + maintainers(1) + "\n", "anchor"},
-		{"two documents", head + "maintainers: " + maintainers(1) + "\n---\n" + head, "second YAML document"},
+		{"two documents", whole + "\n---\n" + head, "second YAML document"},
 		{"nothing", "", "holds no YAML document"},
 	} {
 		p, err := parsePolicy([]byte(test.text))

@@ -85,7 +85,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	}
 	signedName(&out, s, r)
 	out.Move(s, at, ReceiptSuite(r, TrustedSuites, verdict.Warning))
-	out.Move(s, at, ReceiptTarget(r, l.ManifestURI))
+	out.Move(s, at, s.Run.ReceiptTarget(r, l.ManifestURI))
 	claimedLevel(&out, s, r)
 	results := ReceiptResults(r)
 	out.Move(s, at, results)
@@ -106,17 +106,18 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	changed := s.BaseListing != nil && s.BaseListing.Name != now
 	switch {
 	case now == signed,
-		refused(s, "/name") && s.Run.Selected(schema.ID),                     // which reports it
-		signed == "" && o.Has(verdict.Error),                                 // ReceiptSchema reports that there is none
-		changed && s.Modified() && !s.Run.Audit && s.Run.Selected(reissueID): // the same
+		refused(s, "/name") && s.Run.Selected(schema.ID), // which reports it
+		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports that there is none
+
+		changed && s.Modified() && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
 		return
 	}
 	severity := verdict.Warning
 	if !s.Run.Audit && (s.Added() || changed) {
 		severity = verdict.Error
 	}
-	f := o.Add(s, severity, "/name", "name-not-signed", "name is %q; expected the Receipt's implementation.name %q", now,
-		plain.Cut(signed, 200))
+	f := o.Add(s, severity, "/name", "name-not-signed",
+		"name is %q; expected the Receipt's implementation.name %q", now, plain.Cut(signed, 200))
 	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
 		f.WithFix("sign a Receipt with a name of %d to %d characters", minName, maxName)
 		return

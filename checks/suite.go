@@ -77,10 +77,10 @@ const TargetDiffers = "target-differs"
 
 // ReceiptTarget warns of a Receipt by a did:web whose signed target.uri lies neither on the Manifest's host nor in the
 // DID's registrable domain. Where the Manifest's URL is not known, it is empty. Pointers are into the Receipt.
-func ReceiptTarget(r *receipt.Receipt, manifestURI string) verdict.Outcome {
+func (run *Run) ReceiptTarget(r *receipt.Receipt, manifestURI string) verdict.Outcome {
 	var out verdict.Outcome
 	d, err := did.Parse(r.ImplementationDID)
-	if err != nil || d.Method != "web" || InDomain(r.TargetURI, r.ImplementationDID) ||
+	if err != nil || d.Method != "web" || run.InDomain(r.TargetURI, r.ImplementationDID) ||
 		SameHost(manifestURI, r.TargetURI) {
 		return out
 	}

@@ -65,7 +65,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-not-web", "it is no did:web (RFC 0019 section 7.1)")
 	}
 	w.path = d.HasPath()
-	if w.domain, err = domainage.Registrable(d.Host()); err != nil && w.domain.ICANN == "" {
+	if w.domain, err = s.Run.Base.Policy.Suffixes.Registrable(d.Host()); err != nil && w.domain.ICANN == "" {
 		w.dependence = err.Error()
 	} else if w.path {
 		w.dependence = "its did:web has a path, so that it may share its host"

@@ -12,14 +12,15 @@ import (
 )
 
 var workflowAnchors = &Check{
-	ID:    "workflow-anchors",
-	Title: "a workflow anchor pins a Cross Match Receipt that its coordinator serves",
-	Cite:  "RFC 0035 section 4.6",
-	Row:   "No tampering",
-	Why:   "an anchor is the public promise that no later rewrite of that Receipt is possible",
-	Fix:   "serve the pinned bytes in the coordinator's domain, under a workflow id that has no anchor yet",
-	Kinds: []registry.Kind{registry.KindWorkflowAnchor},
-	Owns:  evidence.AnchorProof,
+	ID:      "workflow-anchors",
+	Title:   "a workflow anchor pins a Cross Match Receipt that its coordinator serves",
+	Cite:    "RFC 0035 section 4.6",
+	Row:     "No tampering",
+	Why:     "an anchor is the public promise that no later rewrite of that Receipt is possible",
+	Fix:     "serve the pinned bytes in the coordinator's domain, under a workflow id that has no anchor yet",
+	Domains: true,
+	Kinds:   []registry.Kind{registry.KindWorkflowAnchor},
+	Owns:    evidence.AnchorProof,
 	Reads: []string{"/workflow_id", "/coordinator_did", "/cross_match_receipt_uri", "/cross_match_receipt_sha256",
 		"/anchored_at"},
 	Applies: func(s *Subject) string {
@@ -31,6 +32,7 @@ var workflowAnchors = &Check{
 	After: wellFormed,
 	Run:   runWorkflowAnchors,
 	Codes: slices.Concat([]Code{
+		policyUnreadable, evidence.SuffixListCode,
 		{"workflow-anchored-twice", "the workflow id has an anchor already",
 			"anchor another workflow; an anchor is never replaced"},
 		{"anchored-in-future", "anchored_at is ahead of now", "set it to the time of anchoring"},
@@ -119,8 +121,8 @@ func whose(o *verdict.Outcome, s *Subject) error {
 				"Manifest on %q",
 				host(a.ReceiptURI), bound).WithFix("serve it on %s", bound)
 		}
-	case InDomain(a.ReceiptURI, a.CoordinatorDID):
-	case !InDomain(a.ReceiptURI, a.FailoverDID):
+	case s.inDomain(a.ReceiptURI, a.CoordinatorDID):
+	case !s.inDomain(a.ReceiptURI, a.FailoverDID):
 		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators",
 			host(a.ReceiptURI)).
 			WithFix("serve it in the registrable domain of the coordinator's did:web")
@@ -179,7 +181,7 @@ func keyHost(s *Subject, id string) (string, error) {
 // first. None where nothing hangs on it.
 func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 	a := s.Anchor
-	if InDomain(a.ReceiptURI, a.CoordinatorDID) || !InDomain(a.ReceiptURI, a.FailoverDID) {
+	if s.inDomain(a.ReceiptURI, a.CoordinatorDID) || !s.inDomain(a.ReceiptURI, a.FailoverDID) {
 		return nil, nil
 	}
 	var first, rest []*registry.Anchor
@@ -223,7 +225,7 @@ func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 		const kind = registry.KindWorkflowAnchor
 		scan := func(rec *registry.Record) *standingAnchor {
 			a := registry.ParseAnchor(rec)
-			if !InDomain(a.ReceiptURI, a.CoordinatorDID) {
+			if !r.InDomain(a.ReceiptURI, a.CoordinatorDID) {
 				return nil
 			}
 			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}

@@ -34,6 +34,7 @@ type Config struct {
 	Offline        bool                 // nothing is fetched
 	DenyGovernance bool                 // governance files alone fail
 	Assumed        []string             // flags that leave a check out or replace network, clock or trust root
+	Recorded       *evidence.Recorded   // what a replayed bundle says; nil in a live run
 	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
 }
 
@@ -66,6 +67,9 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		return nil, err
 	}
 	known, joined := memo.New(MaxMemo), NewJoin(rep)
+	if err := joined.SuffixList(cfg); err != nil {
+		return nil, err
+	}
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
@@ -99,7 +103,7 @@ func NoteInterrupted(ctx context.Context, rep *verdict.Report) {
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
 		Chosen:  cfg.Chosen,
-		Assumed: slices.Clone(cfg.Assumed), Evidence: []verdict.Evidence{}}
+		Assumed: slices.Clone(cfg.Assumed), Evidence: []verdict.Evidence{}, PublicSuffixList: cfg.Recorded.SuffixList()}
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}

@@ -52,6 +52,21 @@ func (j *Join) subject(s *checks.Subject, judged []Judgement) error {
 	return nil
 }
 
+// SuffixList warns of a replay under another Public Suffix List than the recorded run's, if a check needs one.
+func (j *Join) SuffixList(cfg Config) error {
+	for _, c := range checks.All {
+		if !c.Domains || !cfg.Selected(c.ID) {
+			continue
+		}
+		var out verdict.Outcome
+		if !cfg.Recorded.Differs(&out) {
+			return nil
+		}
+		return j.Add(c.Rule(), checks.RegistrySubject, out)
+	}
+	return nil
+}
+
 // Registry judges the registry as a whole.
 func (j *Join) Registry(run *checks.Run) error {
 	for _, c := range checks.All {

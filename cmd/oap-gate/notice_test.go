@@ -148,7 +148,7 @@ under licences that go with it. The texts follow the table.
 
 Data:
 
-  Public Suffix List, in golang.org/x/net/publicsuffix      MPL-2.0
+  Public Suffix List, in github.com/weppos/publicsuffix-go  MPL-2.0
     its source: https://publicsuffix.org/list/public_suffix_list.dat
   CA certificates of Mozilla, as Debian's ca-certificates    MPL-2.0
   has them; in the image alone, /etc/ssl/certs

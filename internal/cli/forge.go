@@ -160,6 +160,7 @@ func forgeFailure(err error) error {
 type installation struct {
 	forgeOptions
 	outputFlags
+	at string // the time by which is judged; empty: now
 }
 
 func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
@@ -167,14 +168,17 @@ func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
 	o.outputFlags.bind(c.Flags())
 	o.rules = doctor.Rules
 	o.unmade = func() *verdict.Report {
-		return unmade(mode, &selectionFlags{}, &networkFlags{routeFlags: o.routeFlags})
+		return unmade(mode, &selectionFlags{}, &networkFlags{routeFlags: o.routeFlags, at: o.at})
 	}
 	o.tellUsage(c, sys)
 }
 
 // run tells the report that look makes, or why there is none.
 func (o *installation) run(sys IO, look func() (*verdict.Report, error)) error {
-	check := func() error { return inOrder(o.check, func() error { return o.place(nil, nil) }) }
+	check := func() error {
+		return inOrder((&networkFlags{at: o.at}).checkAt, o.check,
+			func() error { return o.place(nil, nil) })
+	}
 	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
 		rep, err := look()
 		if err != nil {
@@ -211,7 +215,7 @@ of the default branch, and says what is wrong and how to mend it.`,
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: dir, Section6: section6()}
+				opts := doctor.Options{Dir: dir, Section6: section6(), Now: o.unmade().EvaluatedAt}
 				if ask {
 					if opts.Forge, err = o.client(sys); err != nil {
 						return nil, err
@@ -224,6 +228,7 @@ of the default branch, and says what is wrong and how to mend it.`,
 	}
 	o.bind("doctor", c, sys)
 	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
+	c.Flags().StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	return c
 }
 

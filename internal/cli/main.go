@@ -19,10 +19,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/net/publicsuffix"
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -289,13 +289,14 @@ func version() verdict.Tool {
 func newVersion(sys IO) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "version, commit, Go version, date of the public suffix list",
+		Short:   "version, commit, Go version, public suffix list",
 		Example: "  oap-gate version",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			t := version()
-			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n%s\n",
-				t.Version, t.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, publicsuffix.List)
+			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n"+
+				"public suffix list %s, sha256 %s\n", t.Version, t.Commit, runtime.Version(), runtime.GOOS,
+				runtime.GOARCH, domainage.ListDate, domainage.ListSHA256)
 			return nil
 		},
 	}

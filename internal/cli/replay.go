@@ -24,7 +24,7 @@ func (s *selectionFlags) bundle(mode string, c chosen, cfg gate.Config, src evid
 	return &evidence.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.base, Head: c.head, Now: src.Now(),
 		Flags: evidence.Flags{Only: s.only, Skip: s.skip, Sequence: c.sequence, Rewritten: c.rewritten, Chosen: c.how,
 			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed},
-		Observations: src.Observations(), NotReached: src.NotReached()}
+		Observations: src.Observations(), NotReached: src.NotReached(), SuffixList: cfg.Recorded.SuffixList()}
 }
 
 // recall sets the checks to run, and gives what a bundle says that its run was told. A bundle that leaves checks out
@@ -33,7 +33,8 @@ func (s *selectionFlags) recall(b *evidence.Bundle) (gate.Config, error) {
 	s.only, s.skip = b.Flags.Only, b.Flags.Skip
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := gate.Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: s.selected,
-		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed}
+		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed,
+		Recorded: evidence.RecordedBy(b)}
 	for _, left := range s.assumed() {
 		if !slices.Contains(cfg.Assumed, left) {
 			return cfg, usagef("record it again with oap-gate check --record",

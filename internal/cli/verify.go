@@ -450,7 +450,7 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 	if err != nil {
 		return err
 	}
-	v.cfg.Tool, v.cfg.Assumed, v.now = b.Tool, assumed, b.Now
+	v.cfg.Tool, v.cfg.Assumed, v.now, v.cfg.Recorded = b.Tool, assumed, b.Now, evidence.RecordedBy(b)
 	v.src, v.retain, v.budget = evidence.NewRecorded(b), true, 0
 	return withFix(v.told(ctx, b.Flags.Verify), recordVerify)
 }
@@ -501,8 +501,8 @@ func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bund
 // bundle is all that the run learned and was told.
 func (v *verification) bundle(notReached map[string][]string) *evidence.Bundle {
 	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(),
-		NotReached: notReached,
-		Flags:      evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
+		NotReached: notReached, SuffixList: v.cfg.Recorded.SuffixList(),
+		Flags: evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
 	if v.cfg.Clone != nil {
 		b.Head, b.Flags.Chosen = v.cfg.Clone.Commit, v.cfg.Clone.Chosen
 	}

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -30,6 +32,9 @@ const workflowFolder = ".github/workflows"
 type Options struct {
 	Dir   string        // root of the clone's work tree
 	Forge *forge.Client // nil: the clone alone
+
+	// Now is the time by which the age of the Public Suffix List is judged; zero: it is not.
+	Now time.Time
 
 	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
 }
@@ -56,6 +61,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	v.judgeCoverage()
 	v.judgeOwners()
 	v.judgeProtections()
+	v.judgeSuffixList(domainage.ListDate, o.Now)
 	return v.report("doctor")
 }
 
@@ -262,6 +268,20 @@ func (v *inspection) differences(all []forge.Difference, fix string, tell func(f
 	}
 	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
 		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])
+}
+
+// maxListAge is the age of the Public Suffix List from which on it is old.
+const maxListAge = 60 * 24 * time.Hour
+
+// judgeSuffixList warns of an embedded Public Suffix List that is old at that time.
+func (v *inspection) judgeSuffixList(date string, now time.Time) {
+	made, err := time.Parse(time.DateOnly, date)
+	if now.IsZero() || err == nil && now.Sub(made) < maxListAge {
+		return
+	}
+	v.add(verdict.Warning, "suffix-list-old", strict.Pos{},
+		"install a newer oap-gate, or add new suffixes to public_suffixes in .github/gate-policy.yml",
+		"the embedded Public Suffix List is of %s; expected one of the last %d days", date, maxListAge/(24*time.Hour))
 }
 
 // Other is a workflow that runs on pull requests and does not use the gate.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
@@ -695,10 +696,10 @@ func TestRules(t *testing.T) {
 		files tree
 		want  string
 	}{
-		"sound": {documented(t), "pass pass pass pass pass pass pass pass pass pass skip"},
-		"empty": {tree{}, "fail skip skip skip skip skip skip skip fail fail skip"},
+		"sound": {documented(t), "pass pass pass pass pass pass pass pass pass pass pass skip"},
+		"empty": {tree{}, "fail skip skip skip skip skip skip skip fail fail pass skip"},
 		"unreadable": {tree{".github/workflows/x.yml": "&a [*a]"},
-			"inconclusive skip skip skip skip skip skip skip fail fail skip"},
+			"inconclusive skip skip skip skip skip skip skip fail fail pass skip"},
 	} {
 		var got []string
 		for result := range look(t, c.files, nil).Results.All() {
@@ -712,6 +713,23 @@ func TestRules(t *testing.T) {
 	v.add(verdict.Error, "of-no-rule", strict.Pos{}, "", "x")
 	if r, err := v.report("doctor"); err == nil {
 		t.Errorf("a finding was lost: %+v", r)
+	}
+}
+
+// The list is old from 60 days on, by the clock that was given.
+func TestSuffixListAge(t *testing.T) {
+	made := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for after, old := range map[time.Duration]bool{0: false, maxListAge - time.Second: false, maxListAge: true,
+		1000 * 24 * time.Hour: true} {
+		v := &inspection{}
+		v.judgeSuffixList("2026-03-02", made.Add(after))
+		if (len(v.findings) == 1 && v.findings[0].Code == "suffix-list-old") != old {
+			t.Errorf("after %s: %+v", after, v.findings)
+		}
+	}
+	v := &inspection{}
+	if v.judgeSuffixList("yesterday", made); len(v.findings) != 1 {
+		t.Error("a list of no date is not old")
 	}
 }
 

@@ -142,6 +142,13 @@ var Rules = []verdict.Rule{
 				"the branch",
 				"set protection.block_rebase_merging to true"},
 		}},
+	{ID: "suffix-list", Title: "the embedded Public Suffix List is of the last 60 days",
+		Why: "on a platform that the list lacks, one customer speaks for another",
+		Fix: "install a newer oap-gate, or add the platform to public_suffixes in .github/gate-policy.yml",
+		Codes: []strict.Code{
+			{"suffix-list-old", "the embedded Public Suffix List is 60 days old or more",
+				"install a newer oap-gate, or add new suffixes to public_suffixes in .github/gate-policy.yml"},
+		}},
 	{ID: "protections", Title: "the forge protects the branch as .github/repo-config.yml asks",
 		Cite: "RFC 0026 section 7",
 		Why:  "a required check protects only a branch that nobody can write around it",

@@ -8,75 +8,53 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
-	"golang.org/x/net/publicsuffix"
 )
 
 // ErrNotDNSName means that a text is no DNS name: an IP address, an empty or over-long label, or a
 // character that no host name may hold.
 var ErrNotDNSName = errors.New("not a DNS name")
 
-// ErrPublicSuffix means that a host is itself a public suffix, so that no registrable domain holds it.
-var ErrPublicSuffix = errors.New("the host is itself a public suffix")
-
 // Domain says to whom a host belongs by the Public Suffix List. All names are lower-case A-labels without
 // a trailing dot.
 type Domain struct {
 	Host string
 	// Registrable is one label below the public suffix, the list's private section included: the part that
-	// one owner holds.
+	// one owner holds. A host that is itself a public suffix is its own.
 	Registrable string
 	// ICANN is one label below the suffix of the ICANN section alone. It differs from Registrable below a
 	// private suffix: for a.b.vercel.app it is vercel.app, for which somebody pays a registrar.
 	ICANN string
 	// Suffix is the public suffix, the private section included.
 	Suffix string
-	// PrivateSuffix tells that Suffix is of the private section: a platform hands names below it out.
+	// PrivateSuffix tells that Suffix is of the private section: a platform hands names below it out. It is false of
+	// the platform's own name where that is what somebody registered.
 	PrivateSuffix bool
 }
 
+// Registrable finds the registrable domains of a host name by the embedded list alone.
+func Registrable(host string) (Domain, error) { return (*Suffixes)(nil).Registrable(host) }
+
 // Registrable finds the registrable domains of a host name, which may be in Unicode, in any letter case
-// and end in a dot. A top-level domain that the list does not know is its own suffix.
+// and end in a dot. A top-level domain that no list knows is its own suffix.
 //
-// The error wraps ErrNotDNSName, or ErrPublicSuffix; with the latter, Host, Suffix and, below a private
-// suffix, ICANN are still set. So is all of a name that is wrong in an A-label alone: whose it is does not hang on
-// that.
-func Registrable(host string) (Domain, error) {
+// The error wraps ErrNotDNSName. Of a name that is wrong in an A-label alone all is set beside the error: whose it is
+// does not hang on that.
+func (s *Suffixes) Registrable(host string) (Domain, error) {
 	name, unsound := Host(host)
 	if name == "" {
 		return Domain{}, unsound
 	}
-	suffix, private := publicSuffix(name)
-	d := Domain{Host: name, Suffix: suffix, PrivateSuffix: private}
-	d.Registrable = below(name, suffix)
-	// A rule of the ICANN section never has as many labels as the private one that outranked it: climb.
-	for private {
-		_, parent, _ := strings.Cut(suffix, ".")
-		suffix, private = publicSuffix(parent)
-	}
-	d.ICANN = below(name, suffix)
-	if unsound != nil {
-		return d, unsound
-	}
-	if d.Registrable == "" {
-		return d, fmt.Errorf("finding the registrable domain of %q: %w", name, ErrPublicSuffix)
-	}
-	return d, nil
+	suffix, private := s.suffix(name)
+	d := Domain{Host: name, Suffix: suffix, Registrable: below(name, suffix), ICANN: below(name, icannSuffix(name))}
+	d.PrivateSuffix = private && d.Registrable != d.ICANN
+	return d, unsound
 }
 
-// publicSuffix gives the suffix of a name, and whether it is of the list's private section. The library is
-// asked for the suffix again, since for a name with labels between two rules, such as
-// dualstack.us-east-1.amazonaws.com, it tells the section of the wrong node.
-func publicSuffix(name string) (suffix string, private bool) {
-	suffix, _ = publicsuffix.PublicSuffix(name)
-	_, icann := publicsuffix.PublicSuffix(suffix)
-	return suffix, !icann && strings.Contains(suffix, ".")
-}
-
-// below is the part of name that is one label longer than suffix, empty where name is no longer than it.
+// below is the part of name that is one label longer than suffix, and the name where that is no longer than it.
 func below(name, suffix string) string {
 	rest, ok := strings.CutSuffix(name, "."+suffix)
 	if !ok {
-		return ""
+		return name
 	}
 	return rest[strings.LastIndexByte(rest, '.')+1:] + "." + suffix
 }

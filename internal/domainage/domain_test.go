@@ -41,11 +41,16 @@ func TestRegistrable(t *testing.T) {
 		{"r3---sn.example.com", Domain{Host: "r3---sn.example.com", Registrable: "example.com", ICANN: "example.com",
 			Suffix: "com"}, nil},
 
-		{"co.uk", Domain{Host: "co.uk", Suffix: "co.uk"}, ErrPublicSuffix},
-		{"github.io", Domain{Host: "github.io", ICANN: "github.io", Suffix: "github.io", PrivateSuffix: true},
-			ErrPublicSuffix},
-		{"com", Domain{Host: "com", Suffix: "com"}, ErrPublicSuffix},
-		{"localhost", Domain{Host: "localhost", Suffix: "localhost"}, ErrPublicSuffix},
+		// a suffix is its own; the age of a platform's name is what it registered, unless that is a name above it
+		{"co.uk", Domain{Host: "co.uk", Registrable: "co.uk", ICANN: "co.uk", Suffix: "co.uk"}, nil},
+		{"github.io", Domain{Host: "github.io", Registrable: "github.io", ICANN: "github.io", Suffix: "github.io"},
+			nil},
+		{"s3.dualstack.us-east-1.amazonaws.com", Domain{Host: "s3.dualstack.us-east-1.amazonaws.com",
+			Registrable: "s3.dualstack.us-east-1.amazonaws.com", ICANN: "amazonaws.com",
+			Suffix: "s3.dualstack.us-east-1.amazonaws.com", PrivateSuffix: true}, nil},
+		{"com", Domain{Host: "com", Registrable: "com", ICANN: "com", Suffix: "com"}, nil},
+		{"localhost", Domain{Host: "localhost", Registrable: "localhost", ICANN: "localhost", Suffix: "localhost"},
+			nil},
 	}
 	for _, test := range tests {
 		got, err := Registrable(test.host)

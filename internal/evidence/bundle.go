@@ -41,7 +41,8 @@ type Bundle struct {
 	MergeBase    string       // commit
 	Now          time.Time    // by which dates were judged, UTC
 	Flags        Flags
-	Compared     *Compared // nil for a check
+	Compared     *Compared           // nil for a check
+	SuffixList   *verdict.SuffixList // by which the run found registrable domains; nil: none is named
 	Observations []Observation
 	// NotReached are the checks, sorted, by which the run's budget left no time to judge, by subject: COMMIT:PATH, or a
 	// commit of the history. Of a target, which has a budget of its own, they are steps, and the requests that it left
@@ -116,18 +117,20 @@ type Compared struct {
 
 // bundleJSON and observationJSON spell a bundle. Members stand in this order.
 type bundleJSON struct {
-	Version      int               `json:"version" jsonschema:"enum=2"`
-	Tool         verdict.Tool      `json:"tool"`
-	Mode         string            `json:"mode"`
-	Base         string            `json:"base"`
-	Head         string            `json:"head"`
-	MergeBase    string            `json:"merge_base"`
-	Now          string            `json:"now"`
-	Flags        Flags             `json:"flags"`
-	Compared     *Compared         `json:"compared,omitempty"`
-	Observations []observationJSON `json:"observations"`
+	Version   int          `json:"version" jsonschema:"enum=2"`
+	Tool      verdict.Tool `json:"tool"`
+	Mode      string       `json:"mode"`
+	Base      string       `json:"base"`
+	Head      string       `json:"head"`
+	MergeBase string       `json:"merge_base"`
+	Now       string       `json:"now"`
+	Flags     Flags        `json:"flags"`
+	Compared  *Compared    `json:"compared,omitempty"`
 
-	NotReached map[string][]string `json:"not_reached,omitempty"`
+	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty"`
+
+	Observations []observationJSON   `json:"observations"`
+	NotReached   map[string][]string `json:"not_reached,omitempty"`
 }
 
 type observationJSON struct {
@@ -151,7 +154,7 @@ type observationJSON struct {
 // Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
 	out := bundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
-		b.Flags, b.Compared, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
+		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
 			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
@@ -293,7 +296,7 @@ func (r *bundleReader) bundle() *Bundle {
 	root, _ := r.doc.Root.(map[string]any)
 	version := root["version"]
 	if version == json.Number("2") {
-		names = append(names, "tool", "compared")
+		names = append(names, "tool", "compared", "public_suffix_list")
 	}
 	object := r.members(r.doc.Root, "", names...)
 	if r.err != nil {
@@ -312,6 +315,10 @@ func (r *bundleReader) bundle() *Bundle {
 		if v, there := object["compared"]; there {
 			b.Compared = &Compared{}
 			r.decode(v, "/compared", "what was compared", b.Compared)
+		}
+		if v, there := object["public_suffix_list"]; there {
+			b.SuffixList = &verdict.SuffixList{}
+			r.decode(v, "/public_suffix_list", "the Public Suffix List", b.SuffixList)
 		}
 	default:
 		r.fail("/version", "expected %d, or 1", BundleVersion)

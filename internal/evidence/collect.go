@@ -56,6 +56,8 @@ type Wanted struct {
 	// MaxDocuments is how many documents one record may lead to, its own included; those of witnesses and maintainers
 	// beyond it are not sought. 0: any number.
 	MaxDocuments int
+	// Suffixes are the public suffixes that the registry's policy adds; nil: none.
+	Suffixes *domainage.Suffixes
 	// Memo holds what this run has decoded; nil: each document is decoded for each record that leads to it.
 	Memo *memo.Memo
 }
@@ -108,7 +110,7 @@ func (c *collector) seek(sought bool, f func()) {
 func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 	c.seek(w.Kinds.Has(DIDDocument), func() { f.DIDDocument, f.DIDFallback = c.didDocument(l.ToolDID, w.Clock) })
 	c.seek(w.Kinds.Has(Manifest), func() { f.Manifest = c.manifest(l.ManifestURI) })
-	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l) })
+	c.seek(w.Kinds.Has(DomainAge), func() { f.DomainAge = c.domainAge(l, w.Suffixes) })
 	c.seek(w.Kinds.Has(ReceiptText) || w.Kinds.Has(Receipt) || w.Kinds.Has(Witnesses), func() {
 		f.ReceiptText, f.Receipt = c.receipt(l)
 		if w.Kinds.Has(Witnesses) && f.Receipt.State == Obtained {
@@ -315,14 +317,14 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 
 // domainAge asks RDAP and, where that gives no date, WHOIS. Under a private suffix nothing is asked: the
 // platform's age says nothing about its customer.
-func (c *collector) domainAge(l *registry.Listing) Result[Registration] {
+func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes) Result[Registration] {
 	host := ""
 	if d, err := did.Parse(l.ToolDID); err == nil && d.Method == "web" {
 		host = d.Host()
 	} else if err == nil {
 		host = hostOf(l.ManifestURI)
 	}
-	domain, err := domainage.Registrable(host)
+	domain, err := suffixes.Registrable(host)
 	if err != nil {
 		return Result[Registration]{State: Invalid, Code: "no-registrable-domain", Message: err.Error()}
 	}

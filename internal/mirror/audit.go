@@ -62,6 +62,9 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg,
 		rep: rep, now: src.Now(),
 		join: gate.NewJoin(rep), used: map[int]bool{}, history: ofHistory{bySubject: map[string]*verdict.Outcome{}}}
+	if err := a.join.SuffixList(cfg.Config); err != nil {
+		return nil, err
+	}
 	if cfg.Spool.File != nil {
 		rep.Results.Spool(cfg.Spool, catalogue())
 	}

@@ -84,6 +84,8 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 			return refuse("shard %s was judged with another file of --accepted", p.Shard)
 		case !sameHistory(p.History, whole.History):
 			return refuse("shard %s judged another part of the history, or by other keys", p.Shard)
+		case !reflect.DeepEqual(p.PublicSuffixList, whole.PublicSuffixList):
+			return refuse("shard %s was judged by another Public Suffix List", p.Shard)
 		case p.Origin != whole.Origin:
 			return refuse("one is of the registry %q, another of %q", whole.Origin, p.Origin)
 		}

@@ -38,42 +38,45 @@ func (v Verdict) ExitStatus() int {
 // Report is all that a run found: data only, and the same for the same registry, evidence and clock.
 // It is version 1 of the JSON report.
 type Report struct {
-	Version        int        `json:"version" jsonschema:"enum=1"`
-	Tool           Tool       `json:"tool"`
-	Mode           string     `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
-	Protocol       string     `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
-	OASIS          *OASIS     `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
-	Level          int        `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
-	Declared       bool       `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
-	EvaluatedAt    time.Time  `json:"evaluated_at"`
-	Base           string     `json:"base,omitempty"`
-	Head           string     `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
-	MergeBase      string     `json:"merge_base,omitempty"`
-	Origin         string     `json:"origin,omitempty" jsonschema:"description=name of the registry: its remote's URL without scheme\\, or what --origin says"`
-	Chosen         string     `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
-	Verdict        Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
-	Error          string     `json:"error,omitempty"`
-	Remedy         string     `json:"remedy,omitempty"`
-	RetryAt        time.Time  `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
-	Counts         Counts     `json:"counts"`
-	Omitted        []string   `json:"omitted,omitempty" jsonschema:"description=verdicts of which the results are counted and left out"`
-	Assumed        []string   `json:"assumed"`
-	NotRun         []string   `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
-	Governance     []string   `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
-	Exception      bool       `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
-	Charter        bool       `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
-	Squash         bool       `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
-	EvidenceSHA256 string     `json:"evidence_sha256"`
-	History        *History   `json:"history,omitempty"`
-	Shard          string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
-	Strict         bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
-	RequireSigned  bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
-	Listings       []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
-	Accepted       *Accepted  `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
-	Refused        []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
-	Commits        []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
-	Results        Results    `json:"results"`
-	Evidence       []Evidence `json:"evidence"`
+	Version        int       `json:"version" jsonschema:"enum=1"`
+	Tool           Tool      `json:"tool"`
+	Mode           string    `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
+	Protocol       string    `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
+	OASIS          *OASIS    `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
+	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
+	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
+	EvaluatedAt    time.Time `json:"evaluated_at"`
+	Base           string    `json:"base,omitempty"`
+	Head           string    `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
+	MergeBase      string    `json:"merge_base,omitempty"`
+	Origin         string    `json:"origin,omitempty" jsonschema:"description=name of the registry: its remote's URL without scheme\\, or what --origin says"`
+	Chosen         string    `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
+	Verdict        Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
+	Error          string    `json:"error,omitempty"`
+	Remedy         string    `json:"remedy,omitempty"`
+	RetryAt        time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
+	Counts         Counts    `json:"counts"`
+	Omitted        []string  `json:"omitted,omitempty" jsonschema:"description=verdicts of which the results are counted and left out"`
+	Assumed        []string  `json:"assumed"`
+	NotRun         []string  `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
+	Governance     []string  `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
+	Exception      bool      `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
+	Charter        bool      `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
+	Squash         bool      `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
+	EvidenceSHA256 string    `json:"evidence_sha256"`
+
+	PublicSuffixList *SuffixList `json:"public_suffix_list,omitempty"` // by which registrable domains were found
+
+	History       *History   `json:"history,omitempty"`
+	Shard         string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
+	Strict        bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
+	RequireSigned bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
+	Listings      []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
+	Accepted      *Accepted  `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
+	Refused       []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
+	Commits       []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
+	Results       Results    `json:"results"`
+	Evidence      []Evidence `json:"evidence"`
 
 	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
 }
@@ -101,6 +104,12 @@ const Interrupted = "interrupted"
 type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
+}
+
+// SuffixList names a Public Suffix List.
+type SuffixList struct {
+	Date   string `json:"date" jsonschema:"description=of the list's version\\, YYYY-MM-DD"`
+	SHA256 string `json:"sha256" jsonschema:"description=over its rules\\, sorted\\, each a line of section and rule"`
 }
 
 // Counts counts the records examined and the results by verdict.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -72,11 +73,11 @@ var catalogue = []step{
 		Fix: "publish the Receipt that was issued for the Manifest's tool.did, " +
 			"and attest against the address that is engaged",
 		Codes: slices.Concat([]strict.Code{
-			{"target-folder", "the target is the root of a host, the Receipt is of a directory or port below it; or the " +
-				"target is below a root whose owner confirms it",
+			{"target-folder", "the target is the root of a host, the Receipt is of a directory or port below it; " +
+				"or the target is below a root whose owner confirms it",
 				"verify the implementation by its DID, or at the root of its host"},
 		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers, checks.TargetDiffers),
-			codesOf("manifest-did", "manifest-host")),
+			codesOf("manifest-did", "manifest-host", "policy-unreadable", evidence.CodeSuffixList)),
 	}},
 	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +

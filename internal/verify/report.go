@@ -23,26 +23,29 @@ type Report struct {
 	Mode    string       `json:"mode" jsonschema:"enum=verify,description=always verify"`
 	Target  string       `json:"target" jsonschema:"description=as it was given; of documents at hand the DID that the Receipt names"`
 	// Timestamp is the time by which was judged.
-	Timestamp      time.Time          `json:"timestamp" jsonschema:"description=the time by which was judged"`
-	Accepted       bool               `json:"accepted" jsonschema:"description=every claimed level is accepted"`
-	AcceptedLevels []level.Level      `json:"accepted_levels" jsonschema:"description=each accepted level once\\, as the Receipt spells it"`
-	ClaimedLevels  []level.Level      `json:"claimed_levels" jsonschema:"description=each claimed level once\\, as the Receipt spells it"`
-	Reasons        []string           `json:"reasons" jsonschema:"description=one line for each step that is not ok"`
-	Steps          []Step             `json:"steps" jsonschema:"description=all steps\\, also after a failure"`
-	Verdict        verdict.Verdict    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=pass\\, fail\\, inconclusive or error: exit status 0\\, 1\\, 3 or 2"`
-	Error          string             `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
-	Remedy         string             `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
-	Level          level.Level        `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it alone"`
-	DID            string             `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`
-	ReceiptSHA256  string             `json:"receipt_sha256,omitempty" jsonschema:"description=of the exact bytes that were judged"`
-	SuiteVersion   string             `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`
-	NotAfter       *time.Time         `json:"not_after,omitempty" jsonschema:"description=the end of the Receipt's validity"`
-	Registry       *Anchored          `json:"registry,omitempty" jsonschema:"description=absent without a clone"`
-	Assumed        []string           `json:"assumed" jsonschema:"description=names of the flags that replace a part of a full live run"`
-	Counts         verdict.Counts     `json:"counts" jsonschema:"description=how many steps ended with each verdict"`
-	Canonical      *Canonical         `json:"canonical,omitempty" jsonschema:"description=where it was asked for"`
-	EvidenceSHA256 string             `json:"evidence_sha256" jsonschema:"description=of the documents that were sought\\, with their states"`
-	Evidence       []verdict.Evidence `json:"evidence" jsonschema:"description=each document that was sought"`
+	Timestamp      time.Time       `json:"timestamp" jsonschema:"description=the time by which was judged"`
+	Accepted       bool            `json:"accepted" jsonschema:"description=every claimed level is accepted"`
+	AcceptedLevels []level.Level   `json:"accepted_levels" jsonschema:"description=each accepted level once\\, as the Receipt spells it"`
+	ClaimedLevels  []level.Level   `json:"claimed_levels" jsonschema:"description=each claimed level once\\, as the Receipt spells it"`
+	Reasons        []string        `json:"reasons" jsonschema:"description=one line for each step that is not ok"`
+	Steps          []Step          `json:"steps" jsonschema:"description=all steps\\, also after a failure"`
+	Verdict        verdict.Verdict `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=pass\\, fail\\, inconclusive or error: exit status 0\\, 1\\, 3 or 2"`
+	Error          string          `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
+	Remedy         string          `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
+	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it alone"`
+	DID            string          `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`
+	ReceiptSHA256  string          `json:"receipt_sha256,omitempty" jsonschema:"description=of the exact bytes that were judged"`
+	SuiteVersion   string          `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`
+	NotAfter       *time.Time      `json:"not_after,omitempty" jsonschema:"description=the end of the Receipt's validity"`
+	Registry       *Anchored       `json:"registry,omitempty" jsonschema:"description=absent without a clone"`
+	Assumed        []string        `json:"assumed" jsonschema:"description=names of the flags that replace a part of a full live run"`
+	Counts         verdict.Counts  `json:"counts" jsonschema:"description=how many steps ended with each verdict"`
+	Canonical      *Canonical      `json:"canonical,omitempty" jsonschema:"description=where it was asked for"`
+	EvidenceSHA256 string          `json:"evidence_sha256" jsonschema:"description=of the documents that were sought\\, with their states"`
+
+	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=by which registrable domains were found"`
+
+	Evidence []verdict.Evidence `json:"evidence" jsonschema:"description=each document that was sought"`
 }
 
 // Step is what one step of the procedure found.

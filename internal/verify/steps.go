@@ -247,6 +247,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 		return out, nil
 	}
 	var out verdict.Outcome
+	w.cfg.Recorded.Differs(&out)
 	m, r := w.facts.Manifest.Value, w.receipt()
 	_, unreadable := did.Parse(m.ToolDID) // which the step manifest reports
 	if unreadable == nil && !did.Same(m.ToolDID, r.ImplementationDID) {
@@ -257,16 +258,18 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 	}
 	asked := w.target.ManifestURI
 	hosts := asked == "" || checks.SameHost(asked, r.TargetURI)
-	if !hosts && !checks.InDomain(asked, r.ImplementationDID) {
+	if !hosts && !w.run.InDomain(asked, r.ImplementationDID) {
 		out.Errorf(manifestDocument, "", "manifest-host",
 			"the Manifest is on host %.200q, neither in the domain of %.200s "+
 				"nor the host %.200q of the Receipt's signed target.uri",
 			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).
 			WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
+	} else if broken := w.run.Base.Policy.Broken; !hosts && broken != nil { // it may add the suffix between the two
+		out.Findings = append(out.Findings, checks.PolicyUnreadable(manifestDocument, broken).Findings...)
 	} else if err := w.hosted(&out); err != nil {
 		return out, err
 	}
-	add(&out, checks.ReceiptTarget(r, asked))
+	add(&out, w.run.ReceiptTarget(r, asked))
 	switch {
 	case out.Has(verdict.Error):
 	case unreadable != nil:

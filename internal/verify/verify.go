@@ -31,6 +31,8 @@ type Config struct {
 	Assumed  []string
 	Memo     *memo.Memo
 	Standing *checks.Standing // of the clone; nil without one
+	// Recorded is what a replayed bundle says; nil in a live run.
+	Recorded *evidence.Recorded
 	// Canonical adds the bytes that the implementation signs to the report.
 	Canonical bool
 }
@@ -249,7 +251,7 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 	rep := &Report{Version: 1, Tool: w.cfg.Tool, Mode: "verify", Target: w.target.Text, Timestamp: w.src.Now().UTC(),
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
 		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
-		Counts: verdict.Counts{Records: 1}}
+		Counts: verdict.Counts{Records: 1}, PublicSuffixList: w.cfg.Recorded.SuffixList()}
 	rep.Target = cmp.Or(rep.Target, w.did)
 	if c := w.cfg.Clone; w.cfg.Standing != nil {
 		rep.Registry = &Anchored{Commit: c.Commit, Chosen: c.Chosen, Path: w.path()}

@@ -37,13 +37,15 @@ func TestParseTarget(t *testing.T) {
 		"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
 		"did:web:127.0.0.1", "did:web:tool.example#key-1", "did:ion:x", "ftp://tool.example", "tool.example", "Tool",
 		"../tool", "https://[::1]:x", "https://tool.example/#", "https://tool.example/a/#",
-		"https://tool.example//", "https://tool.example//a", "https://tool.example/a//", "https://tool.example/a//m.json",
+		"https://tool.example//", "https://tool.example//a", "https://tool.example/a//",
+		"https://tool.example/a//m.json",
 		"https://tool.example/a/../b", "https://tool.example/a/%2e%2E/b/m.json", "https://tool.example/./",
 		"https://tool.example/a/..;/b", "https://tool.example/a/..;x=1/m.json", "https://tool.example/a/..%3b/b",
 		"https://tool.example/a%2fb", "https://tool.example/a%2Fb/m.json", "https://tool.example/a%5cb",
 		"https://tool.example/a\\b", "https://tool.example/a%00/m.json", "https://tool.example/a%0a",
 		"https://tool.example/%7f",
-		"https://tool.example/a/%252e%252e/b/m.json", "https://tool.example/a%252fb", "https://tool.example/a/..%253b/m.json",
+		"https://tool.example/a/%252e%252e/b/m.json", "https://tool.example/a%252fb",
+		"https://tool.example/a/..%253b/m.json",
 		"did:web:tool.example:a:..%3b:b", "did:web:tool.example:a::b", "did:web:tool.example:..:b"} {
 		if got, err := ParseTarget(text, false); !errors.Is(err, ErrForm) {
 			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
