@@ -58,6 +58,10 @@ var appendOnly = &Check{
 			"merge it by a merge commit or squashed, or rebase onto the base"},
 		{"nothing-judged", "the base holds the head already, so that there was nothing to judge",
 			"commit what you propose, or name the registry's own branch with --base"},
+		{fsckCommit, "git refuses to receive a commit: a clone with transfer.fsckObjects fails",
+			"remove the commit from the branch: git rebase -i BASE"},
+		{fsckFile, "git refuses to receive a file that it reads itself: a clone with transfer.fsckObjects fails",
+			"remove the file from every commit of the branch: git rebase -i BASE"},
 		{"uncommitted", "the work tree holds records that are not committed, and these were not judged",
 			"commit them, or judge the files on disk with --worktree"},
 		HistoryRewritten,
@@ -259,6 +263,9 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
 			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
 			WithFix("commit what you propose, or fetch the registry's own branch and name it with --base")
+	}
+	if err := acceptedByGit(&out, r); err != nil {
+		return out, err
 	}
 	if len(r.Uncommitted) > 0 {
 		out.Noticef(whole, "", "uncommitted",

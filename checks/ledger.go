@@ -28,6 +28,8 @@ type Ledger struct {
 	files map[string]file     // by path, of the data folders: what is no listing that can be read
 	odd   map[string][]string // paths and folders that folding changes, by their folded form
 
+	refused *registry.RefusalWalk
+
 	commits []judgedCommit // those that origins tell of
 	origins []origin       // of the listings, by their numbers
 	pins    pinned         // of those that were judged and stand no more; by Standing cut down to what is revoked
@@ -74,7 +76,7 @@ type Origin struct {
 // NewLedger returns the ledger of an empty registry. The clock of the run, now, bounds the dates of commits.
 func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
 	l := &Ledger{repo: repo, now: now, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
-		pins: pinned{}, part: defaultPart}
+		pins: pinned{}, part: defaultPart, refused: repo.NewRefusalWalk("")}
 	l.state.followed = l
 	return l
 }
@@ -83,6 +85,7 @@ func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
 func LedgerAt(repo *registry.Repository, commit string, now time.Time) *Ledger {
 	l := NewLedger(repo, now)
 	l.verified, l.unread = commit, true
+	l.refused = repo.NewRefusalWalk(commit)
 	return l
 }
 
@@ -266,6 +269,10 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return nil, err
 	}
 	j.add(appendOnly, RegistrySubject, out)
+	if out, err = l.acceptedByGit(ctx, run, step); err != nil {
+		return nil, err
+	}
+	j.add(appendOnly, RegistrySubject, out)
 	twins, more, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
@@ -289,6 +296,16 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		l.apply(r)
 	}
 	return j.faults, nil
+}
+
+// acceptedByGit reports what git refuses of the commits that a step brings. Each finding is one of the first-parent
+// commit.
+func (l *Ledger) acceptedByGit(ctx context.Context, run *Run, step *registry.Step) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	found, err := l.refused.Step(ctx, step)
+	reportRefused(&out, run, found,
+		"judge it, and name the commit in the file of --accepted: merged history cannot be corrected")
+	return out, err
 }
 
 // here is the origin of what the commit judged last brought.

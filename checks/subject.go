@@ -28,7 +28,9 @@ type Run struct {
 	Audit     bool // every record at the head is judged, as it stands
 	// Merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
 	// judge when it was merged.
-	Merged         bool
+	Merged bool
+	// Follows says that the base of the range is the head of another range of the same run.
+	Follows        bool
 	DenyGovernance bool
 	Chosen         string   // how base and head were chosen
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged

@@ -73,7 +73,7 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	empty := true
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
-		if err := checkRange(ctx, repo, r, src, cfg, known, joined); err != nil {
+		if err := checkRange(ctx, repo, r, src, cfg, known, joined, r != ranges[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -130,8 +130,8 @@ func hasRegistry(trees ...*registry.Tree) error {
 
 // checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, joined *Join) error {
-	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(),
+	known *memo.Memo, joined *Join, follows bool) error {
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows,
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: Reach(src, rng.Head.Commit())}

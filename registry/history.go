@@ -128,7 +128,7 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range slices.Backward(chain) {
-		if c.when.After(last.when) && !c.when.After(last.clock.Add(Skew)) {
+		if c.dated && c.when.After(last.when) && !c.when.After(last.clock.Add(Skew)) {
 			last.when = c.when
 		}
 		c.landed = last

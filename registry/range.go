@@ -40,7 +40,7 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 		return nil, remedy.Errorf("start the branch anew from the base branch",
 			"finding the merge base of %s and %s: %w", b.id, h.id, ErrUnrelated)
 	}
-	g := &Range{Base: r.treeOf(b), Head: proposed, repo: r}
+	g := &Range{Base: r.treeOf(b), Head: proposed, repo: r, refusals: refusals{repo: r}}
 	for _, c := range bases {
 		g.MergeBases = append(g.MergeBases, c.id.String())
 		if err := g.view(ctx, c, proposed); err != nil {
@@ -65,7 +65,10 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 	if proposed.commit == "" && proposed.root != h.tree {
 		commits = append(commits, &commit{tree: proposed.root, parents: []gitstore.ID{h.id}})
 	}
-	return g, g.touched(ctx, b, commits)
+	if err := g.touched(ctx, b, commits); err != nil {
+		return nil, err
+	}
+	return g, g.splitRefused(ctx, b)
 }
 
 // view adds the comparison of a commit with a tree, once.
@@ -260,8 +263,13 @@ type Range struct {
 	// Displaces reports whether the head reaches the base commit, but not along first parents: fast-forwarded, the
 	// head's first-parent history would take the place of the base branch's.
 	Displaces bool
+	// Refused is what git refuses to receive of the range's commits if transfer.fsckObjects is set, in the order of
+	// Commits, and is not in the history of base.
+	Refused []Refused
 
-	repo *Repository
+	repo          *Repository
+	refusals      refusals
+	refusedBefore []Refused
 }
 
 // Version is what one path held from a first-parent commit on.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitfsck"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
@@ -48,7 +49,9 @@ type commit struct {
 	tree    gitstore.ID
 	parents []gitstore.ID
 	when    time.Time
-	landed  landing // guarded by Repository.mu
+	dated   bool           // else when is 1970
+	fault   *gitfsck.Fault // why git refuses it
+	landed  landing        // guarded by Repository.mu
 }
 
 // Open opens the clone that dir is in: a work tree, a bare clone, a linked work tree, or the clone of a mirror. The
@@ -177,7 +180,8 @@ func (r *Repository) commit(id gitstore.ID) (*commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &commit{id: id, tree: decoded.Tree, parents: decoded.Parents, when: time.Unix(decoded.When, 0).UTC()}
+	c = &commit{id: id, tree: decoded.Tree, parents: decoded.Parents, when: time.Unix(decoded.When, 0).UTC(),
+		dated: decoded.Dated, fault: decoded.Fault}
 	r.mu.Lock()
 	r.commits[id] = c
 	r.mu.Unlock()
@@ -220,9 +224,12 @@ func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]
 	return data, nil
 }
 
+// errOtherType is wrapped by the error of an object that is not of the type that its name in a tree or commit demands.
+var errOtherType = fmt.Errorf("%w: an object of another type", gitstore.ErrMalformed)
+
 func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
 	return remedy.Errorf("compare with another clone: what names this object is malformed",
-		"reading object %s: %w: a %s stands where a %s is expected", id, gitstore.ErrMalformed, got, want)
+		"reading object %s: %w: a %s stands where a %s is expected", id, errOtherType, got, want)
 }
 
 // blob reads a file's content: of the object store, or of the disk for a file that stands only there.

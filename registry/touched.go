@@ -16,10 +16,11 @@ func (g *Range) touched(ctx context.Context, b *commit, commits []*commit) error
 	total := 0
 	for _, c := range commits {
 		onto[c.id] = len(c.parents) > 0 && onto[c.parents[0]]
-		changes, err := g.changedBy(ctx, c, onto[c.id])
+		changes, refused, err := g.changedBy(ctx, c, onto[c.id])
 		if err != nil {
 			return fmt.Errorf("reading what commit %s changes: %w", c.id, err)
 		}
+		g.Refused = append(g.Refused, refused...)
 		if total += len(changes); total > maxPaths {
 			return errPaths(changes[0].Path)
 		}
@@ -34,33 +35,48 @@ func (g *Range) touched(ctx context.Context, b *commit, commits []*commit) error
 }
 
 // changedBy lists the paths whose entry in a commit differs from that in every parent. What one parent holds was judged
-// there; but not what a commit that can be fast-forwarded to makes of its first parent.
-func (g *Range) changedBy(ctx context.Context, c *commit, onto bool) ([]Change, error) {
+// there; but not what a commit that can be fast-forwarded to makes of its first parent. With them comes what git
+// refuses of the commit.
+func (g *Range) changedBy(ctx context.Context, c *commit, onto bool) ([]Change, []Refused, error) {
 	parents, err := g.repo.parents(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(parents) == 0 {
-		return g.repo.compare(ctx, gitstore.ID{}, c.tree)
+	var first gitstore.ID
+	if len(parents) > 0 {
+		first = parents[0].tree
 	}
-	changes, err := g.repo.compare(ctx, parents[0].tree, c.tree)
-	if err != nil || len(parents) == 1 {
-		return changes, err
+	changes, err := g.repo.compare(ctx, first, c.tree)
+	if err != nil {
+		return nil, nil, err
 	}
 	var steps []Change
-	if onto {
+	if onto && len(parents) > 1 {
 		if steps, err = g.steps(changes); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	for _, p := range parents[1:] {
-		others, err := g.repo.compare(ctx, p.tree, c.tree)
+	if changes, err = g.repo.unlikeOthers(ctx, c, parents, changes); err != nil {
+		return nil, nil, err
+	}
+	refused, err := g.refusals.of(c, parents, changes, true)
+	if err != nil || len(steps) == 0 {
+		return changes, refused, err
+	}
+	return sortChanges(append(changes, steps...)), refused, nil
+}
+
+// unlikeOthers keeps of the changes that a commit makes of its first parent those that it makes of all others too.
+func (r *Repository) unlikeOthers(ctx context.Context, c *commit, parents []*commit,
+	changes []Change) ([]Change, error) {
+	for _, p := range parents[min(1, len(parents)):] {
+		others, err := r.compare(ctx, p.tree, c.tree)
 		if err != nil {
 			return nil, err
 		}
 		changes = onlyPathsOf(changes, others)
 	}
-	return sortChanges(append(changes, steps...)), nil
+	return changes, nil
 }
 
 // steps keeps the changes of what base holds to something that does not land.

@@ -148,7 +148,7 @@ func TestMirrorStartSignature(t *testing.T) {
 	m.run(0, first, flags...)
 	body, _, _ := strings.Cut(good, "\n\n")
 	second := m.push("README.md", "# on\n")
-	for name, text := range map[string]string{"without": body + "\n", "another text": strings.Replace(good, "policy 1",
+	for name, text := range map[string]string{"without": body + "\n", "another text": strings.Replace(good, "policy 2",
 		"policy 0", 1)} {
 		m.write("checkpoint", text)
 		if out := m.ends(2, "[checkpoint-damaged]", first, flags...); strings.Contains(out, "history-rewritten") {

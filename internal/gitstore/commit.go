@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitfsck"
 )
 
 // CommitObject is what a commit object says. Its slices are part of the object's bytes, Payload excepted.
@@ -15,7 +17,11 @@ type CommitObject struct {
 	Author    []byte // as it stands: name, e-mail, time, zone
 	Committer []byte
 	When      int64 // committer date, seconds since 1970 UTC, 0 to the end of the year 9999
+	Dated     bool  // the commit has such a date; else When is 0
 	Message   []byte
+
+	// Fault is why git refuses to receive the commit if transfer.fsckObjects is set; nil if it does not.
+	Fault *gitfsck.Fault
 
 	// Payload is what the signature was made over: the commit without its signature headers; nil unless there is
 	// exactly one signature. Signature is its text, with line ends.
@@ -40,15 +46,16 @@ const (
 // maxWhen is 9999-12-31T23:59:59Z.
 const maxWhen = 253402300799
 
-// DecodeCommit reads the bytes of a commit object. The headers are tree, any parents, author and committer, each once
-// and in that order, then others, then an empty line and the message. In a SHA-1 clone the signature is the
-// header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is no part of the payload, as in Git. Errors are
-// ErrMalformed.
+// DecodeCommit reads the bytes of a commit object as git does: tree and parents strictly, then author and committer if
+// they follow, then the message after the first empty line. What else there is wrong is Fault and no error. In a SHA-1
+// clone the signature is the header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is no part of the payload,
+// as in Git. Errors are ErrMalformed.
 func DecodeCommit(data []byte) (*CommitObject, error) {
 	d := commitDecoder{rest: data}
-	if err := d.decode(); err != nil {
+	if err := d.decode(data); err != nil {
 		return nil, &Error{Op: "decoding commit", Err: fmt.Errorf("%w: %w", ErrMalformed, err)}
 	}
+	d.commit.Fault = gitfsck.Commit(data)
 	d.commit.sign(data)
 	return &d.commit, nil
 }
@@ -76,7 +83,7 @@ func (d *commitDecoder) header(key string) ([]byte, bool, error) {
 	return line, true, nil
 }
 
-func (d *commitDecoder) decode() error {
+func (d *commitDecoder) decode(data []byte) error {
 	tree, ok, err := d.id("tree")
 	if err != nil || !ok {
 		return errors.Join(err, d.want("tree", ok))
@@ -95,16 +102,24 @@ func (d *commitDecoder) decode() error {
 		}
 		d.commit.Parents = append(d.commit.Parents, parent)
 	}
+	d.persons()
+	if _, message, found := bytes.Cut(data, []byte("\n\n")); found {
+		d.commit.Message = message
+	}
+	return nil
+}
+
+// persons reads author and committer as far as they are in order; Fault says what is not.
+func (d *commitDecoder) persons() {
+	var ok bool
+	var err error
 	if d.commit.Author, ok, err = d.header("author"); err != nil || !ok {
-		return errors.Join(err, d.want("author", ok))
+		return
 	}
 	if d.commit.Committer, ok, err = d.header("committer"); err != nil || !ok {
-		return errors.Join(err, d.want("committer", ok))
+		return
 	}
-	if d.commit.When, err = when(d.commit.Committer); err != nil {
-		return err
-	}
-	return d.others()
+	d.commit.When, d.commit.Dated = when(d.commit.Committer)
 }
 
 func (d *commitDecoder) want(key string, ok bool) error {
@@ -125,68 +140,22 @@ func (d *commitDecoder) id(key string) (ID, bool, error) {
 }
 
 // when reads the time of a person line: "name <e-mail> seconds zone".
-func when(person []byte) (int64, error) {
-	wrong := func() (int64, error) {
-		return 0, fmt.Errorf("committer %.200q, want name, e-mail in angle brackets, seconds since 1970 and a zone",
-			person)
-	}
+func when(person []byte) (int64, bool) {
 	end := bytes.LastIndexByte(person, '>')
-	if end < 0 || bytes.IndexByte(person[:end], '<') < 0 {
-		return wrong()
+	if end < 0 {
+		return 0, false
 	}
-	clock, ok := strings.CutPrefix(string(person[end+1:]), " ")
-	seconds, zone, ok2 := strings.Cut(clock, " ")
+	clock := strings.TrimLeft(string(person[end+1:]), " \t")
+	seconds, zone, _ := strings.Cut(clock, " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
-	if !ok || !ok2 || err != nil || strconv.FormatInt(n, 10) != seconds || n < 0 || n > maxWhen || !isZone(zone) {
-		return wrong()
+	if err != nil || strconv.FormatInt(n, 10) != seconds || n < 0 || n > maxWhen || !isZone(zone) {
+		return 0, false
 	}
-	return n, nil
+	return n, true
 }
 
 func isZone(s string) bool {
 	return len(s) == 5 && (s[0] == '+' || s[0] == '-') && strings.Trim(s[1:], "0123456789") == ""
-}
-
-// others reads the headers after the committer, and the message.
-func (d *commitDecoder) others() error {
-	first := true
-	for {
-		line, rest, ok := bytes.Cut(d.rest, []byte{'\n'})
-		if !ok {
-			return errors.New("no empty line after the headers")
-		}
-		d.rest = rest
-		if len(line) == 0 {
-			d.commit.Message = rest
-			return nil
-		}
-		if bytes.IndexByte(line, 0) >= 0 {
-			return fmt.Errorf("the header %.80q holds NUL", line)
-		}
-		if line[0] == ' ' {
-			if first {
-				return errors.New("the header committer goes on in a second line")
-			}
-			continue
-		}
-		first = false
-		key, _, ok := bytes.Cut(line, []byte{' '})
-		switch {
-		case !ok || !isHeaderKey(key):
-			return fmt.Errorf("the line %.80q is no header", line)
-		case string(key) == "tree", string(key) == "parent", string(key) == "author", string(key) == "committer":
-			return fmt.Errorf("the header %s after committer", key)
-		}
-	}
-}
-
-func isHeaderKey(key []byte) bool {
-	for _, c := range key {
-		if !isAlnum(c) && c != '-' {
-			return false
-		}
-	}
-	return len(key) > 0
 }
 
 // sign splits the commit into signature and payload, as git's parse_signed_commit does.

@@ -22,46 +22,62 @@ func TestDecodeCommit(t *testing.T) {
 	for _, test := range []struct{ name, data, want string }{
 		{"plain", plain + "\nmessage\n", ""},
 		{"no message", plain + "\n", ""},
-		{"message of any bytes", plain + "\n\x00\xff\n\n", ""},
-		{"other headers", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\nHG:extra x\n\n",
-			"no header"},
-		{"others that git writes", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\n\n", ""},
+		{"message of any bytes", plain + "\n\xff\n\n", ""},
+		{"no empty line", plain, ""},
+		{"other headers", plain + "encoding ISO-8859-1\nmergetag object x\n type commit\n \n text\nHG:extra x\n\n", ""},
 		{"SHA-256", strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64)) + "\n", ""},
+		{"parent after committer", plain + parent + "\n", ""},
+		{"two committers", plain + "committer A <a@example.org> 5 +0000\n\n", ""},
+		{"committer goes on", plain + " more\n\n", ""},
+		{"a line that is no header", plain + "nonsense\n\n", ""},
+		{"blanks before the date", strings.ReplaceAll(plain, "> ", ">  \t") + "\n", ""},
 
 		{"empty", "", "want the header tree"},
-		{"no end", strings.TrimSuffix(plain, "\n"), "has no end"},
-		{"no empty line", plain, "no empty line"},
 		{"no tree", strings.TrimPrefix(plain, "tree "+emptyTree+"\n") + "\n", "want the header tree"},
-		{"two trees", "tree " + emptyTree + "\n" + plain + "\n", "want the header author"},
+		{"tree without an end", "tree " + emptyTree, "has no end"},
 		{"tree in capitals", strings.Replace(plain, emptyTree, strings.ToUpper(emptyTree), 1) + "\n", "lower-case"},
 		{"short tree", strings.Replace(plain, emptyTree, emptyTree[:39], 1) + "\n", "want 40 or 64"},
 		{"tree and a space", strings.Replace(plain, emptyTree, emptyTree+" ", 1) + "\n", "want 40 or 64"},
 		{"two spaces", strings.Replace(plain, "tree ", "tree  ", 1) + "\n", "want 40 or 64"},
 		{"parent before tree", parent + plain + "\n", "want the header tree"},
-		{"parent after author", strings.Replace(plain, "committer", parent+"committer", 1) + "\n",
-			"want the header committer"},
-		{"parent after committer", plain + parent + "\n", "header parent after committer"},
 		{"parent of another size", strings.Replace(plain, "author", "parent "+strings.Repeat("1", 64)+"\nauthor", 1) +
 			"\n", "another size"},
-		{"no author", strings.Replace(plain, "author "+person+"\n", "", 1) + "\n", "want the header author"},
-		{"two authors", strings.Replace(plain, "committer", "author "+person+"\ncommitter", 1) + "\n",
-			"want the header committer"},
-		{"two committers", plain + "committer " + person + "\n\n", "header committer after committer"},
-		{"committer goes on", plain + " more\n\n", "in a second line"},
-		{"NUL", strings.Replace(plain, "A U", "A\x00U", 1) + "\n", "holds NUL"},
-		{"NUL in another header", plain + "encoding a\x00b\n\n", "holds NUL"},
-		{"a line that is no header", plain + "nonsense\n\n", "no header"},
 	} {
 		c, err := DecodeCommit([]byte(test.data))
+		_, message, _ := strings.Cut(test.data, "\n\n")
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
-		case test.want == "" && (c.When != 1700000000 || c.Signed != Unsigned ||
-			!strings.HasSuffix(test.data, "\n\n"+string(c.Message))):
+		case test.want == "" && (c.When != 1700000000 || !c.Dated || c.Signed != Unsigned || c.Fault != nil ||
+			string(c.Message) != message || len(c.Parents) > 0):
 			t.Errorf("%s: got %+v", test.name, c)
 		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) ||
 			!errors.Is(err, ErrMalformed)):
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+// TestCommitFault has commits that git can read and refuses to receive.
+func TestCommitFault(t *testing.T) {
+	for name, test := range map[string]struct{ data, id string }{
+		"no end":             {strings.TrimSuffix(plain, "\n"), "unterminatedHeader"},
+		"NUL in a header":    {strings.Replace(plain, "A U", "A\x00U", 1) + "\n", "nulInHeader"},
+		"NUL in another":     {plain + "encoding a\x00b\n\n", "nulInHeader"},
+		"NUL in the message": {plain + "\n\x00", "nulInCommit"},
+		"two trees":          {"tree " + emptyTree + "\n" + plain + "\n", "missingAuthor"},
+		"no author":          {strings.Replace(plain, "author "+person+"\n", "", 1) + "\n", "missingAuthor"},
+		"two authors": {strings.Replace(plain, "committer", "author "+person+"\ncommitter", 1) + "\n",
+			"multipleAuthors"},
+		"parent after author": {strings.Replace(plain, "committer", "parent x\ncommitter", 1) + "\n",
+			"missingCommitter"},
+		"only a tree":        {"tree " + emptyTree + "\n", "missingAuthor"},
+		"only tree, message": {"tree " + emptyTree + "\n\nm\n", "missingAuthor"},
+	} {
+		c, err := DecodeCommit([]byte(test.data))
+		if err != nil || c.Tree.String() != emptyTree || c.Fault == nil || c.Fault.ID != test.id ||
+			(c.When != 0) != c.Dated {
+			t.Errorf("%s: %+v, %v, want %s", name, c, err, test.id)
 		}
 	}
 }
@@ -73,12 +89,12 @@ func TestCommitterTime(t *testing.T) {
 		" <> 1 +0000":                                    1,
 		"A > B <a> c> 5 +0000":                           5,
 		"A <a@example.org> 253402300799 +0000":           maxWhen,
+		"A <a@example.org>  1 +0000":                     1,
+		"A <a@example.org> \t1 +9999":                    1,
 		"A <a@example.org> 253402300800 +0000":           -1,
 		"A <a@example.org> -1 +0000":                     -1,
 		"A <a@example.org> 01 +0000":                     -1,
 		"A <a@example.org> +1 +0000":                     -1,
-		"A <a@example.org>1 +0000":                       -1,
-		"A <a@example.org>  1 +0000":                     -1,
 		"A <a@example.org> 1  +0000":                     -1,
 		"A <a@example.org> 1 +000":                       -1,
 		"A <a@example.org> 1 0000":                       -1,
@@ -87,12 +103,11 @@ func TestCommitterTime(t *testing.T) {
 		"A <a@example.org> 1":                            -1,
 		"A <a@example.org>":                              -1,
 		"A a@example.org 1 +0000":                        -1,
-		"A a@example.org> 1 +0000":                       -1,
 		"":                                               -1,
 		"A <a@example.org> 9999999999999999999999 +0000": -1,
 	} {
-		if got, err := when([]byte(line)); (err != nil) != (want < 0) || err == nil && got != want {
-			t.Errorf("%q: got %d, %v, want %d", line, got, err, want)
+		if got, ok := when([]byte(line)); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: got %d, %v, want %d", line, got, ok, want)
 		}
 	}
 }

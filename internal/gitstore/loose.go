@@ -16,22 +16,44 @@ func loosePath(objects string, id ID) string {
 }
 
 // readLoose reads a loose object of at most limit bytes. It is not verified.
-func readLoose(objects string, id ID, limit int64) (Type, []byte, error) {
+func readLoose(objects string, id ID, limit int64) (t Type, data []byte, err error) {
+	err = inflateLoose(objects, id, func(r *inflater) error {
+		t, data, err = r.loose(limit)
+		return err
+	})
+	return t, data, err
+}
+
+// looseType is the type of a loose object.
+func looseType(objects string, id ID) (t Type, err error) {
+	err = inflateLoose(objects, id, func(r *inflater) error {
+		var head [maxLooseHead]byte
+		n, err := r.atMost(head[:])
+		if err != nil {
+			return err
+		}
+		t, _, _, err = parseLooseHead(head[:n])
+		return err
+	})
+	return t, err
+}
+
+func inflateLoose(objects string, id ID, read func(*inflater) error) error {
 	f, err := open(loosePath(objects, id))
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	r := inflate(f, 0, info.Size())
 	defer r.release()
 	if err := r.zlib(); err != nil {
-		return 0, nil, err
+		return err
 	}
-	return r.loose(limit)
+	return read(r)
 }
 
 func (r *inflater) loose(limit int64) (Type, []byte, error) {

@@ -122,6 +122,22 @@ func (p *pack) start(at int64) (*inflater, entry, error) {
 	return r, e, nil
 }
 
+// kind is the type of the object at an offset: that of the whole object from which it is made.
+func (p *pack) kind(at int64) (Type, error) {
+	for range maxChain {
+		r, e, err := p.start(at)
+		if err != nil {
+			return 0, err
+		}
+		r.release()
+		if e.kind < offsetDelta {
+			return e.kind, nil
+		}
+		at = e.base
+	}
+	return 0, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+}
+
 var errEntryEnds = fmt.Errorf("%w: the pack ends inside the head of an entry, or its size does not end", ErrCorrupt)
 
 // parseEntry reads the head of the entry at an offset, gitformat-pack(5).

@@ -180,6 +180,22 @@ func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 	return o.kind, o.data, nil
 }
 
+// Type gives the type of an object as its head has it, without reading the rest. Errors are as for Read, without
+// ErrTooLarge.
+func (s *Store) Type(id ID) (t Type, err error) {
+	err = s.lookup(id, func(p *pack, at int64) (err error) {
+		t, err = p.kind(at)
+		return err
+	}, func(dir string) (err error) {
+		t, err = looseType(dir, id)
+		return err
+	})
+	if err != nil {
+		return 0, s.failed(err, id)
+	}
+	return t, nil
+}
+
 func (s *Store) readPacked(p *pack, at int64, id ID, limit int64) (cached, error) {
 	o, err := p.object(at, limit, &s.cache)
 	if err != nil || o.id == id {

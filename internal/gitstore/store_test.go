@@ -42,6 +42,9 @@ func compare(t *testing.T, c clone, s *Store) {
 		if typ.String() != fields[1] || !bytes.Equal(data, body[:size]) {
 			t.Fatalf("%s %s differs from git's %s", typ, id, fields[1])
 		}
+		if typ, err := s.Type(id); err != nil || typ.String() != fields[1] {
+			t.Fatalf("%s is a %s by its head, %v, git says %s", id, typ, err, fields[1])
+		}
 	}
 	if objects == 0 {
 		t.Fatal("no objects compared")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitfsck"
 )
 
 // The modes of tree entries that Git writes, and all that DecodeTree accepts.
@@ -185,13 +187,5 @@ func isDotGit(name string) bool {
 			return true
 		}
 	}
-	return strings.EqualFold(strings.Map(dropIgnored, name), ".git")
-}
-
-// dropIgnored takes away the code points that HFS+ ignores in names.
-func dropIgnored(c rune) rune {
-	if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
-		return -1
-	}
-	return c
+	return strings.EqualFold(gitfsck.HFS(name), ".git")
 }

@@ -71,6 +71,7 @@ var treeTests = []struct {
 	{".git before a backslash", rawTree(`100644 .git\a`), "may take for"},
 	{".git with a code point that HFS+ ignores", rawTree("40000 .g\u200cit"), "may take for"},
 	{".git with a byte order mark", rawTree("40000 \ufeff.git"), "may take for"},
+	{".git and a byte that is not UTF-8", rawTree("40000 .git\xffx"), "may take for"},
 }
 
 func decodeAll(data []byte, idSize int) ([]TreeEntry, error) {

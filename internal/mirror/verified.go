@@ -25,7 +25,7 @@ import (
 
 // policy is the number of the rules by which history is judged. It is raised when they change, so that every
 // mirror judges its whole history anew.
-const policy = 1
+const policy = 2
 
 // Checkpoint says where the last verified tip stands, and what is asked of it.
 type Checkpoint struct {
