@@ -30,6 +30,9 @@ var appendOnly = &Check{
 	Run:         runAppendOnly,
 	RunRegistry: runAppendOnlyRegistry,
 	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if recovers, err := s.Recovers(); err == nil && recovers {
+			return "", "", ""
+		}
 		if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
 			return "", "mode-changed", "the file's mode or type changes"
 		}
@@ -70,6 +73,16 @@ var appendOnly = &Check{
 
 func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
+	repaired, err := s.repair()
+	if err != nil {
+		return out, err
+	}
+	switch repaired {
+	case removal:
+		out.Verified = "removes a file that never was a record"
+	case recovery:
+		out.Verified = "gives the file back what it had as a record"
+	}
 	reissued := false
 	for _, v := range s.Run.Range.Views {
 		i, found := indexOf(v.Changes, s.Path)
@@ -85,34 +98,77 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 				WithFix("merge the base branch into yours, or rebase onto it")
 			return out, nil
 		}
-		reissued = change(&out, s, v.Changes[i]) || reissued
+		if repaired != noRepair && registry.SameEntry(v.Changes[i].Head, s.Change.Head) {
+			continue
+		}
+		is, err := change(&out, s, v.Changes[i])
+		if err != nil {
+			return out, err
+		}
+		reissued = is || reissued
 		if len(out.Findings) > 0 {
 			return out, nil
 		}
 	}
-	err := commits(&out, s, reissued && !s.Unchanged())
+	err = commits(&out, s, reissued && !s.Unchanged())
 	return out.OrPass(), err
 }
 
 // change judges one change of a path and reports whether it is a re-issue, which another check judges.
-func change(o *verdict.Outcome, s *Subject, c registry.Change) bool {
+func change(o *verdict.Outcome, s *Subject, c registry.Change) (bool, error) {
+	if c.Base == nil {
+		return false, nil
+	}
+	p, err := s.prospect(c.Head)
+	if err != nil {
+		return false, err
+	}
+	if p.broken && (c.Head == nil || s.Kind != registry.KindListing) { // else reissue judges the change
+		unrepaired(o, s, p, c.Head)
+		return false, nil
+	}
 	switch {
-	case c.Base == nil:
-		return false
 	case c.Head == nil:
 		o.Errorf(s, "", "deleted", "this merged file is deleted or moved away").
 			WithFix("%s", notYours(s, "leave it where it is: a revocation ends a listing, and nothing moves one"))
-		return false
+		return false, nil
 	case c.Base.Mode != c.Head.Mode:
 		o.Errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
 			WithFix("restore it: %s", restore(s))
-		return false
+		return false, nil
 	case s.Kind == registry.KindListing:
-		return true
+		return true, nil
 	}
 	o.Errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
 		WithFix("restore it: %s", restore(s))
-	return false
+	return false, nil
+}
+
+// unrepaired reports a change of a file that is not a record in the base tree, and that the change does not repair.
+func unrepaired(o *verdict.Outcome, s *Subject, p *outlook, head *registry.Entry) {
+	code, what := "edited", "edited"
+	if head == nil {
+		code, what = "deleted", "removed"
+	}
+	switch {
+	case p.last != nil:
+		o.Errorf(s, "", code,
+			"this file is %s; expected the content that it had when it last was a record, in commit %s", what,
+			short(p.commit)).
+			WithFix("restore it: git checkout %s -- %s", p.commit, plain.ShellWord(s.Path))
+	case head == nil:
+		o.Errorf(s, "", code, "this file is removed and %s; expected a file whose removal cannot hide a revocation",
+			p.held).
+			WithFix("leave it where it is: %s", restore(s))
+	default:
+		f := o.Errorf(s, "", code, "this file is edited and never was a record; expected its removal")
+		if p.held != "" {
+			f.Message = "this file is edited, never was a record, and " + p.held + "; expected it as it is"
+			f.WithFix("leave it as it is: %s", restore(s))
+		} else {
+			f.WithFix("remove it: git rm -f %s", plain.ShellWord(s.Path))
+		}
+	}
 }
 
 // notYours is the fix of a change that strangers make: how to take it back comes first.
@@ -143,6 +199,13 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		head := c.Touched[i].Head
 		if reissued && registry.SameEntry(head, s.Change.Head) {
 			continue // what the range as a whole makes of it is judged as such
+		}
+		p, err := s.prospect(head)
+		if err != nil {
+			return err
+		}
+		if p.of(head) != noRepair {
+			continue
 		}
 		if versions++; versions > maxVersions {
 			o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
@@ -182,10 +245,18 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
+	var repaired []string
+	if !r.Merged { // there it would only matter for the rule of one re-issue
+		var err error
+		if repaired, err = r.Repaired(); err != nil {
+			return out, err
+		}
+	}
+	governance = slices.Sorted(slices.Values(slices.Concat(governance, repaired)))
 	data := 0
 	var reissues []*Subject
 	for _, s := range r.Subjects {
-		if s.Unchanged() {
+		if s.Unchanged() || slices.Contains(repaired, s.Path) {
 			continue
 		}
 		data++
@@ -216,6 +287,17 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing",
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
+	}
+	if r.Merged && len(reissues) > 1 {
+		var kept []*Subject
+		for _, s := range reissues {
+			if is, err := s.repair(); err != nil {
+				return out, err
+			} else if is == noRepair {
+				kept = append(kept, s)
+			}
+		}
+		reissues = kept
 	}
 	if len(reissues) > 1 {
 		for _, s := range reissues[1:] {

@@ -135,6 +135,11 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if s.Record == nil && !c.PerCommit {
 		return verdict.Skip("the file is taken away"), nil
 	}
+	if !c.PerCommit {
+		if is, err := s.Recovers(); err != nil || is {
+			return verdict.Skip("the file gets back what it had as a merged record"), err
+		}
+	}
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
 		return deferTo(s, owner, pointer, code, message), nil
 	}

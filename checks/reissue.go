@@ -45,7 +45,7 @@ var reissue = &Check{
 	Run:       runReissue,
 	Codes: []Code{
 		{"base-unreadable", "the merged listing cannot be read, so that nothing shows whose it is",
-			"list the implementation under a new slug"},
+			"restore the content that it had as a record, or remove the file, in a pull request of its own"},
 		{"slug-changed", "slug changes",
 			"keep it; another slug is a new listing, and the old Receipt is revoked as superseded"},
 		{"did-changed", "tool_did changes",
@@ -77,8 +77,21 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	l, base := s.Listing, s.BaseListing
 	if base == nil {
-		out.Errorf(s, "", "base-unreadable", "the base tree's listing cannot be read, so nothing shows whose it is").
-			WithFix("list the implementation under a new slug")
+		f := out.Errorf(s, "", "base-unreadable",
+			"the base tree's listing cannot be read, so nothing shows whose it is")
+		p, err := s.prospect(s.Change.Head)
+		switch {
+		case err != nil:
+			return out, err
+		case p.last != nil:
+			f.WithFix("restore it first, in a pull request of its own: git checkout %s -- %s", p.commit,
+				plain.ShellWord(s.Path))
+		case p.broken && p.held == "":
+			f.WithFix("remove the file in a pull request of its own, then list the implementation anew: git rm %s",
+				plain.ShellWord(s.Path))
+		default:
+			f.WithFix("list the implementation under a new slug")
+		}
 		return out, nil
 	}
 	if l.Slug != base.Slug {

@@ -61,7 +61,9 @@ type Run struct {
 	mu        sync.Mutex
 	histories map[string][]registry.Version           // by path
 	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
-	shared    map[[2]string]sharing                   // by what listings share, and its key; see others
+	pasts     map[registry.Kind]map[string][]registry.Version
+	everPins  map[string][]registry.PathVersion // by hash; see everPinned
+	shared    map[[2]string]sharing             // by what listings share, and its key; see others
 }
 
 // Reaches reports whether the run's budget lasts for judging a subject by a check.
@@ -91,6 +93,7 @@ type Subject struct {
 
 	first   map[string][]verdict.Finding // of the checks that run First, by id
 	history []registry.Version
+	outlook *outlook // see prospect
 
 	forgotten bool
 }

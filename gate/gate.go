@@ -160,6 +160,10 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err := joined.Registry(run); err != nil {
 		return err
 	}
+	repaired, err := run.Repaired() // before the records are let go
+	if err != nil {
+		return err
+	}
 	early := make([][]Judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		if early[i], err = Early(s); err != nil {
@@ -178,7 +182,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	rep := joined.rep
 	rep.Governance = slices.Compact(
 		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
-			checks.TransientGovernance(rng)))))
+			checks.TransientGovernance(rng), repaired))))
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return nil
 }
@@ -361,6 +365,9 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	}
 	if record == nil {
 		return nil
+	}
+	if is, err := s.Recovers(); err != nil || is {
+		return err // nothing more is asked of it
 	}
 	var kinds evidence.Set
 	for _, c := range checks.All {

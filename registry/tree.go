@@ -294,6 +294,16 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 	return rec, nil
 }
 
+// Bytes returns the content of an entry: of a file, or the target of a symbolic link. A submodule has none. More than
+// most bytes are gitstore.ErrTooLarge.
+func (r *Repository) Bytes(e Entry, most int64) ([]byte, error) {
+	switch e.Mode {
+	case ModeFile, ModeExecutable, ModeSymlink:
+		return r.blob(e.ID, most)
+	}
+	return nil, nil
+}
+
 // Sides are the records before and after a change; nil where none stands.
 type Sides struct{ Base, Head *Record }
 

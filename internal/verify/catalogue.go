@@ -108,8 +108,8 @@ var catalogue = []step{
 		Codes: []strict.Code{
 			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one",
 				"the implementation must sign a new Receipt"},
-			{"revocation-unclear", "only the date of the commit that pinned a revoked Receipt says that the revocation " +
-				"may be of this one",
+			{"revocation-unclear",
+				"only the date of the commit that pinned a revoked Receipt says that the revocation may be of this one",
 				"have the renewal merged, and fetch the clone"},
 			{"clone-unreadable", "a file of the clone that cannot be read may be about the implementation",
 				"have a pull request remove the file, or restore its last content that was a record"},
