@@ -8,8 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // The files of git's dumb HTTP protocol, see gitprotocol-http(5), that are made from the clone.
@@ -20,11 +21,11 @@ const (
 )
 
 // objectFile matches the paths below registry.git of packs, their indexes and loose objects.
-var objectFile = regexp.MustCompile(`^objects/(?:pack/pack-[0-9a-f]{40}\.(?:pack|idx)|[0-9a-f]{2}/[0-9a-f]{38})$`)
+var objectFile = plain.Pattern(`^objects/(?:pack/pack-[0-9a-f]{40}\.(?:pack|idx)|[0-9a-f]{2}/[0-9a-f]{38})$`)
 
 // isGitPath reports whether a path below registry.git is one that the dumb protocol asks for.
 func isGitPath(path string) bool {
-	return path == gitHEAD || path == gitRefs || path == gitPacks || objectFile.MatchString(path)
+	return path == gitHEAD || path == gitRefs || path == gitPacks || objectFile().MatchString(path)
 }
 
 // repository sends a file of the clone as git's dumb protocol has it. Of refs, only the verified branch is shown: what

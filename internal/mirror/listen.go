@@ -11,13 +11,14 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 // The bounds of serving.
@@ -63,11 +64,11 @@ func (s *Site) Ended(fault string) {
 }
 
 // absolute matches an absolute path of Unix or Windows that a message names, and no path of a URL.
-var absolute = regexp.MustCompile(`(^|[\s"'=(])(?:/|[A-Za-z]:[\\/]|\\\\)[^\s"')]*`)
+var absolute = plain.Pattern(`(^|[\s"'=(])(?:/|[A-Za-z]:[\\/]|\\\\)[^\s"')]*`)
 
 // public returns a message without absolute paths.
 func (s *Site) public(message string) string {
-	return absolute.ReplaceAllString(strings.ReplaceAll(message, s.dir.Path, "DIR"), "${1}PATH")
+	return absolute().ReplaceAllString(strings.ReplaceAll(message, s.dir.Path, "DIR"), "${1}PATH")
 }
 
 // page is a file as it was when it was opened. Its readers share it, and the last of them closes it.

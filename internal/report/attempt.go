@@ -2,12 +2,12 @@ package report
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -76,14 +76,14 @@ func (m metrics) attempt(a *Attempt, r *Counted) {
 }
 
 // errorsRow matches the label and the value of a sample of errorsTotal.
-var errorsRow = regexp.MustCompile(`code="([a-z0-9-]+)"\} ([0-9]{1,15})$`)
+var errorsRow = plain.Pattern(`code="([a-z0-9-]+)"\} ([0-9]{1,15})$`)
 
 // countsOf returns the counters of the attempt before.
 func (m metrics) countsOf(before []byte) map[string]int {
 	counts := map[string]int{}
 	prefix := strings.TrimSuffix(m.series(errorsTotal, "code", ""), `""}`)
 	for row := range strings.Lines(string(before)) {
-		at := errorsRow.FindStringSubmatch(strings.TrimSuffix(row, "\n"))
+		at := errorsRow().FindStringSubmatch(strings.TrimSuffix(row, "\n"))
 		if at != nil && strings.HasPrefix(row, prefix) {
 			counts[at[1]], _ = strconv.Atoi(at[2]) // digits, and few
 		}
@@ -93,9 +93,9 @@ func (m metrics) countsOf(before []byte) map[string]int {
 
 // The rows that carry takes.
 var (
-	helpRow   = regexp.MustCompile(`^# HELP (oap_gate_[a-z_]+) .+\n$`)
-	typeRow   = regexp.MustCompile(`^# TYPE oap_gate_[a-z_]+ (?:gauge|counter)\n$`)
-	sampleRow = regexp.MustCompile(`^oap_gate_[a-z_]+(\{.*\})? [0-9.]+\n$`)
+	helpRow   = plain.Pattern(`^# HELP (oap_gate_[a-z_]+) .+\n$`)
+	typeRow   = plain.Pattern(`^# TYPE oap_gate_[a-z_]+ (?:gauge|counter)\n$`)
+	sampleRow = plain.Pattern(`^oap_gate_[a-z_]+(\{.*\})? [0-9.]+\n$`)
 )
 
 // carry writes the families of the attempt before that this one did not write and that keep takes, as far as they are
@@ -104,7 +104,7 @@ func (m metrics) carry(before []byte, keep func(name string) bool) {
 	own := strings.TrimSuffix(m.series("")+"{", "}{") // the label, without the brace that closes it
 	head, taken := "", false
 	for row := range strings.Lines(string(before)) {
-		if at := helpRow.FindStringSubmatch(row); at != nil {
+		if at := helpRow().FindStringSubmatch(row); at != nil {
 			if head, taken = row, !m.written[at[1]] && keep(at[1]); taken {
 				m.written[at[1]] = true
 			}
@@ -113,11 +113,11 @@ func (m metrics) carry(before []byte, keep func(name string) bool) {
 		if !taken {
 			continue
 		}
-		if head != "" && typeRow.MatchString(row) {
+		if head != "" && typeRow().MatchString(row) {
 			head += row
 			continue
 		}
-		if at := sampleRow.FindStringSubmatch(row); at != nil && strings.HasPrefix(at[1]+"{", own) {
+		if at := sampleRow().FindStringSubmatch(row); at != nil && strings.HasPrefix(at[1]+"{", own) {
 			m.b.WriteString(head + row)
 			head = ""
 		}

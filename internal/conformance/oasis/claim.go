@@ -298,8 +298,8 @@ func (c *Claim) date(r *claimReader) {
 	today := c.Now.UTC().Truncate(24 * time.Hour)
 	switch {
 	case err != nil:
-		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD", show(r.object["date"])).
-			WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
+		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD",
+			show(r.object["date"])).WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
 	case day.After(today.AddDate(0, 0, 1)): // somewhere it is tomorrow
 		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected %s at the latest", text,
 			today.AddDate(0, 0, 1).Format(time.DateOnly)).WithFix("write the day of the claim")
@@ -378,8 +378,8 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	if len(said.tiers) > 0 {
 		number, _ := facts["tier"].(json.Number)
 		if highest := slices.Max(said.tiers); number.String() != strconv.Itoa(highest) {
-			out.Errorf(doc, "/oasis/tier", "claim-differs", "the report is of tier %s; expected %d, the highest of the claim",
-				cmp.Or(plain.Cut(number.String(), 20), "none"), highest).
+			out.Errorf(doc, "/oasis/tier", "claim-differs", "the report is of tier %s; expected %d, the highest of "+
+				"the claim", cmp.Or(plain.Cut(number.String(), 20), "none"), highest).
 				WithFix("run the preflight with --tier %d", highest)
 		}
 	}

@@ -165,7 +165,7 @@ func TestSharedClaims(t *testing.T) {
 	}
 	for _, test := range all {
 		got, failed := claimCodes(t, &Claim{Text: test.Claim, Now: test.At}, false)
-		if !slices.Equal(got, test.Codes) && len(got)+len(test.Codes) > 0 || failed != (test.Verdict == verdict.Failed) {
+		if strings.Join(got, " ") != strings.Join(test.Codes, " ") || failed != (test.Verdict == verdict.Failed) {
 			t.Errorf("%s: %q, failed %v, want %q, %s", test.Name, got, failed, test.Codes, test.Verdict)
 		}
 	}
