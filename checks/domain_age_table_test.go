@@ -28,9 +28,47 @@ web:
   - {domain: nova.example, whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreation Date: 2015-03-01\r\nCreated: 2026-05-20\r\nRegistrar: Example Registrar\r\n"}}
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
-		// a date in the future is young
-		{Name: "future", World: `pr: [{listing: nova, registered: "2030-01-01"}]`,
+		// a date of today is young, in whatever zone today is; one in three days is no date, and no placeholder is one
+		{Name: "tomorrow", World: `pr: [{listing: nova, registered: "+47h"}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-too-young`},
+		{Name: "in three days", World: `pr: [{listing: nova, registered: "+72h"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
+			Says: []string{`RDAP: registration date is 2026-06-04T12:00:00Z; expected one before 2026-06-03T12:00:00Z`}},
+		{Name: "future", World: `pr: [{listing: nova, registered: "2030-01-01"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "year 9999", World: `pr: [{listing: nova, registered: "9999-12-31T23:59:59Z"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "year 10000",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, events: [{eventAction: registration, eventDate: "9999-12-31T23:59:59-12:00"}], whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreated: 10000-01-01\r\n"}}
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "year 10000, and a source that is down",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, rdap: {status: 500}, whois: {body: "Domain Name: NOVA.EXAMPLE\r\nCreated: 9999-12-31T23:59:59Z\r\n"}}
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		{Name: "year one", World: `pr: [{listing: nova, registered: "0001-01-01"}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "first of 1985", World: `pr: [{listing: nova, registered: "1985-01-01"}]`, Want: `pass`},
+		{Name: "placeholder, provisional", World: `pr: [{listing: nova, registered: "0001-01-01", provisional: true}]`,
+			Want: `implementations/nova.json:12:3: notice: domain-age: provisional`},
+		// a contact that is newer than the domain, and a name server that is older, are not the domain
+		{Name: "newer contact",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, whois: {body: "domain: nova.example\r\ncreated: 2015-03-01\r\n\r\nnic-hdl: N1\r\nperson: Nova\r\ncreated: 2026-05-30\r\n"}}
+`,
+			Want: `pass`,
+			Says: []string{`nova.example is registered since 2015-03-01T23:59:59Z \(whois\)`}},
+		{Name: "older name server",
+			World: `pr: [{listing: nova, registered: none}]
+web:
+  - {domain: nova.example, whois: {body: "domain: nova.example\r\n\r\nnserver: a.nova.example\r\ncreated: 2015-03-01\r\n"}}
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// the sources answered and none has a date; or know no such domain; or have one that cannot be read
 		{Name: "none", World: `pr: [{listing: nova, registered: none}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,

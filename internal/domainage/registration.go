@@ -34,7 +34,7 @@ const (
 
 // Registration is when a domain was registered last, as one source has it.
 type Registration struct {
-	At     time.Time // UTC; never before 1985, when the first domain was registered
+	At     time.Time // UTC; from 1985, when the first domain was registered, to 9998
 	Source string
 }
 
@@ -59,7 +59,22 @@ func Latest(of ...Registration) Age {
 // earliest is the year of symbolics.com, the first registered domain: what lies before is a placeholder.
 var earliest = time.Date(1985, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func plausible(t time.Time) bool { return !t.Before(earliest) && t.Year() <= 9999 }
+// A date of the last years that a time can be written in is a placeholder too, and nothing can be added to it.
+func plausible(t time.Time) bool { return !t.Before(earliest) && t.Year() <= 9998 }
+
+// ahead is by how much a source's date may be ahead of the clock: it may name no more than a day, in any zone, and no
+// clock is right.
+const ahead = 48 * time.Hour
+
+// Checked returns an error, which wraps ErrDate, if the date is more than 48 hours after now. No domain was registered
+// in the future, so that nothing is known of this one.
+func (r Registration) Checked(now time.Time) error {
+	if r.At.Sub(now) > ahead {
+		return fmt.Errorf("registration date is %s; expected one before %s: %w", r.At.Format(time.RFC3339),
+			now.Add(ahead).UTC().Format(time.RFC3339), ErrDate)
+	}
+	return nil
+}
 
 // MaxRDAP caps an RDAP reply in bytes.
 const MaxRDAP = 1 << 20

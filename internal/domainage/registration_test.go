@@ -48,7 +48,15 @@ func TestFromRDAP(t *testing.T) {
 		{"one date is not readable", rdapReply(registered + `,` + event("reregistration", "lately")), "", ErrDate},
 		{"date is no string", rdapReply(registered + `,{"eventAction":"registration","eventDate":20260101}`), "",
 			ErrDate},
+		{"first day", rdapReply(event("registration", "1985-01-01T00:00:00Z")), "1985-01-01T00:00:00Z", nil},
+		{"year 9998", rdapReply(event("registration", "9998-12-31T23:59:59Z")), "9998-12-31T23:59:59Z", nil},
 		{"epoch", rdapReply(event("registration", "1970-01-01T00:00:00Z")), "", ErrDate},
+		{"the day before the first", rdapReply(event("registration", "1984-12-31T23:59:59Z")), "", ErrDate},
+		{"year one", rdapReply(event("registration", "0001-01-01T00:00:00Z")), "", ErrDate},
+		{"year 9999", rdapReply(event("registration", "9999-01-01T00:00:00Z")), "", ErrDate},
+		{"year 9999 by its zone", rdapReply(event("registration", "9998-12-31T23:59:59-12:00")), "", ErrDate},
+		{"year 10000", rdapReply(event("registration", "10000-01-01T00:00:00Z")), "", ErrDate},
+		{"year 10000 by its zone", rdapReply(event("registration", "9999-12-31T23:59:59-12:00")), "", ErrDate},
 		{"other domain", strings.Replace(rdapReply(registered), "EXAMPLE", "example2", 1), "", ErrOtherDomain},
 		{"no name", `{"objectClassName":"domain","events":[` + registered + `]}`, "", ErrOtherDomain},
 		{"an entity", `{"objectClassName":"entity","ldhName":"example.com","events":[` + registered + `]}`, "",
@@ -111,6 +119,30 @@ func TestFromWHOIS(t *testing.T) {
 			"1990-01-01\nCreation Date: 2026-05-01T00:00:00Z\n", "2026-05-01T00:00:00Z", nil},
 		{"future", edit("1995-08", "2099-08"), "2099-08-14T04:00:00Z", nil},
 
+		{"contact that is newer", whoisReply + "\nnic-hdl: X1\nperson: X\ncreated: 2026-05-01\n",
+			"1995-08-14T04:00:00Z", nil},
+		{"contact that is newer, under a comment", "% rights\n\ndomain: example.com\ncreated: 1995-08-14\n\n" +
+			"% Registrant:\n% ====\nperson: X\ncreated: 2026-05-01\n", "1995-08-14T23:59:59Z", nil},
+		{"name server that is newer", whoisReply + "\nnserver: a.example.com\nregistered: 2026-05-01\n",
+			"1995-08-14T04:00:00Z", nil},
+		{"registrar that is older", "domain: example.com\ncreated: 2026-05-01\n\n" +
+			"registrar: X\nregistered: 1990-01-01\n", "2026-05-01T23:59:59Z", nil},
+		{"contact of the same day", "domain: example.com\ncreated: 1995-08-14\n\nperson: X\ncreated: 1995-08-14\n",
+			"1995-08-14T23:59:59Z", nil},
+		{"contact whose date is not readable", whoisReply + "\nperson: X\ncreated: 0000-00-00\n",
+			"1995-08-14T04:00:00Z", nil},
+		{"domain in the block of its registrar", "Registrar: X\nDomain Name: example.com\nCreated: 1995-08-14\n",
+			"1995-08-14T23:59:59Z", nil},
+		{"dates in a block of their own", "Domain Name: example.com\n\nRegistrar: X\n\nRelevant dates:\n" +
+			"Registered on: 1995-08-14\n", "1995-08-14T23:59:59Z", nil},
+		{"domain's date among a contact's lines", "Domain Name: example.com\n\nRegistrant Contact:\nX\n" +
+			"Domain Create Date: 1995-08-14\n", "1995-08-14T23:59:59Z", nil},
+		{"year 9998", edit("1995-08-14", "9998-12-30"), "9998-12-30T04:00:00Z", nil},
+
+		{"contact alone", "domain: example.com\n\nperson: X\ncreated: 1990-01-01\n", "", ErrNoDate},
+		{"name server alone", "domain: example.com\n\nnserver: a.example.com\ncreated: 1990-01-01\n", "", ErrNoDate},
+		{"year 9999", edit("1995-08-14", "9999-12-31"), "", ErrDate},
+		{"year 10000", edit("1995-08-14", "10000-01-01"), "", ErrDate},
 		{"other domain", edit("EXAMPLE.COM", "EXAMPLE.NET"), "", ErrOtherDomain},
 		{"second domain", whoisReply + "Domain Name: example.net\nCreation Date: 1990-01-01\n", "", ErrOtherDomain},
 		{"name in running text alone", "The domain example.com is here\nCreation Date: 1990-01-01\n", "",
@@ -188,6 +220,22 @@ func TestParseDate(t *testing.T) {
 		got, ok := parseDate(text)
 		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
 			t.Errorf("parseDate(%q) gives %v, %t, want %s", text, got, ok, want)
+		}
+	}
+}
+
+func TestChecked(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for text, ok := range map[string]bool{
+		"1985-01-01T00:00:00Z": true, "2026-06-01T12:00:00Z": true, "2026-06-03T12:00:00Z": true,
+		"2026-06-03T12:00:01Z": false, "2026-06-04T12:00:00Z": false, "9998-12-31T23:59:59Z": false,
+	} {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Registration{At: at}).Checked(now); (err == nil) != ok || err != nil && !errors.Is(err, ErrDate) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +18,10 @@ const MaxWHOIS = 64 << 10
 // maxLines caps a WHOIS reply in lines. The parser takes time with their square: seconds for 64 KiB of them.
 const maxLines = 2000
 
-// FromWHOIS reads the creation date out of a WHOIS reply (RFC 3912 gives it no form). Of several creation
-// dates the latest counts, since lines of a reply may be of the registrant's making; so does the later
-// reading of a date such as 03/04/2026. A date without a zone is in UTC, one without a time is the end of
-// that day.
+// FromWHOIS reads the creation date out of a WHOIS reply (RFC 3912 gives it no form). Only the domain's own block
+// counts, not when a contact or a name server was created. Of several creation dates the latest counts, since lines of
+// a reply may be of the registrant's making; so does the later reading of a date such as 03/04/2026. A date without a
+// zone is in UTC, one without a time is the end of that day.
 //
 // domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or no
 // WHOIS record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate: one creation date that
@@ -38,7 +40,7 @@ func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if err := sameDomain(domain, record, lines); err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
-	at, err := lastCreation(record, lines)
+	at, err := lastCreation(record, lines, others(text))
 	if err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
@@ -72,11 +74,23 @@ type field struct{ key, value string }
 func fields(text, extension string) (all []field) {
 	defer func() { _ = recover() }() // those rules index by position; what was read so far is not less true
 	prepared, _ := whoisparser.Prepare(text, extension)
+	return fieldsOf(prepared)
+}
+
+// told returns a line without its blanks; empty if it is a comment.
+func told(line string) string {
+	line = strings.TrimSpace(line)
+	line = strings.TrimPrefix(line, "** ") // so .tr begins the line that names the domain
+	if line == "" || strings.ContainsRune("-*%>;#", rune(line[0])) {
+		return ""
+	}
+	return line
+}
+
+func fieldsOf(text string) (all []field) {
 	name := ""
-	for line := range strings.SplitSeq(prepared, "\n") {
-		line = strings.TrimSpace(line)
-		line = strings.TrimPrefix(line, "** ") // so .tr begins the line that names the domain
-		if line == "" || strings.ContainsRune("-*%>;#", rune(line[0])) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = told(line); line == "" {
 			continue
 		}
 		key, value, ok := strings.Cut(line, ":")
@@ -104,11 +118,63 @@ func plainKey(key string) string {
 	return strings.Join(strings.Fields(strings.ToLower(keyPunctuation.Replace(key))), " ")
 }
 
+// others returns the lines of a reply that say when a contact, a registrar or a name server was created, and not when
+// the domain was. They are in blocks, which blank lines separate, that begin with the name of such an object and do not
+// name the domain. A line that the domain's own blocks have too is not among them.
+func others(text string) map[field]bool {
+	foreign, own := map[field]bool{}, map[field]bool{}
+	var block []string
+	opener := ""
+	end := func() {
+		lines := fieldsOf(strings.Join(block, "\n"))
+		of := own
+		if isOther(opener) && !slices.ContainsFunc(lines, field.namesDomain) {
+			of = foreign
+		}
+		for _, f := range lines {
+			if creationKeys[f.key] {
+				of[f] = true
+			}
+		}
+		block, opener = nil, ""
+	}
+	for line := range strings.SplitSeq(strings.NewReplacer("\r", "", "\t", " ").Replace(text), "\n") {
+		if strings.TrimSpace(line) == "" {
+			end()
+			continue
+		}
+		block = append(block, line)
+		if first := told(line); opener == "" && first != "" {
+			key, _, _ := strings.Cut(first, ":")
+			opener = plainKey(key)
+		}
+	}
+	end()
+	maps.DeleteFunc(foreign, func(f field, _ bool) bool { return own[f] || strings.Contains(f.key, "domain") })
+	return foreign
+}
+
+// otherObjects are the keys with which a block begins that is not the domain's.
+var otherObjects = map[string]bool{
+	"person": true, "personname": true, "role": true, "contact": true, "nic hdl": true, "nic hdl br": true,
+	"norid handle": true, "handle": true, "organization": true, "organisation": true, "holder": true, "owner": true,
+	"registrant": true, "registrar": true, "admin": true, "tech": true, "billing": true, "reseller": true,
+	"mntner": true, "nserver": true, "nsset": true, "keyset": true, "nameserver": true, "nameservers": true,
+	"name server": true, "name servers": true, "host": true, "hostname": true, "server": true, "server name": true,
+}
+
+func isOther(key string) bool {
+	return otherObjects[key] || strings.HasPrefix(key, "contact ") || strings.HasSuffix(key, " contact") ||
+		strings.HasSuffix(key, " contacts")
+}
+
+func (f field) namesDomain() bool { return f.key == "domain" || f.key == "domain name" }
+
 // sameDomain demands that the reply names the domain and no other.
 func sameDomain(domain string, record *whoisparser.Domain, lines []field) error {
 	named := false
 	for _, f := range lines {
-		if f.key != "domain" && f.key != "domain name" {
+		if !f.namesDomain() {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.Trim(f.value, `"`), " ")
@@ -139,15 +205,16 @@ var creationKeys = map[string]bool{
 	"record created on": true, "domain registered": true,
 }
 
-func lastCreation(record *whoisparser.Domain, lines []field) (time.Time, error) {
+// lastCreation returns the latest creation date of the domain: of the lines, but not of those that are others.
+func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool) (time.Time, error) {
 	var dates []string
 	for _, f := range lines {
 		// .gg tells in the same place when the fee is due.
-		if creationKeys[f.key] && !strings.HasPrefix(f.value, "Registry fee due") {
+		if creationKeys[f.key] && !others[f] && !strings.HasPrefix(f.value, "Registry fee due") {
 			dates = append(dates, f.value)
 		}
 	}
-	if len(dates) == 0 && record.CreatedDate != "" {
+	if len(dates) == 0 && len(others) == 0 && record.CreatedDate != "" {
 		dates = append(dates, record.CreatedDate)
 	}
 	var last time.Time

@@ -350,8 +350,12 @@ func (c *collector) registration(r Request,
 		func() (domainage.Registration, error) {
 			return parse(r.Target, o.Body)
 		})
+	if err == nil {
+		err = reg.Checked(c.s.Now())
+	}
 	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
 	if err != nil {
+		out.Value = domainage.Registration{}
 		out.State, out.Code, out.Message = Unavailable, "not-an-answer", err.Error()
 		if domainage.Answered(err) {
 			out.State, out.Code = Invalid, "no-date"

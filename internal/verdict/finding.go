@@ -72,7 +72,9 @@ type Finding struct {
 
 // Until says when time alone may change the finding.
 func (f *Finding) Until(t time.Time) *Finding {
-	f.RetryAt = t.UTC()
+	if t = t.UTC(); t.Year() <= 9999 { // no report can hold a later one
+		f.RetryAt = t
+	}
 	return f
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -77,6 +78,25 @@ func TestSeverityText(t *testing.T) {
 		var s Severity
 		if err := json.Unmarshal([]byte(text), &s); err == nil {
 			t.Errorf("%s is taken for %v", text, s)
+		}
+	}
+}
+
+// A time that JSON cannot hold would end the run when the report is written.
+func TestUntil(t *testing.T) {
+	zone := time.FixedZone("", -12*60*60)
+	for _, c := range []struct {
+		at   time.Time
+		kept bool
+	}{
+		{time.Date(2026, 6, 1, 12, 0, 0, 0, zone), true},
+		{time.Date(9999, 12, 31, 11, 0, 0, 0, zone), true},
+		{time.Date(9999, 12, 31, 12, 0, 0, 0, zone), false},
+		{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), false},
+	} {
+		f := (&Finding{}).Until(c.at)
+		if _, err := json.Marshal(f); err != nil || f.RetryAt.IsZero() == c.kept {
+			t.Errorf("%v: %v, %v", c.at, f.RetryAt, err)
 		}
 	}
 }
