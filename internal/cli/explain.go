@@ -178,6 +178,7 @@ func codes() []code {
 	add("every check", report.Codes)
 	add("the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes))
 	add("every command that reads a clone", cloneCodes)
+	add("witness, revoke and key", signingCodes)
 	for _, s := range subjects {
 		for _, rule := range s.rules {
 			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)

@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func newKey(sys IO) *cobra.Command {
@@ -46,7 +49,8 @@ func newKeyNew(sys IO) *cobra.Command {
 		Use:   "new FILE",
 		Short: "make an Ed25519 key in a new file",
 		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
-nothing, and writes into no Git work tree. Keep a copy where you keep secrets: nothing can restore it.`,
+nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
+you keep secrets: nothing can restore it.`,
 		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example",
 		Args:    oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -82,16 +86,61 @@ func (k *keyFlags) bind(c *cobra.Command) {
 	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
 }
 
-// readKey reads a private key, which the caller wipes, and tells where others may read it too.
+// readKey reads a private key, which the caller wipes, and warns if others may read it too, or if it may be committed.
 func readKey(sys IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
 		return nil, withFix(err, "name the file of a private key that can be read")
 	}
+	warnOfKey(sys, file, warning)
+	return k, nil
+}
+
+// codeInWorktree is the code of a warning.
+const codeInWorktree = "key-in-worktree"
+
+// warnOfKey prints a warning that reading a private key gave, and warns of a file that could be committed.
+func warnOfKey(sys IO, file, warning string) {
 	if warning != "" {
 		warn(sys, "%s", warning)
 	}
-	return k, nil
+	if file == signing.Stdin {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link is committed as its target's name
+	}
+	at, err := registry.Locate(file)
+	switch {
+	case at.Root == "" || at.InGit || at.Ignored:
+	case err != nil:
+		warnCode(sys, codeInWorktree, "the key's file lies in the Git work tree %s, and what that ignores cannot be "+
+			"read: %v", at.Root, err)
+	default:
+		warnCode(sys, codeInWorktree, "the key's file lies in the Git work tree %s, which does not ignore %s: move it "+
+			"out, or ignore it", at.Root, at.Path)
+	}
+}
+
+// warnCode warns of a finding, which explain knows by its code.
+func warnCode(sys IO, code, format string, args ...any) {
+	warn(sys, "%s [%s]", fmt.Sprintf(format, args...), code)
+}
+
+// refuseCode refuses for a finding, which explain knows by its code.
+func refuseCode(code, fix, format string, args ...any) error {
+	return refusef(fix, "%s [%s]", fmt.Sprintf(format, args...), code)
+}
+
+// signingCodes explain the codes of what the commands that sign refuse or warn of.
+var signingCodes = []checks.Code{
+	{ID: codeInWorktree, Meaning: "the file of a private key lies in a Git work tree that does not ignore it",
+		Fix: "move the file out of the work tree, or add it to .gitignore before the next commit"},
+	{ID: codeIsReceipt, Meaning: "the Receipt has a member of a revocation at its root, so that a witness's " +
+		"signature could serve for both",
+		Fix: "have the implementation sign a Receipt without slug, reason, revoked_at and the like"},
+	{ID: codeResultsDiffer, Meaning: "the results at results_uri are not those of which the Receipt has the hash and " +
+		"the summary", Fix: "have the implementation publish the results that it signed, or sign a new Receipt"},
 }
 
 // warn tells on stderr what a person should know and no verdict hangs on.
@@ -110,8 +159,8 @@ func newKeyShow(sys IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show FILE",
 		Short: "show the public half of a key, and which method of a DID Document it is",
-		Long: `show prints the public half of the key in FILE (- is stdin) as did:key, as Multikey, as JWK, and as a
-verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
+		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
+and as a verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
 for that DID the key is; exit status 1 where it is none. The private half is never printed.`,
 		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  pass oap-key | oap-gate key show -",
@@ -120,11 +169,13 @@ for that DID the key is; exit status 1 where it is none. The private half is nev
 			if err := o.check(); err != nil {
 				return err
 			}
-			k, err := readKey(sys, args[0])
+			k, private, warning, err := signing.ReadPublic(args[0], sys.Stdin)
 			if err != nil {
-				return err
+				return withFix(err, "name the file of a key that can be read")
 			}
-			k.Wipe() // the public half is all that is needed
+			if private {
+				warnOfKey(sys, args[0], warning)
+			}
 			return o.show(cmd.Context(), sys, k)
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -90,6 +92,10 @@ func Main(args []string, sys IO) (code int) {
 	sys.args = args
 	if sys.Stdin == nil {
 		sys.Stdin = strings.NewReader("")
+	}
+	if slices.ContainsFunc(args, signing.HoldsKey) { // before the parser, whose errors repeat what they refuse
+		complain(sys, signing.ErrIsKey())
+		return verdict.Errored.ExitStatus()
 	}
 	root := Command(sys)
 	if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {

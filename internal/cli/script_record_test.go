@@ -75,13 +75,14 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unasked holds that nothing was asked of the world's web.
+// unasked holds that nothing was asked of the world's web, or that a URL was not.
 func unasked(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: unasked")
-	}
-	if asked := state(ts).world.Web.Requests(); len(asked) > 0 {
-		ts.Fatalf("the web was asked for %q", asked)
+	web := state(ts).world.Web
+	switch {
+	case neg || len(args) > 1:
+		ts.Fatalf("usage: unasked [URL]")
+	case len(args) == 1 && web.Hits(args[0]) > 0, len(args) == 0 && len(web.Requests()) > 0:
+		ts.Fatalf("the web was asked for %q", web.Requests())
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -53,9 +56,10 @@ func newWitness(sys IO) *cobra.Command {
 witness verifies SUBJECT and signs it by a key of DID, which must be listed in the clone at L4 or L5. SUBJECT is an
 implementation (https://host, did:web:host, or its slug), the file of its Receipt, or the file of a revocation.
 
-By RFC 0019 section 7.1 a witness of a Receipt attests two things: that the Receipt is in itself consistent, which is
-verified here; and that the witness itself executed the tests of the level against the live deployment, which no
-program can know: --tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
+By RFC 0019 section 7.1 a witness of a Receipt attests two things: that the Receipt's own parts fit together, and that
+the witness executed the tests of the level against the live deployment. witness verifies the first and prints what it
+did about each part; if the results at results_uri differ, it refuses. No program can know the second:
+--tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
 
 The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
 other byte stays. A candidate publishes that file and pins it anew.`),
@@ -113,6 +117,13 @@ func (o *witnessOptions) run(ctx context.Context, sys IO, name string) error {
 	if err != nil {
 		return err
 	}
+	if o.out != "" {
+		// A folder that is not there is an error of writing.
+		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
+			return usagef("name a file outside of it",
+				"--out %q lies in the Git directory or a data folder of %s", o.out, at.Root)
+		}
+	}
 	if s.text == nil && o.inPlace {
 		return usagef("use --out FILE", "--in-place writes over a file, and %q is none", name)
 	}
@@ -164,23 +175,60 @@ func readSubject(name string) (*witnessed, error) {
 	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
 		return nil, usagef("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
 	}
-	limits := strict.Remote(receipt.MaxBytes)
-	limits.Values = 0
-	doc, err := strict.Parse(name, s.text, limits)
+	root, err := rootOf(name, s.text)
 	if err != nil {
-		return nil, usagef("name the file of a Receipt or a revocation", "%v", err)
+		return nil, err
 	}
-	isReceipt := len(schema.Builtin("receipt").Validate(doc.Root)) == 0
-	s.revocation = len(schema.Builtin("revocation").Validate(doc.Root)) == 0
+	isReceipt := len(schema.Builtin("receipt").Validate(root)) == 0
+	s.revocation = len(schema.Builtin("revocation").Validate(root)) == 0
 	switch {
-	case isReceipt == s.revocation && isReceipt:
-		return nil, refusef("have its author leave out what belongs to the other",
-			"%s is both a Receipt and a revocation, and a signature of it would serve for both", name)
-	case isReceipt == s.revocation:
+	case isReceipt:
+		return s, unambiguous(name, root)
+	case !s.revocation:
 		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation",
 			"%s is neither a Receipt nor a revocation with its signature", name)
 	}
 	return s, nil
+}
+
+// rootOf decodes the text of a Receipt or a revocation.
+func rootOf(name string, text []byte) (any, error) {
+	limits := strict.Remote(receipt.MaxBytes)
+	limits.Values = 0
+	doc, err := strict.Parse(name, text, limits)
+	if err != nil {
+		return nil, usagef("name the file of a Receipt or a revocation", "%v", err)
+	}
+	return doc.Root, nil
+}
+
+// The codes of what witness refuses.
+const (
+	codeIsReceipt     = "revocation-is-receipt"
+	codeResultsDiffer = "results-differ"
+)
+
+// unambiguous refuses a Receipt with members of a revocation: a witness signs all of it but its peer_witnesses, and a
+// revocation with the same members would be signed too.
+func unambiguous(name string, root any) error {
+	var found []string
+	for _, member := range schema.Builtin("revocation").Members() {
+		if hasMember(root, member) {
+			found = append(found, member)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return refuseCode(codeIsReceipt, "have the implementation sign a Receipt without "+strings.Join(found, ", "),
+		"%s is a Receipt with members of a revocation: %s", name, strings.Join(found, ", "))
+}
+
+// hasMember reports whether an object has a member, be it null.
+func hasMember(root any, name string) bool {
+	object, _ := root.(map[string]any)
+	_, there := object[name]
+	return there
 }
 
 // witnessReceipt signs a candidate's Receipt.
@@ -190,11 +238,17 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if err != nil {
 		return err
 	}
+	if c.root, err = rootOf(s.name, c.text); err != nil {
+		return err
+	}
+	if err := unambiguous(s.name, c.root); err != nil {
+		return err
+	}
 	found, err := c.verify(ctx, c.text)
 	if err != nil {
 		return err
 	}
-	if err := consistent(found); err != nil {
+	if err := verified(found); err != nil {
 		return err
 	}
 	r := found.Facts.Receipt.Value
@@ -220,7 +274,13 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		return err
 	}
 	hash := plain.SHA256(c.text)
-	showReceipt(sys, r, hash)
+	parts, err := o.parts(ctx, w, st, c, found)
+	if err != nil {
+		return err
+	}
+	if err := showReceipt(sys, r, c.root, hash, parts); err != nil {
+		return err
+	}
 	if o.tests != hash {
 		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
 		if o.tests == "" {
@@ -300,6 +360,7 @@ func mayWitness(r *receipt.Receipt, id string) error {
 // candidate is whose Receipt is to be witnessed.
 type candidate struct {
 	text   []byte // of the Receipt, exactly
+	root   any    // the same, decoded
 	target verify.Target
 	src    evidence.Source
 	cfg    *verify.Config
@@ -351,7 +412,7 @@ func (c *candidate) find(ctx context.Context, name string) error {
 		return err
 	}
 	if found.Facts.ReceiptText.State != evidence.Obtained {
-		if err := consistent(found); err != nil {
+		if err := verified(found); err != nil {
 			return err
 		}
 		return refusef("see: oap-gate verify "+name, "%s serves no Receipt", name)
@@ -383,8 +444,8 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		Body: i.text, Attempts: 1}
 }
 
-// consistent refuses a candidate of which a step fails that does not hang on its witnesses.
-func consistent(found *verify.Result) error {
+// verified refuses a candidate of which a step fails that does not depend on its witnesses.
+func verified(found *verify.Result) error {
 	var unsure error
 	for _, s := range found.Steps {
 		fix := "see what was found: oap-gate verify " + plain.ShellWord(found.Target)
@@ -450,19 +511,203 @@ func plainLevels(r *receipt.Receipt) string {
 	return strings.Join(all, ", ")
 }
 
-// showReceipt tells a person what is about to be signed.
-func showReceipt(sys IO, r *receipt.Receipt, hash string) {
-	fmt.Fprintf(sys.Stderr, "to be witnessed:\n")
+// maxSuiteResults is the size of the results of a suite in bytes.
+const maxSuiteResults = 16 << 20
+
+// part is one part of a Receipt, and what was done about it.
+type part struct{ name, done string }
+
+// parts verifies what RFC 0019 section 7.1 (a) names, and says of each part what it did.
+func (o *witnessOptions) parts(ctx context.Context, w *workspace, st *checks.Standing, c *candidate,
+	found *verify.Result) ([]part, error) {
+	var all []part
+	for _, step := range [][2]string{{"signature", "signature"}, {"claims", "totals"}} {
+		i := slices.IndexFunc(found.Steps, func(s verify.Step) bool { return s.Step == step[0] })
+		if i < 0 {
+			return nil, errors.New(step[0] + " was not judged, which is a bug; nothing was written")
+		}
+		all = append(all, part{step[1], found.Steps[i].Reason})
+	}
+	results, err := o.results(ctx, w, c)
+	if err != nil {
+		return nil, err
+	}
+	previous, err := o.previous(ctx, w, st, c, found.DID)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, part{"results", results}, part{"previous_receipt_hash", previous}), nil
+}
+
+// results compares the results that the Receipt names with its hash and its summary.
+func (o *witnessOptions) results(ctx context.Context, w *workspace, c *candidate) (string, error) {
+	uri := strict.String(c.root, "results_uri")
+	if uri == "" {
+		return "the results were not looked at, since the Receipt has no results_uri", nil
+	}
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: uri, MaxBytes: maxSuiteResults})
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if at.State != evidence.Obtained {
+		return "", inconclusivef("try again, or have the candidate serve its results_uri",
+			"the results at %s are not available: %s", uri, at.Message)
+	}
+	differ := func(format string, args ...any) (string, error) {
+		return "", refuseCode(codeResultsDiffer, "have the candidate publish the results that it signed",
+			"the results at %s are not those of the Receipt: %s", uri, fmt.Sprintf(format, args...))
+	}
+	limits := strict.Remote(maxSuiteResults)
+	limits.Values = 1 << 20
+	doc, err := strict.Parse(uri, at.Body, limits)
+	if err != nil {
+		return differ("%v", err)
+	}
+	text, err := signature.Canonical(doc.Root)
+	if err != nil {
+		return differ("they have no canonical form: %v", err)
+	}
+	has, signed := "sha256:"+plain.SHA256(text), strict.String(c.root, "results_hash")
+	if has != signed {
+		return differ("their canonical JSON has the hash %s; the Receipt has %s", has, signed)
+	}
+	summary, err := signature.Canonical(strict.Member(c.root, "results_summary"))
+	if err != nil {
+		return "", err
+	}
+	own, err := signature.Canonical(strict.Member(doc.Root, "summary"))
+	if err != nil || !bytes.Equal(own, summary) {
+		return differ("their summary is %.200s; results_summary is %.200s", own, summary)
+	}
+	list, isList := strict.Member(doc.Root, "results").([]any)
+	if !isList {
+		return differ("they have no array results")
+	}
+	passed, failed := 0, 0
+	for _, one := range list {
+		switch strict.Member(one, "passed") {
+		case true:
+			passed++
+		case false:
+			failed++
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		count int
+	}{{"passed", passed}, {"failed", failed}} {
+		count, err := signature.Canonical(strict.Member(c.root, "results_summary", n.name))
+		if err != nil || string(count) != strconv.Itoa(n.count) {
+			return differ("%d of them %s; results_summary says %.40s", n.count, n.name, count)
+		}
+	}
+	return fmt.Sprintf("%s at %s, with the hash, the summary and the numbers of the Receipt",
+		plain.Count(len(list), "result"), uri), nil
+}
+
+// previous looks for the Receipt before this one among those that the clone's history of the DID pinned.
+func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.Standing, c *candidate,
+	id string) (string, error) {
+	if !hasMember(c.root, "previous_receipt_hash") {
+		return "absent", nil
+	}
+	said := strict.String(c.root, "previous_receipt_hash")
+	if said == "genesis" {
+		return "genesis: the Receipt says that it is the first", nil
+	}
+	hash := strings.ToLower(strings.TrimPrefix(said, "sha256:"))
+	if !plain.IsSHA256(hash) {
+		return "", refusef("have the candidate sign the SHA-256 of its previous Receipt, or genesis",
+			"previous_receipt_hash is %.100q; expected genesis or a SHA-256", said)
+	}
+	for _, l := range st.ByDID(id) {
+		versions, err := w.repo.FileHistory(ctx, w.base, l.Path, w.src.Now())
+		if err != nil {
+			return "", err
+		}
+		for _, v := range versions {
+			if v.Entry == nil {
+				continue
+			}
+			rec, err := w.repo.Record(ctx, l.Path, *v.Entry)
+			if err != nil {
+				return "", err
+			}
+			if rec.Document == nil {
+				continue
+			}
+			if was := registry.ParseListing(rec); was.ReceiptSHA256 == hash && did.Same(was.ToolDID, id) {
+				return hash + " was pinned by commit " + short(v.Commit), nil
+			}
+		}
+	}
+	return hash + " is not in this clone, not looked at", nil
+}
+
+// showReceipt prints all that is about to be signed, the members first that no schema knows, and what was verified.
+func showReceipt(sys IO, r *receipt.Receipt, root any, hash string, parts []part) error {
+	var b bytes.Buffer
+	object, _ := root.(map[string]any)
+	unknown, known := &bytes.Buffer{}, &bytes.Buffer{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if name != "peer_witnesses" { // which no signature covers
+			signedMembers(unknown, known, []string{name}, object[name])
+		}
+	}
+	if unknown.Len() > 0 {
+		fmt.Fprintf(&b, "members to be signed that no schema knows:\n%s", unknown)
+	}
+	fmt.Fprintf(&b, "members to be signed:\n%sto be witnessed:\n", known)
 	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
 		r.TargetURI},
 		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
 		{"sha256", hash}} {
-		fmt.Fprintf(sys.Stderr, "  %-12s %s\n", member[0], plain.Line(member[1]))
+		fmt.Fprintf(&b, "  %-12s %s\n", member[0], plain.Line(member[1]))
 	}
-	fmt.Fprintf(sys.Stderr, `a signature attests by RFC 0019 section 7.1
-  (a) that the Receipt is consistent in itself, which was verified just now, and
-  (b) that the witness executed the tests of the claimed level against the live deployment, which was not and cannot be
-`)
+	b.WriteString("by RFC 0019 section 7.1 a signature attests\n" +
+		"  (a) that the Receipt's own parts fit together, of which this run says\n")
+	for _, p := range parts {
+		fmt.Fprintf(&b, "      %-21s  %s\n", p.name, plain.Line(p.done))
+	}
+	b.WriteString("  (b) that the witness executed the tests of the claimed level against the live deployment, which " +
+		"was not and cannot be\n      verified\n")
+	_, err := sys.Stderr.Write(b.Bytes())
+	return err
+}
+
+// signedMembers prints each value of a member by its path, to unknown if the receipt schema does not name it.
+func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
+	at := func(name string) []string { return append(slices.Clone(path), name) }
+	text := fmt.Sprint(value)
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			signedMembers(unknown, known, at(name), v[name])
+		}
+		if text = "{}"; len(v) > 0 {
+			return
+		}
+	case []any:
+		for i, element := range v {
+			signedMembers(unknown, known, at(strconv.Itoa(i)), element)
+		}
+		if text = "[]"; len(v) > 0 {
+			return
+		}
+	case string:
+		text = string(listing.Quote(v))
+	case nil:
+		text = "null"
+	}
+	to := unknown
+	if schema.Builtin("receipt").Knows(path...) {
+		to = known
+	}
+	pointer := "/" + strings.Join(path, "/")
+	if strings.ContainsFunc(pointer, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }) {
+		pointer = string(listing.Quote(pointer)) // a name may look like another member with its value
+	}
+	fmt.Fprintf(to, "  %s  %s\n", plain.Line(pointer), plain.Line(text))
 }
 
 // witnessRevocation signs a forced revocation.

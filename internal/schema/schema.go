@@ -17,6 +17,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	library "github.com/santhosh-tekuri/jsonschema/v6"
@@ -76,6 +77,25 @@ func (s *Schema) Members() []string {
 	root, _ := s.raw[""].(map[string]any)
 	properties, _ := root["properties"].(map[string]any)
 	return slices.Sorted(maps.Keys(properties))
+}
+
+// Knows reports whether the schema names each member on a path, under properties and, for the index of an element,
+// items.
+func (s *Schema) Knows(path ...string) bool {
+	at := s.raw[""]
+	for _, name := range path {
+		part, _ := at.(map[string]any)
+		properties, _ := part["properties"].(map[string]any)
+		below, known := properties[name]
+		if _, err := strconv.ParseUint(name, 10, 32); !known && err == nil {
+			below, known = part["items"]
+		}
+		if !known {
+			return false
+		}
+		at = below
+	}
+	return true
 }
 
 // Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once: nil

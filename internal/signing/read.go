@@ -3,6 +3,7 @@ package signing
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/pem"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"golang.org/x/crypto/cryptobyte"
 	tag "golang.org/x/crypto/cryptobyte/asn1"
@@ -36,11 +38,84 @@ const (
 // text of a Multikey's secret. The warning is not empty where others may read the file. The caller wipes the key.
 // Errors are of the file system, or say what would do.
 func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
+	warning, err = withText(path, stdin, func(text []byte) error {
+		seed := make([]byte, ed25519.SeedSize)
+		defer clear(seed)
+		k, err = parse(text, seed)
+		return err
+	})
+	return k, warning, err
+}
+
+// ReadPublic reads the public half of the key in a file, or for Stdin in stdin: of a private key in a form that Read
+// takes, or of a public one in PEM (SubjectPublicKeyInfo), as a JSON Web Key, a Multikey or a did:key. The key that it
+// returns cannot sign; private reports whether the file holds its private half, and the warning is that of Read.
+func ReadPublic(path string, stdin io.Reader) (k *Key, private bool, warning string, err error) {
+	warning, err = withText(path, stdin, func(text []byte) error {
+		if public, ok := publicOf(text); ok {
+			k = &Key{public: public}
+			return nil
+		}
+		private = true
+		seed := make([]byte, ed25519.SeedSize)
+		defer clear(seed)
+		if k, err = parse(text, seed); err == nil {
+			k.Wipe()
+		}
+		return err
+	})
+	return k, private, warning, err
+}
+
+// publicOf reads a public key.
+func publicOf(text []byte) (ed25519.PublicKey, bool) {
+	text = bytes.TrimSpace(text)
+	if block, rest := pem.Decode(text); block != nil && block.Type == "PUBLIC KEY" && len(bytes.TrimSpace(rest)) == 0 {
+		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+		public, ok := parsed.(ed25519.PublicKey)
+		return public, ok && err == nil
+	}
+	id := ""
+	switch {
+	case bytes.HasPrefix(text, []byte("did:key:z6Mk")):
+		id = string(text)
+	case bytes.HasPrefix(text, []byte("z6Mk")):
+		id = "did:key:" + string(text)
+	case bytes.HasPrefix(text, []byte("{")):
+		members, ok := jwkMembers(text)
+		public := make([]byte, ed25519.PublicKeySize)
+		if !ok || members["d"] != nil || !jwkIs(members, "kty", "OKP") || !jwkIs(members, "crv", "Ed25519") ||
+			!fromBase64(public, members["x"]) {
+			return nil, false
+		}
+		return public, true
+	}
+	d, err := did.Parse(id)
+	if err != nil {
+		return nil, false
+	}
+	doc, err := did.Local(d)
+	if err != nil || len(doc.Keys) == 0 {
+		return nil, false
+	}
+	return doc.Keys[0].Public, true
+}
+
+// withText gives read the text of a key's file, which is overwritten afterwards. No error repeats a key that was given
+// as the name of the file.
+func withText(path string, stdin io.Reader, read func(text []byte) error) (warning string, err error) {
 	if path != Stdin {
+		if IsKey(path) {
+			return "", ErrIsKey()
+		}
 		// As for all files: a FIFO that nobody writes to must not hold the program up.
 		f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if unrepeated(path) && err != nil {
+			return "", remedy.Errorf(private, "reading the key: there is no file of the name that was given, which is "+
+				"not repeated since it may be a key")
+		}
 		if err != nil {
-			return nil, "", fmt.Errorf("reading the key: %w", err)
+			return "", fmt.Errorf("reading the key: %w", err)
 		}
 		defer f.Close()
 		warning = exposed(f, path)
@@ -51,16 +126,11 @@ func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	n, err := io.ReadFull(stdin, text)
 	switch {
 	case err == nil:
-		return nil, "", remedy.Errorf(private, "the key's file has more than %d bytes, a key has fewer", MaxBytes)
+		return "", remedy.Errorf(private, "the key's file has more than %d bytes, a key has fewer", MaxBytes)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, "", fmt.Errorf("reading the key: %w", err)
+		return "", fmt.Errorf("reading the key: %w", err)
 	}
-	seed := make([]byte, ed25519.SeedSize)
-	defer clear(seed)
-	if k, err = parse(text[:n], seed); err != nil {
-		return nil, "", err
-	}
-	return k, warning, nil
+	return warning, read(text[:n])
 }
 
 // exposed says who else may read a file. Windows has no such bits.
@@ -185,28 +255,10 @@ func belonging(seed, public []byte, name string) (*Key, error) {
 // nothing can wipe.
 func fromJWK(text, seed []byte) (*Key, error) {
 	broken := remedy.Errorf(private, "the file begins as a JWK and is no JSON object of members that differ")
-	members := map[string][]byte{}
-	d := jsontext.NewDecoder(bytes.NewBuffer(text)) // which reads the text where it is
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil, broken
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, broken
-		}
-		of := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, broken
-		}
-		members[of] = value
-	}
-	if _, err := d.ReadToken(); err != nil || len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
-		return nil, broken
-	}
-	is := func(name, value string) bool { return string(members[name]) == `"`+value+`"` }
+	members, ok := jwkMembers(text)
 	switch {
+	case !ok:
+		return nil, broken
 	case members["keys"] != nil:
 		return nil, remedy.Errorf("put the one key alone into the file", "the file holds a set of JWKs")
 	case members["secretKeyMultibase"] != nil || members["privateKeyMultibase"] != nil:
@@ -214,7 +266,7 @@ func fromJWK(text, seed []byte) (*Key, error) {
 			"the file holds a verification method, and no key alone")
 	case members["ciphertext"] != nil:
 		return nil, remedy.Errorf("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
-	case !is("kty", "OKP") || !is("crv", "Ed25519"):
+	case !jwkIs(members, "kty", "OKP") || !jwkIs(members, "crv", "Ed25519"):
 		return nil, remedy.Errorf(makeOne, "the JWK has not the kty OKP and the crv Ed25519, which are needed")
 	case members["d"] == nil:
 		return nil, remedy.Errorf(private, "the JWK has no member d: it is a public key, and a public key cannot sign")
@@ -226,6 +278,34 @@ func fromJWK(text, seed []byte) (*Key, error) {
 		return nil, remedy.Errorf(private, "d or x of the JWK is not the base64url, without padding, of 32 bytes")
 	}
 	return belonging(seed, public, "x of the JWK")
+}
+
+// jwkMembers returns the members of a JSON object as they are written; false if it is none.
+func jwkMembers(text []byte) (map[string][]byte, bool) {
+	members := map[string][]byte{}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text)) // which reads the text where it is
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, false
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		of := name.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		members[of] = value
+	}
+	_, err := d.ReadToken()
+	return members, err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+}
+
+// jwkIs reports whether a member is a text, in its one spelling without escapes.
+func jwkIs(members map[string][]byte, name, value string) bool {
+	return string(members[name]) == `"`+value+`"`
 }
 
 // fromBase64 decodes a JSON string of base64url, in the one spelling that has no escapes, to all of dst.

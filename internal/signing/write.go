@@ -10,16 +10,21 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // pkcs8 is what stands before the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
 var pkcs8 = []byte{0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20}
 
 // WriteFile writes the key as PKCS #8 PEM to a new file, which its owner alone may read and write. A file that is there
-// is never overwritten: the error then is fs.ErrExist. Nor is one made in a Git work tree.
+// is never overwritten: the error then is fs.ErrExist. WriteFile refuses a file in a Git work tree whose repository
+// does not ignore it, in a Git directory, and in a data folder of a registry.
 func (k *Key) WriteFile(path string) error {
 	if k.private == nil {
 		return errors.New("writing the key: it was wiped")
+	}
+	if IsKey(path) || unrepeated(path) && filepath.Base(path) == path {
+		return ErrIsKey()
 	}
 	if _, name := filepath.Split(path); name == "" {
 		return remedy.Errorf("name the file too", "%s names a folder", path) // whose own name filepath.Base would take
@@ -28,12 +33,24 @@ func (k *Key) WriteFile(path string) error {
 	if err != nil {
 		return err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+	if dir, err = filepath.EvalSymlinks(dir); err != nil && unrepeated(path) {
+		return remedy.Errorf("name a file in a folder that is there", "writing the key: its folder is not there")
+	}
+	if err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}
-	if tree := workTree(dir); tree != "" {
-		return remedy.Errorf("name a file outside of it",
-			"%s lies in the Git work tree %s, and a key that is committed is known to all", path, tree)
+	at, err := registry.Locate(filepath.Join(dir, filepath.Base(path)))
+	switch outside := "name a file outside of it"; {
+	case at.InGit:
+		return remedy.Errorf(outside, "%s lies in the Git directory of the Git work tree %s", path, at.Root)
+	case at.InData:
+		return remedy.Errorf(outside, "%s lies in a data folder of the Git work tree %s", path, at.Root)
+	case err != nil:
+		return remedy.Errorf(outside,
+			"%s lies in the Git work tree %s, and what that ignores cannot be read: %v", path, at.Root, err)
+	case at.Root != "" && !at.Ignored:
+		return remedy.Errorf(outside+", or ignore it there first: a key that is committed is known to all",
+			"%s lies in the Git work tree %s, which does not ignore it", path, at.Root)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -55,18 +72,4 @@ func (k *Key) pem() []byte {
 	text := append(make([]byte, 0, 128), "-----BEGIN PRIVATE KEY-----\n"...)
 	text = base64.StdEncoding.AppendEncode(text, der)
 	return append(text, "\n-----END PRIVATE KEY-----\n"...)
-}
-
-// workTree is the root of the work tree that a folder lies in, empty where it lies in none.
-func workTree(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
 }

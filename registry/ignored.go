@@ -1,0 +1,137 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+)
+
+// Location is where a file lies with regard to Git.
+type Location struct {
+	Root    string // of the work tree in which it lies; empty: in none
+	Path    string // from Root, with slashes
+	InGit   bool   // it lies in the Git directory of the work tree
+	InData  bool   // it lies in one of the four data folders
+	Ignored bool   // Git does not track it, and would not add it
+}
+
+// Locate finds the work tree of a file, which need not exist; its folder must. The nearest .git decides. With an error
+// Root and Path are right, and Ignored is false: the ignore patterns or the index cannot be read.
+func Locate(file string) (Location, error) {
+	name := filepath.Base(file)
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return Location{}, err
+	}
+	var l Location
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			l.Root = at
+			break
+		}
+		if at == filepath.Dir(at) {
+			return l, nil
+		}
+	}
+	rest, err := filepath.Rel(l.Root, filepath.Join(dir, name))
+	if err != nil {
+		return l, err
+	}
+	l.Path = filepath.ToSlash(rest)
+	first, _, below := strings.Cut(l.Path, "/")
+	l.InGit = strings.EqualFold(first, ".git")
+	l.InData = below &&
+		slices.ContainsFunc(DataKinds, func(k Kind) bool { return strings.EqualFold(first, k.Folder()) })
+	if l.InGit {
+		return l, nil
+	}
+	repo, err := Open(l.Root)
+	if err != nil {
+		return l, err
+	}
+	defer repo.Close()
+	l.Ignored, err = repo.ignores(l.Root, l.Path)
+	return l, err
+}
+
+// ignores reports whether Git does not track a path of the work tree and would not add it.
+func (r *Repository) ignores(root, path string) (bool, error) {
+	tracked, err := r.tracks(root, path)
+	if err != nil || tracked {
+		return false, err
+	}
+	texts, fold, err := r.store.Excludes()
+	if err != nil {
+		return false, err
+	}
+	var scopes []scope
+	for _, text := range texts {
+		scopes = append(scopes, scope{patterns: ignore.Parse(text, fold)})
+	}
+	for at, folder := 0, ""; at >= 0; {
+		text, err := ignoreText(filepath.Join(root, filepath.FromSlash(folder), ".gitignore"))
+		if err != nil {
+			return false, err
+		}
+		scopes = append(scopes, scope{folder: folder, patterns: ignore.Parse(text, fold)})
+		end := len(path) // of the next folder on the way, or of the path itself
+		if at = strings.IndexByte(path[len(folder):], '/'); at >= 0 {
+			end = len(folder) + at
+		}
+		for _, s := range slices.Backward(scopes) {
+			switch s.patterns.Match(strings.TrimPrefix(path[:end], s.folder), end < len(path), fold) {
+			case ignore.Ignored:
+				return true, nil
+			case ignore.Undecided:
+				continue
+			}
+			break
+		}
+		folder = path[:min(end+1, len(path))]
+	}
+	return false, nil
+}
+
+// ignoreText reads a file of ignore patterns: nil if there is no regular file, as Git does.
+func ignoreText(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return capped.ReadFile(name, maxIgnoreBytes)
+}
+
+// tracks reports whether the index holds a path.
+func (r *Repository) tracks(root, path string) (bool, error) {
+	dir, err := gitDirOf(root)
+	if err != nil {
+		return false, err
+	}
+	data, err := capped.ReadFile(filepath.Join(dir, "index"), maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	entries, err := parseIndex(data, r.store.IDSize())
+	if err != nil {
+		return false, fmt.Errorf("reading the index: %w", err)
+	}
+	return slices.ContainsFunc(entries, func(e indexEntry) bool { // a folder stands for all below it in a sparse index
+		return e.path == path || strings.HasSuffix(e.path, "/") && strings.HasPrefix(path, e.path)
+	}), nil
+}
