@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,7 +65,7 @@ func Locate(file string) (Location, error) {
 
 // ignores reports whether Git does not track a path of the work tree and would not add it.
 func (r *Repository) ignores(root, path string) (bool, error) {
-	tracked, err := r.tracks(root, path)
+	tracked, err := r.tracks(path)
 	if err != nil || tracked {
 		return false, err
 	}
@@ -115,23 +114,9 @@ func ignoreText(name string) ([]byte, error) {
 }
 
 // tracks reports whether the index holds a path.
-func (r *Repository) tracks(root, path string) (bool, error) {
-	dir, err := gitDirOf(root)
-	if err != nil {
-		return false, err
-	}
-	data, err := capped.ReadFile(filepath.Join(dir, "index"), maxIndex)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	entries, err := parseIndex(data, r.store.IDSize())
-	if err != nil {
-		return false, fmt.Errorf("reading the index: %w", err)
-	}
+func (r *Repository) tracks(path string) (bool, error) {
+	_, entries, err := readIndex(r.store.GitDir(), r.store.IDSize())
 	return slices.ContainsFunc(entries, func(e indexEntry) bool { // a folder stands for all below it in a sparse index
 		return e.path == path || strings.HasSuffix(e.path, "/") && strings.HasPrefix(path, e.path)
-	}), nil
+	}), err
 }
