@@ -213,7 +213,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		return nil, err
 	}
 	copies := mirror.Peers{Names: o.peers, Needed: o.peersNeeded, Verified: o.known, Temp: o.temp,
-		Offline: o.offline, Live: way, Budget: o.budget}
+		Offline: o.offline, Live: way, Budget: o.budget, Public: o.ofMirror}
 	peers, apart, err := copies.Compare(ctx, repo, head)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
 			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
 			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
-		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ownArchive, Shard: o.part[0], Of: o.part[1],
+		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys,
 		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
 		Consistency: found, Accepted: taken, SignedSince: o.signedSince,

@@ -160,7 +160,7 @@ func describe(err error) (message, fix string) {
 		return errInterrupted.Error() + ", before there was a verdict", "run it again"
 	case errors.Is(err, errInterrupted):
 		fix = "run it again"
-	case errors.Is(err, gate.ErrNoRegistry):
+	case errors.Is(err, gate.ErrNoRegistry) && !ok:
 		fix = "name the clone with --repo; a new registry begins with implementations/.gitkeep"
 	case errors.Is(err, verdict.ErrFile):
 		fix = "free space there, or name another folder for temporary files with TMPDIR"

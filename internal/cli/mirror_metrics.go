@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -36,7 +37,7 @@ func (o *mirrorOptions) measured(ctx context.Context, sys IO, dir *mirror.Dir) m
 		before = 0 // the run itself says what is wrong
 	}
 	rep, err := o.once(ctx, sys, dir)
-	run := mirrorRun{err: err}
+	run := mirrorRun{err: ofMirror(err)}
 	if err == nil {
 		run.rep = report.Count(rep)
 		run.fresh = max(0, rep.History.Commits-before)
@@ -53,6 +54,30 @@ func (o *mirrorOptions) measured(ctx context.Context, sys IO, dir *mirror.Dir) m
 		}
 	}
 	return run
+}
+
+// ofMirror returns an error whose fix names what a mirror has: no flag that only an audit has.
+func ofMirror(err error) error {
+	e, ok := errors.AsType[remedy.Fixer](err)
+	switch {
+	case errors.Is(err, gate.ErrNoRegistry):
+		return remedy.Errorf("name the URL of a registry, or its branch with --branch", "%w", err)
+	case !ok:
+		return err
+	}
+	fix := e.Fix()
+	for _, only := range []struct{ audit, mirror string }{
+		{"; or --only consistency, which compares and writes nothing", ""},
+		{", or another file", ", or name another directory"},
+		{"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert",
+			"name a directory that can be written, and a PEM file with --ca-cert"},
+	} {
+		fix = strings.ReplaceAll(fix, only.audit, only.mirror)
+	}
+	if fix == e.Fix() {
+		return err
+	}
+	return remedy.Errorf(fix, "%w", err)
 }
 
 // maxMetrics caps the metrics of the run before.

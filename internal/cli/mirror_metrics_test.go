@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
@@ -59,6 +64,8 @@ func TestMirrorMetrics(t *testing.T) {
 		"oap_gate_mirror_verified_commits": commits, "oap_gate_mirror_served_commits": commits,
 		"oap_gate_mirror_verified_timestamp_seconds": date, "oap_gate_mirror_last_attempt_timestamp_seconds": success})
 
+	has(map[string]string{"oap_gate_mirror_fresh_timestamp_seconds": success, "oap_gate_mirror_rewrites_total": "0"})
+
 	// The origin serves what fails: the branch and the number of what is verified stay.
 	m.push("implementations/eve.json", "{}\n")
 	m.run(1, first)
@@ -68,7 +75,8 @@ func TestMirrorMetrics(t *testing.T) {
 	}
 	has(map[string]string{`oap_gate_verdict{verdict="fail"`: "1", "oap_gate_mirror_last_exit_status": "1",
 		"oap_gate_mirror_verified_commits": commits, "oap_gate_mirror_served_commits": fmt.Sprint(n + 1),
-		"oap_gate_mirror_verified_timestamp_seconds": date, "oap_gate_last_success_timestamp_seconds": success})
+		"oap_gate_mirror_verified_timestamp_seconds": date, "oap_gate_last_success_timestamp_seconds": success,
+		"oap_gate_mirror_fresh_timestamp_seconds": success})
 	if got := m.metrics(); got[`oap_gate_mirror_errors_total{code="no-object"`] == "" &&
 		!slices.ContainsFunc(keysOf(got), func(name string) bool {
 			return strings.HasPrefix(name, "oap_gate_mirror_errors_total{")
@@ -152,4 +160,89 @@ func TestMirrorRunLine(t *testing.T) {
 			t.Errorf("the line is %q, want %q", got, want)
 		}
 	}
+}
+
+// TestMirrorNamesNoPath holds that what a mirror serves names no path of the machine, whatever flags and peers have.
+func TestMirrorNamesNoPath(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	peers := t.TempDir()
+	m.git(peers, "clone", "-q", "--bare", m.origin, "same.git")
+	m.git(peers, "clone", "-q", "--branch", "main", m.origin, "split")
+	m.git(filepath.Join(peers, "split"), "commit", "-q", "--amend", "-m", "Other")
+	m.git(peers, "init", "-q", "--bare", "empty.git")
+	m.git(peers, "init", "-q", "--object-format=sha256", "-b", "main", "wide")
+	m.git(filepath.Join(peers, "wide"), "commit", "-q", "--allow-empty", "-m", "m")
+	clean := func() {
+		t.Helper()
+		for _, name := range []string{"report.json", "report.html", "metrics.prom", "state.json", "checkpoint"} {
+			text := string(read(t, filepath.Join(m.dir, name)))
+			for _, path := range []string{peers, m.dir, m.world.Dir, filepath.Dir(m.origin), os.TempDir() + "/"} {
+				if at := strings.Index(text, path); at >= 0 {
+					t.Errorf("%s names a path: %.300s", name, text[max(0, at-100):])
+				}
+			}
+		}
+	}
+	accepted := filepath.Join(peers, "accepted")
+	if err := os.WriteFile(accepted, []byte(first+" history/deleted no such finding here\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--accepted", accepted, "--peers-needed", "1"}
+	for _, name := range []string{"same.git", "empty.git", "missing", "wide"} {
+		flags = append(flags, "--peer", filepath.Join(peers, name))
+	}
+	m.run(0, first, flags...)
+	clean()
+	var shown []string
+	for _, p := range m.report().History.Peers {
+		shown = append(shown, p.Name+" "+p.State)
+	}
+	if want := []string{"same.git same", "empty.git behind", "missing unavailable", "wide unavailable"}; !slices.Equal(
+		shown, want) {
+		t.Errorf("the report has the peers %q, want %q", shown, want)
+	}
+	m.run(1, first, append(flags, "--peer", filepath.Join(peers, "split"))...)
+	clean()
+}
+
+// TestMirrorFixes holds that what a mirror says to do names flags that it has.
+func TestMirrorFixes(t *testing.T) {
+	m := newMirrored(t)
+	m.git(m.work, "checkout", "-q", "--orphan", "none")
+	m.git(m.work, "rm", "-r", "-q", "-f", ".")
+	m.git(m.work, "commit", "-q", "--allow-empty", "-m", "m")
+	m.git(m.work, "push", "-q", "origin", "HEAD:none")
+	holds := func(want string, more ...string) {
+		t.Helper()
+		out := m.fails(2, more...)
+		_, fix, _ := strings.Cut(out, "fix: ")
+		if !strings.Contains(fix, want) {
+			t.Errorf("%q: the fix is %q, want %q", more, fix, want)
+		}
+		for _, flag := range ofFolder {
+			if strings.Contains(fix, "--"+flag) {
+				t.Errorf("%q: the fix names --%s, which a mirror lacks: %s", more, flag, fix)
+			}
+		}
+	}
+	dir := m.dir
+	m.dir = filepath.Join(t.TempDir(), "none")
+	holds("name the URL of a registry, or its branch with --branch", "--branch", "none")
+	m.dir = dir
+	m.run(0, m.git(m.work, "rev-parse", "origin/main"))
+	holds("give --origin ", "--origin", "other.example/r")
+	archive := filepath.Join(m.dir, "archive")
+	if err := errors.Join(os.RemoveAll(archive), os.WriteFile(archive, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	holds("name a directory that can be written, and a PEM file with --ca-cert")
+	_, public, err := note.GenerateKey(rand.Reader, "mirror.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil { // an unsigned one is damaged
+		t.Fatal(err)
+	}
+	holds("give --sign-key FILE of the same pair", "--verify-key", public)
 }

@@ -64,7 +64,7 @@ type networkFlags struct {
 	retryWait       time.Duration
 	jobs            int
 	archive, cache  string
-	ownArchive      bool           // the archive is a mirror's own, and not named by a flag
+	ofMirror        bool           // archive and cache are a mirror's own; its reports are served, and name no path
 	room            *evidence.Room // of archive and cache; nil: without bound
 	connectTo       []string
 	rdapURL         string
@@ -163,11 +163,15 @@ func (n *networkFlags) assumed() []string {
 			}
 		}
 	}
-	if !n.ownArchive {
-		add("--archive", n.archive)
-	}
 	add("--at", n.at)
-	add("--ca-cert", n.caCert)
+	if n.ofMirror {
+		if n.caCert != "" {
+			out = append(out, "--ca-cert")
+		}
+	} else {
+		add("--archive", n.archive)
+		add("--ca-cert", n.caCert)
+	}
 	add("--connect-to", n.connectTo...)
 	if n.offline {
 		out = append(out, "--offline")

@@ -68,8 +68,11 @@ var absolute = plain.Pattern(`(^|[\s"'=(])(?:/|[A-Za-z]:[\\/]|\\\\)[^\s"')]*`)
 
 // public returns a message without absolute paths.
 func (s *Site) public(message string) string {
-	return absolute().ReplaceAllString(strings.ReplaceAll(message, s.dir.Path, "DIR"), "${1}PATH")
+	return withoutPaths(strings.ReplaceAll(message, s.dir.Path, "DIR"))
 }
+
+// withoutPaths returns a message in which PATH replaces each absolute path.
+func withoutPaths(message string) string { return absolute().ReplaceAllString(message, "${1}PATH") }
 
 // page is a file as it was when it was opened. Its readers share it, and the last of them closes it.
 type page struct {

@@ -25,6 +25,7 @@ type Peers struct {
 	Names    []string // URL or directory; one that is named twice is compared once
 	Needed   int      // peers that must hold Verified; 0: each peer must be readable, whatever it holds
 	Verified string   // tip that was verified before; empty: none
+	Public   bool     // the report is served: of a directory that is a peer, only the last names are shown
 	Temp     string   // directory for what is fetched; empty: the system's
 	Offline  bool     // none is fetched
 	Live     evidence.LiveOptions
@@ -99,26 +100,28 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 	var wide error
 	names, counted := Distinct(p.Names), 0
 	for _, name := range names {
+		shown := p.shown(name)
 		state, err := p.compare(ctx, repo, name, head)
 		if errors.Is(err, peer.ErrSHA256) {
 			wide = cmp.Or(wide, err)
 		}
 		if errors.Is(err, peer.ErrEmpty) || errors.Is(err, registry.ErrEmptyPeer) {
-			peers = append(peers, verdict.Peer{Name: redacted(name), State: string(registry.PeerBehind)})
+			peers = append(peers, verdict.Peer{Name: shown, State: string(registry.PeerBehind)})
 			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
-				Message: fmt.Sprintf("the peer %q is empty", redacted(name))})
+				Message: fmt.Sprintf("the peer %q is empty", shown)})
 			if p.Verified == "" {
 				counted++
 			}
 			continue
 		}
 		if err != nil {
-			peers = append(peers, verdict.Peer{Name: redacted(name), State: unavailable})
+			peers = append(peers, verdict.Peer{Name: shown, State: unavailable})
 			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: codeUnavailable,
-				Message: fmt.Sprintf("the peer %q could not be compared with: %v", redacted(name), err),
+				Message: fmt.Sprintf("the peer %q could not be compared with: %s", shown, p.reason(err, name)),
 				Fix:     "try again, or name another copy"})
 			continue
 		}
+		state.Name = shown
 		holds, err := p.holds(ctx, repo, state)
 		if err != nil {
 			return nil, nil, err
@@ -206,6 +209,32 @@ func compared(state *registry.PeerState, head string) []verdict.Finding {
 			Fix: "fetch the registry again"}}
 	}
 	return nil
+}
+
+// shown returns the name of a peer for a report.
+func (p Peers) shown(name string) string {
+	dir, local := peer.Dir(name)
+	if !local || !p.Public {
+		return redacted(name)
+	}
+	base := filepath.Base(dir)
+	if base == "registry.git" || base == ".git" { // which says nothing
+		base = filepath.Base(filepath.Dir(dir)) + "/" + base
+	}
+	return base
+}
+
+// reason returns why a peer could not be read; of a report that is served it names no path.
+func (p Peers) reason(err error, name string) string {
+	if !p.Public {
+		return err.Error()
+	}
+	text := err.Error()
+	if dir, local := peer.Dir(name); local {
+		text = strings.ReplaceAll(text, name, p.shown(name))
+		text = strings.ReplaceAll(text, dir, p.shown(name))
+	}
+	return withoutPaths(text)
 }
 
 // redacted is the name of a peer without the password of a URL.
