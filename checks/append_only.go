@@ -61,6 +61,8 @@ var appendOnly = &Check{
 			"merge it by a merge commit or squashed, or rebase onto the base"},
 		{"nothing-judged", "the base holds the head already, so that there was nothing to judge",
 			"commit what you propose, or name the registry's own branch with --base"},
+		{commitBackdated, "a commit lands more than 24 hours after its date, so what it brings would look old",
+			"land the commits with a merge commit or squashed"},
 		{fsckCommit, "git refuses to receive a commit: a clone with transfer.fsckObjects fails",
 			"remove the commit from the branch: git rebase -i BASE"},
 		{fsckFile, "git refuses to receive a file that it reads itself: a clone with transfer.fsckObjects fails",
@@ -347,6 +349,9 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			WithFix("commit what you propose, or fetch the registry's own branch and name it with --base")
 	}
 	if err := acceptedByGit(&out, r); err != nil {
+		return out, err
+	}
+	if err := backdated(&out, r); err != nil {
 		return out, err
 	}
 	if len(r.Uncommitted) > 0 {

@@ -34,6 +34,8 @@ type Run struct {
 	DenyGovernance bool
 	Chosen         string   // how base and head were chosen
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged
+	// Landing is of the event that landed the range, or is about to; nil: none did.
+	Landing *Landing
 	// Selected reports whether a check is to run.
 	Selected func(id string) bool
 	// Reach reports whether the run's budget lasts for judging a subject by a check, and is asked once for each; nil:

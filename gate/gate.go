@@ -35,6 +35,7 @@ type Config struct {
 	DenyGovernance bool                 // governance files alone fail
 	Assumed        []string             // flags that leave a check out or replace network, clock or trust root
 	Recorded       *evidence.Recorded   // what a replayed bundle says; nil in a live run
+	Landing        *checks.Landing      // by which the range lands; nil: it does not
 	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
 }
 
@@ -131,7 +132,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, joined *Join, follows bool) error {
-	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows,
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows, Landing: cfg.Landing,
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: Reach(src, rng.Head.Commit())}

@@ -123,7 +123,7 @@ func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) 
 	}
 	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Chosen: c.how, Selected: o.selected, Offline: o.offline,
 		DenyGovernance: o.governance == "deny", Assumed: assumed(&o.selectionFlags, &o.networkFlags),
-		ChangedFiles: c.changedFiles}
+		ChangedFiles: c.changedFiles, Landing: c.landing}
 	if c.workTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}

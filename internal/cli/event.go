@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -24,6 +27,8 @@ type chosen struct {
 	// workTree: head is HEAD, so that whoever runs it may take it for the files on disk.
 	workTree bool
 	how      string
+	// landing is the event by which the sequence lands; nil: it does not.
+	landing *checks.Landing
 	// changedFiles is how many files the event counts; 0 where it does not say.
 	changedFiles int
 }
@@ -226,6 +231,7 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (
 				head)
 	}
 	c, err := sequence(repo, base, head, "merge_group")
+	c.landing = &checks.Landing{At: pushedAt(event)}
 	if err == nil {
 		_, err = repo.FirstParents(ctx, c.base, c.head) // a queue's branch is never rewritten
 	}
@@ -239,7 +245,9 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen
 	}
 	first := strings.Trim(before, "0") == ""
 	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
-		return sequence(repo, before, after, "push")
+		c, err := sequence(repo, before, after, "push")
+		c.landing = &checks.Landing{At: pushedAt(event), Landed: true}
+		return c, err
 	}
 	chain, err := repo.FirstParents(ctx, "", after)
 	if err != nil {
@@ -253,6 +261,23 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen
 	return chosen{base: chain[0], head: after, sequence: true,
 		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
 			short(chain[0]), short(after))}, nil
+}
+
+// pushedAt is the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events; zero
+// where there is none. The event of a workflow that is run again is that of its first run.
+func pushedAt(event any) time.Time {
+	switch v := strict.Member(event, "repository", "pushed_at").(type) {
+	case nil:
+	case string:
+		if t, err := time.Parse(time.RFC3339, v); err == nil {
+			return t.UTC()
+		}
+	default:
+		if n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil && n > 0 {
+			return time.Unix(n, 0).UTC()
+		}
+	}
+	return time.Time{}
 }
 
 func sequence(repo *registry.Repository, base, head, event string) (chosen, error) {

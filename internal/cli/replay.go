@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,37 @@ import (
 func (s *selectionFlags) bundle(mode string, c chosen, cfg gate.Config, src evidence.Source) *evidence.Bundle {
 	return &evidence.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.base, Head: c.head, Now: src.Now(),
 		Flags: evidence.Flags{Only: s.only, Skip: s.skip, Sequence: c.sequence, Rewritten: c.rewritten, Chosen: c.how,
-			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed},
+			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed, Landing: landingFlags(cfg.Landing)},
 		Observations: src.Observations(), NotReached: src.NotReached(), SuffixList: cfg.Recorded.SuffixList()}
+}
+
+// landingFlags spells the event by which commits land for a bundle.
+func landingFlags(l *checks.Landing) *evidence.LandingFlags {
+	if l == nil {
+		return nil
+	}
+	f := &evidence.LandingFlags{Landed: l.Landed}
+	if !l.At.IsZero() {
+		f.At = l.At.Format(time.RFC3339)
+	}
+	return f
+}
+
+// landingOf reads what landingFlags wrote.
+func landingOf(f *evidence.LandingFlags) (*checks.Landing, error) {
+	if f == nil {
+		return nil, nil
+	}
+	l := &checks.Landing{Landed: f.Landed}
+	if f.At == "" {
+		return l, nil
+	}
+	var err error
+	if l.At, err = time.Parse(time.RFC3339, f.At); err != nil {
+		return nil, usagef(recordAgain, "the bundle's time of the event is %.80q; expected a time such as "+
+			"2026-06-01T12:00:00Z", f.At)
+	}
+	return l, nil
 }
 
 // recall sets the checks to run, and gives what a bundle says that its run was told. A bundle that leaves checks out
@@ -35,6 +65,10 @@ func (s *selectionFlags) recall(b *evidence.Bundle) (gate.Config, error) {
 	cfg := gate.Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: s.selected,
 		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed,
 		Recorded: evidence.RecordedBy(b)}
+	var err error
+	if cfg.Landing, err = landingOf(b.Flags.Landing); err != nil {
+		return cfg, err
+	}
 	for _, left := range s.assumed() {
 		if !slices.Contains(cfg.Assumed, left) {
 			return cfg, usagef("record it again with oap-gate check --record",

@@ -63,7 +63,8 @@ type Flags struct {
 	Uncommitted []string `json:"uncommitted,omitempty"` // paths of records on disk that were not judged
 	Assumed     []string `json:"assumed,omitempty"`     // as the report says it
 
-	Verify *VerifyFlags `json:"verify,omitempty"` // of verify alone
+	Landing *LandingFlags `json:"landing,omitempty"` // the event by which the commits land; nil: they do not
+	Verify  *VerifyFlags  `json:"verify,omitempty"`  // of verify alone
 
 	// Of an audit.
 	Strict        bool   `json:"strict,omitempty"`
@@ -78,6 +79,12 @@ type Flags struct {
 	SignedSince string `json:"signed_since,omitempty"`
 	// How many commits of the history the run was asked to end before; an earlier build says nothing of them.
 	Unwalked int `json:"unwalked,omitempty"`
+}
+
+// LandingFlags are what a run was told of the event by which commits land.
+type LandingFlags struct {
+	At     string `json:"at,omitempty"`     // RFC 3339; empty: that of the run
+	Landed bool   `json:"landed,omitempty"` // by a push; else they wait in a merge queue
 }
 
 // VerifyFlags are what a run of verify was told.

@@ -1,0 +1,49 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Landing is the event by which commits land on the main branch.
+type Landing struct {
+	At     time.Time // zero: the run's clock
+	Landed bool      // they are there; else they wait in a merge queue
+}
+
+// MaxBackdated is how much earlier than the event that landed it a commit's first-parent time may be.
+const MaxBackdated = 24 * time.Hour
+
+const commitBackdated = "commit-backdated"
+
+// backdated requires that the head of the range is not dated long before it landed: what it brings would look old.
+func backdated(o *verdict.Outcome, r *Run) error {
+	commit := r.Range.Head.Commit()
+	if r.Landing == nil || commit == "" || commit == r.Range.Base.Commit() {
+		return nil
+	}
+	when, err := r.Repo.FirstParentTime(r.Context, commit, r.Now)
+	if err != nil {
+		return err
+	}
+	at := r.Landing.At
+	if at.IsZero() {
+		at = r.Now
+	}
+	if at.Sub(when) <= MaxBackdated {
+		return nil
+	}
+	severity, fix := verdict.Error, "land the commits with a merge commit or squashed"
+	if r.Landing.Landed {
+		severity, fix = verdict.Warning, fix+"; the next push is judged by itself"
+	}
+	f := o.Add(&Subject{Run: r}, severity, "", commitBackdated,
+		"the first-parent time of commit %s is %s, %s before the "+
+			"event of %s; expected at most %s", short(commit), stamp(when), plain.Span(at.Sub(when)), stamp(at),
+		plain.Span(MaxBackdated))
+	f.Commit = commit
+	f.WithFix("%s", fix)
+	return nil
+}
