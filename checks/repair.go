@@ -50,7 +50,7 @@ func (s *Subject) Recovers() (bool, error) {
 
 // repair returns how the range as a whole repairs the file.
 func (s *Subject) repair() (repair, error) {
-	if s.Unchanged() || s.Run == nil || s.Run.Audit {
+	if s.Unchanged() || s.Run == nil || s.Run.Audit || s.candidate() {
 		return noRepair, nil
 	}
 	o, err := s.prospect(s.Change.Head)
@@ -59,6 +59,9 @@ func (s *Subject) repair() (repair, error) {
 	}
 	return o.of(s.Change.Head), nil
 }
+
+// candidate reports whether the record stands in no tree: see NewCandidate.
+func (s *Subject) candidate() bool { return s.Change.Head != nil && s.Change.Head.ID.IsZero() }
 
 // prospect returns the outlook of the file, as far as it matters for a change to that entry. It is worked out once.
 func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {

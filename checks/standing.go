@@ -153,7 +153,8 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 		out.listed = pack(condense(s.Path, s.Listing))
 		out.path = out.listed.path()
 	}
-	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil && isJSON(s.Path)
+	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil &&
+		(isJSON(s.Path) || s.Path == s.Kind.Folder())
 	if s.Anchor != nil {
 		out.anchor = strings.Clone(s.Anchor.WorkflowID)
 	}

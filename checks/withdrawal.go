@@ -70,6 +70,9 @@ func (st *Standing) revocationsSeen(ctx context.Context, repo *registry.Reposito
 		return nil, err
 	}
 	for _, path := range st.unread {
+		if path == registry.KindListing.Folder() { // no directory: no listing can be read
+			s.unreadable = append(s.unreadable, pathSlug{path: path})
+		}
 		s.unread[path] = true
 	}
 	if err := s.listings(ctx, repo, st.Tree, now); err != nil {
