@@ -96,3 +96,33 @@ func TestPrintedSchemas(t *testing.T) {
 		}
 	}
 }
+
+// TestVerificationReportIsDescribed checks that each member of the Verification Report has a description.
+func TestVerificationReportIsDescribed(t *testing.T) {
+	var root map[string]any
+	if err := json.Unmarshal(schemaText("verification-report"), &root); err != nil {
+		t.Fatal(err)
+	}
+	members := 0
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		object, _ := v.(map[string]any)
+		properties, _ := object["properties"].(map[string]any)
+		for name, member := range properties {
+			members++
+			m, _ := member.(map[string]any)
+			if text, _ := m["description"].(string); text == "" {
+				t.Errorf("%s/%s has no description", path, name)
+			}
+			walk(path+"/"+name, member)
+		}
+		items, _ := object["items"].(map[string]any)
+		if items != nil {
+			walk(path+"[]", items)
+		}
+	}
+	walk("", root)
+	if members < 50 {
+		t.Errorf("%d members, want all", members)
+	}
+}

@@ -102,8 +102,8 @@ const Interrupted = "interrupted"
 
 // Tool is the build that made a report.
 type Tool struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit"`
+	Version string `json:"version" jsonschema:"description=of the program\\, devel without a release"`
+	Commit  string `json:"commit" jsonschema:"description=that the program was built from\\, or unknown"`
 }
 
 // SuffixList names a Public Suffix List.
@@ -114,12 +114,12 @@ type SuffixList struct {
 
 // Counts counts the records examined and the results by verdict.
 type Counts struct {
-	Records      int `json:"records"`
-	Pass         int `json:"pass"`
-	Fail         int `json:"fail"`
-	Inconclusive int `json:"inconclusive"`
-	Warn         int `json:"warn"`
-	Skip         int `json:"skip"`
+	Records      int `json:"records" jsonschema:"description=subjects that were judged"`
+	Pass         int `json:"pass" jsonschema:"description=results with the verdict pass"`
+	Fail         int `json:"fail" jsonschema:"description=results with the verdict fail"`
+	Inconclusive int `json:"inconclusive" jsonschema:"description=results with the verdict inconclusive"`
+	Warn         int `json:"warn" jsonschema:"description=results with the verdict warn"`
+	Skip         int `json:"skip" jsonschema:"description=results with the verdict skip"`
 	Manual       int `json:"manual,omitempty" jsonschema:"description=requirements that people attest\\, since nobody can see them from outside"`
 }
 
@@ -172,17 +172,17 @@ type Result struct {
 // Evidence is the record of one document that was sought.
 type Evidence struct {
 	URL          string     `json:"url" jsonschema:"description=a URL\\, or rdap:DOMAIN or whois:DOMAIN"`
-	Status       int        `json:"status"`
-	SHA256       string     `json:"sha256,omitempty"`
-	Bytes        int        `json:"bytes"`
-	Attempts     int        `json:"attempts"`
-	Milliseconds int64      `json:"milliseconds"`
-	Address      string     `json:"address,omitempty"`
-	FinalURL     string     `json:"final_url,omitempty"`
-	State        string     `json:"state"`
-	Code         string     `json:"code,omitempty"`
-	Message      string     `json:"message,omitempty"`
-	CachedAt     *time.Time `json:"cached_at,omitempty"`
+	Status       int        `json:"status" jsonschema:"description=HTTP status of the last response\\, 0 without one"`
+	SHA256       string     `json:"sha256,omitempty" jsonschema:"description=of the bytes that were obtained"`
+	Bytes        int        `json:"bytes" jsonschema:"description=size of what was obtained"`
+	Attempts     int        `json:"attempts" jsonschema:"description=requests that were made"`
+	Milliseconds int64      `json:"milliseconds" jsonschema:"description=that all attempts took"`
+	Address      string     `json:"address,omitempty" jsonschema:"description=IP address that answered"`
+	FinalURL     string     `json:"final_url,omitempty" jsonschema:"description=after redirects"`
+	State        string     `json:"state" jsonschema:"description=obtained\\, absent\\, invalid\\, unavailable or unsought"`
+	Code         string     `json:"code,omitempty" jsonschema:"description=why it was not obtained"`
+	Message      string     `json:"message,omitempty" jsonschema:"description=why it was not obtained\\, in words"`
+	CachedAt     *time.Time `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
 }
 
 // History is what an audit saw of the first-parent history.
