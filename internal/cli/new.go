@@ -322,6 +322,9 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 		if err != nil {
 			return nil, err
 		}
+		if head.Commit() == base.Commit() {
+			break // the tree of the base, which may be large
+		}
 		was, err := base.Leaf(e.Path)
 		if err != nil {
 			return nil, err
@@ -381,7 +384,7 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 		if !fails || named || !decisive {
 			continue
 		}
-		fix := "see what was found: oap-gate verify " + found.Target
+		fix := o.verifyCommand(found.Target)
 		if len(s.Findings) > 0 {
 			fix = cmp.Or(s.Findings[0].Fix, fix)
 		}
@@ -398,6 +401,11 @@ func (o *newOptions) unlistable(sys IO, found *verify.Result) error {
 		refused = err
 	}
 	return cmp.Or(refused, unsure)
+}
+
+// verifyCommand is the fix that shows all steps of a target.
+func (o *recordFlags) verifyCommand(target string) string {
+	return "see what was found: oap-gate verify --registry " + plain.ShellWord(o.repo) + " " + plain.ShellWord(target)
 }
 
 // sameHost reports whether two URLs have the same host.

@@ -248,7 +248,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 	if err != nil {
 		return err
 	}
-	if err := verified(found); err != nil {
+	if err := o.verified(found); err != nil {
 		return err
 	}
 	r := found.Facts.Receipt.Value
@@ -372,7 +372,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: version(), Standing: st,
 		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.assumed()}}
 	if s.text == nil {
-		return c, c.find(ctx, s.name)
+		return c, o.find(ctx, c, s.name)
 	}
 	r, err := receipt.Parse(s.name, s.text)
 	if err != nil {
@@ -399,7 +399,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 }
 
 // find reads the Receipt that a target serves.
-func (c *candidate) find(ctx context.Context, name string) error {
+func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) error {
 	target, err := verify.ParseTarget(name, true)
 	if err != nil {
 		return usagef(witnessForms, "%v", err)
@@ -412,10 +412,10 @@ func (c *candidate) find(ctx context.Context, name string) error {
 		return err
 	}
 	if found.Facts.ReceiptText.State != evidence.Obtained {
-		if err := verified(found); err != nil {
+		if err := o.verified(found); err != nil {
 			return err
 		}
-		return refusef("see: oap-gate verify "+name, "%s serves no Receipt", name)
+		return refusef(o.verifyCommand(name), "%s serves no Receipt", name)
 	}
 	c.text = found.Facts.ReceiptText.Value.Body
 	target.Slug, target.ManifestURI, target.ReceiptURI = "", found.ManifestURI, found.ReceiptURI
@@ -445,10 +445,10 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 }
 
 // verified refuses a candidate of which a step fails that does not depend on its witnesses.
-func verified(found *verify.Result) error {
+func (o *recordFlags) verified(found *verify.Result) error {
 	var unsure error
 	for _, s := range found.Steps {
-		fix := "see what was found: oap-gate verify " + plain.ShellWord(found.Target)
+		fix := o.verifyCommand(found.Target)
 		switch {
 		case s.Step == "peer-witnesses" || s.Step == "registry-anchor":
 		case s.Verdict == verdict.Failed:
