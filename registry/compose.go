@@ -59,14 +59,16 @@ func (c *composed) text(id gitstore.ID) ([]byte, bool) {
 	return text, ok
 }
 
-// addFiles notes where the changed files of the work tree stand.
+// addFiles notes where the changed files of the work tree are. What an entry of the index has instead is an object.
 func (c *composed) addFiles(changes []Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files = map[gitstore.ID]string{}
 	for _, change := range changes {
 		if e := change.Head; e != nil && (e.Mode == ModeFile || e.Mode == ModeExecutable) {
-			c.files[e.ID] = change.Path
+			if _, read := c.disk.conv.plan(change.Path); read {
+				c.files[e.ID] = change.Path
+			}
 		}
 	}
 }

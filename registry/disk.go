@@ -9,15 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // maxDiskFile caps a file of the work tree that has to be hashed.
@@ -29,10 +31,9 @@ type disk struct {
 	root  *os.Root
 	like  gitstore.ID // says the hash function
 	index fs.FileInfo // of the index file; nil where there is none
-	// trusting: a record that is clean is not read either.
-	trusting bool
-	mu       sync.Mutex
-	dirs     map[string]bool // directories looked at: real ones are true
+	conv  *converter
+	mu    sync.Mutex
+	dirs  map[string]bool // directories looked at: real ones are true
 }
 
 // errChanged: a file is not what it was a moment ago.
@@ -111,6 +112,11 @@ func (d *disk) names(path string) ([]string, error) {
 	if len(names) > maxPaths {
 		return nil, errPaths(path)
 	}
+	if d.conv.settings.Precompose {
+		for i, name := range names {
+			names[i] = norm.NFC.String(name)
+		}
+	}
 	return names, nil
 }
 
@@ -136,8 +142,9 @@ func (d *disk) entries(ctx context.Context, list []candidate) (map[string]*Entry
 // committed is what Git would store for the path: nil where it would store nothing, as for a file that is
 // gone, a FIFO or a device.
 func (d *disk) committed(c candidate) (*Entry, error) {
-	if c.tracked != nil && c.tracked.keep {
-		return &c.tracked.entry, nil
+	if kept := c.tracked; kept != nil && (kept.keep || kept.sparse && !d.conv.settings.PresentCounts ||
+		!d.conv.inSparse(c.path)) {
+		return kept.committed(), nil
 	}
 	info, err := d.stat(c.path)
 	if err != nil {
@@ -145,7 +152,7 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 	}
 	if info == nil {
 		if c.tracked != nil && c.tracked.sparse {
-			return &c.tracked.entry, nil
+			return c.tracked.committed(), nil
 		}
 		return nil, nil
 	}
@@ -166,64 +173,94 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 	return nil, nil
 }
 
-// file is the entry of a regular file. Outside the data folders one that is as Git checked it out is not
-// read, so that large files and those that a filter changed cost nothing and are no change.
+// committed is what the entry alone has Git store: nothing where it has no content yet.
+func (e *indexEntry) committed() *Entry {
+	if e.toAdd {
+		return nil
+	}
+	return &e.entry
+}
+
+// file is the entry of a regular file. One that is as Git checked it out is not read, so that large files and those
+// that a filter changed cost nothing and are no change.
 func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	e := &Entry{Mode: d.fileMode(c, info)}
-	unread := d.trusting || KindOf(c.path) == Governance
-	clean := d.isClean(c.tracked, info)
-	if clean && unread {
-		e.ID = c.tracked.entry.ID
-		return e, nil
+	clean, racy := d.isClean(c.tracked, e.Mode, info)
+	if clean && !racy {
+		return &c.tracked.entry, nil
 	}
-	var err error
-	if e.ID, err = d.hash(c.path); err != nil {
-		return nil, errDisk(c.path, err)
+	id, p, err := d.hash(c)
+	if clean && errors.Is(err, errFilter) {
+		return &c.tracked.entry, nil // nobody can see more of it
 	}
-	if clean && e.ID != c.tracked.entry.ID {
-		if plain, err := d.plainLines(c.path); err == nil && plain == c.tracked.entry.ID {
-			e.ID = plain
+	if err != nil {
+		return nil, err
+	}
+	e.ID = id
+	if !p.settled && unsettled && c.tracked != nil && !c.tracked.toAdd && id != c.tracked.entry.ID {
+		same, err := d.sameButLineEnds(c)
+		if err != nil || same {
+			e.ID = c.tracked.entry.ID
+			d.conv.forget(c.path)
 		}
+		return e, err
 	}
 	return e, nil
 }
 
-// isClean reports whether a tracked file is by size and time as it was when Git wrote the index. A file as new
-// as the index itself may have been changed after.
-func (d *disk) isClean(tracked *indexEntry, info fs.FileInfo) bool {
-	if tracked == nil || d.index == nil || !info.ModTime().Before(d.index.ModTime().Truncate(time.Second)) {
-		return false
+// unsettled says that a system has no common way to end lines: git for it is told by a configuration that is not read
+// here. Tests change it.
+var unsettled = runtime.GOOS == "windows"
+
+// sameButLineEnds reports whether a file and its entry in the index differ in CR alone.
+func (d *disk) sameButLineEnds(c candidate) (bool, error) {
+	if c.tracked.entry.Mode != ModeFile && c.tracked.entry.Mode != ModeExecutable {
+		return false, nil
 	}
-	when := info.ModTime()
-	return tracked.size == uint32(info.Size()) && tracked.seconds == uint32(when.Unix()) &&
-		(tracked.nanosecs == 0 || tracked.nanosecs == uint32(when.Nanosecond()))
+	was, err := d.conv.repo.object(c.tracked.entry.ID, gitstore.Blob, maxDiskFile)
+	if err != nil {
+		return false, fmt.Errorf("reading file %q: %w", c.path, err)
+	}
+	now, err := d.text(c.path, maxDiskFile)
+	if err != nil {
+		return false, err
+	}
+	without := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+	return bytes.Equal(without(was), without(now)), nil
 }
 
-// fileMode is executable where the file system keeps that bit. One that does not shows it on the index too,
-// which Git never makes executable; then the bit is the tracked one's.
+// isClean reports whether a tracked file is by its mode, size, times and inode as it was when Git wrote the index. It
+// is racy if it is as new as the index itself: then it may have been changed after.
+func (d *disk) isClean(tracked *indexEntry, mode Mode, info fs.FileInfo) (clean, racy bool) {
+	if tracked == nil || d.index == nil || tracked.toAdd || tracked.entry.Mode != mode {
+		return false, false
+	}
+	when := info.ModTime()
+	if tracked.size != uint32(info.Size()) || tracked.seconds != uint32(when.Unix()) {
+		return false, false
+	}
+	if tracked.size == 0 && tracked.entry.ID != hashObject(gitstore.Blob, nil, d.like) {
+		return false, false // git so marks a file that it could not be sure of
+	}
+	if d.conv.settings.CheckStat && (tracked.nanosecs != 0 && tracked.nanosecs != uint32(when.Nanosecond()) ||
+		!sameFile(tracked, info, d.conv.settings.TrustCTime)) {
+		return false, false
+	}
+	return true, !when.Before(d.index.ModTime().Truncate(time.Second))
+}
+
+// fileMode is the mode that Git gives a regular file: that of its entry, where the file system does not keep it.
 func (d *disk) fileMode(c candidate, info fs.FileInfo) Mode {
-	keeps := os.PathSeparator == '/' && (d.index == nil || d.index.Mode()&0o111 == 0)
+	set, tracked := d.conv.settings, c.tracked
 	switch {
-	case keeps && info.Mode()&0o100 != 0:
+	case !set.Symlinks && tracked != nil && tracked.entry.Mode == ModeSymlink:
+		return ModeSymlink
+	case !set.FileMode && tracked != nil && tracked.entry.Mode == ModeExecutable:
 		return ModeExecutable
-	case !keeps && c.tracked != nil && c.tracked.entry.Mode == ModeExecutable:
+	case set.FileMode && info.Mode()&0o100 != 0:
 		return ModeExecutable
 	}
 	return ModeFile
-}
-
-// plainLines is the id of a file with its line ends CR LF as LF, as Git stores it under core.autocrlf.
-func (d *disk) plainLines(path string) (gitstore.ID, error) {
-	f, size, err := d.open(path)
-	if err != nil {
-		return gitstore.ID{}, err
-	}
-	defer f.Close()
-	if size > int64(strict.RegistryFile.Bytes) {
-		return gitstore.ID{}, gitstore.ErrTooLarge
-	}
-	data, err := io.ReadAll(io.LimitReader(f, size))
-	return hashObject(gitstore.Blob, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), d.like), err
 }
 
 // isClone reports whether a directory is a clone of its own, which Git stores as a submodule.
@@ -246,8 +283,8 @@ func (d *disk) submodule(path string) *Entry {
 	return e
 }
 
-// hash is the id of a regular file's bytes as they stand on disk.
-func (d *disk) hash(path string) (gitstore.ID, error) {
+// raw is the id of a regular file's bytes as they stand on disk.
+func (d *disk) raw(path string) (gitstore.ID, error) {
 	f, size, err := d.open(path)
 	if err != nil {
 		return gitstore.ID{}, err
@@ -281,13 +318,29 @@ func (d *disk) open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// read is the content of a file that hashed to id, of at most limit bytes.
+// read is what Git would store of a file that hashed to id, of at most limit bytes.
 func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
-	data, err := d.text(path, limit)
-	if err == nil && hashObject(gitstore.Blob, data, id) != id {
-		return nil, errDisk(path, errChanged)
+	p, _ := d.conv.plan(path)
+	if !p.changes {
+		data, err := d.text(path, limit)
+		if err == nil && hashObject(gitstore.Blob, data, id) != id {
+			return nil, errDisk(path, errChanged)
+		}
+		return data, err
 	}
-	return data, err
+	data, err := d.text(path, maxDiskFile)
+	if err == nil {
+		data, err = d.conv.stored(p, nil, data)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case hashObject(gitstore.Blob, data, id) != id:
+		return nil, errDisk(path, errChanged)
+	case int64(len(data)) > limit:
+		return nil, fmt.Errorf("reading %q: %w", path, gitstore.ErrTooLarge)
+	}
+	return data, nil
 }
 
 // text is the content of a regular file of at most limit bytes.

@@ -19,10 +19,13 @@ type indexEntry struct {
 	entry    Entry
 	stage    int  // not 0 while a merge conflict stands
 	keep     bool // assume-unchanged: what stands on disk is not looked at
-	sparse   bool // skip-worktree: kept where the disk has none
+	sparse   bool // skip-worktree: what stands on disk is not looked at, but for a sparse checkout
+	toAdd    bool // intent-to-add: it has no content yet
 	size     uint32
 	seconds  uint32 // modification time
 	nanosecs uint32
+	changed  [2]uint32 // status change time: seconds, nanoseconds
+	file     [3]uint32 // inode, owner, group
 }
 
 // Flags of an index entry, gitformat-index(5).
@@ -32,6 +35,7 @@ const (
 	flagStage        = 3 << 12
 	flagNameLength   = 0xfff
 	flagSkipWorktree = 1 << 14 // of the extended flags
+	flagIntentToAdd  = 1 << 13 // of the extended flags
 	flagKnown2       = 3 << 13 // of the extended flags: skip-worktree, intent-to-add
 )
 
@@ -122,10 +126,13 @@ func (p *indexParser) entry() (indexEntry, error) {
 	e := indexEntry{
 		seconds:  binary.BigEndian.Uint32(fixed[8:]),
 		nanosecs: binary.BigEndian.Uint32(fixed[12:]),
-		size:     binary.BigEndian.Uint32(fixed[36:]),
-		entry:    Entry{Mode: Mode(binary.BigEndian.Uint32(fixed[24:])), ID: gitstore.BytesID(fixed[40 : 40+p.idSize])},
-		stage:    int(flags&flagStage) >> 12,
-		keep:     flags&flagAssumeValid != 0,
+		changed:  [2]uint32{binary.BigEndian.Uint32(fixed), binary.BigEndian.Uint32(fixed[4:])},
+		file: [3]uint32{binary.BigEndian.Uint32(fixed[20:]), binary.BigEndian.Uint32(fixed[28:]),
+			binary.BigEndian.Uint32(fixed[32:])},
+		size:  binary.BigEndian.Uint32(fixed[36:]),
+		entry: Entry{Mode: Mode(binary.BigEndian.Uint32(fixed[24:])), ID: gitstore.BytesID(fixed[40 : 40+p.idSize])},
+		stage: int(flags&flagStage) >> 12,
+		keep:  flags&flagAssumeValid != 0,
 	}
 	if flags&flagExtended != 0 {
 		more, err := p.take(2)
@@ -137,6 +144,7 @@ func (p *indexParser) entry() (indexEntry, error) {
 			return e, fmt.Errorf("unknown flags %#x", extended)
 		}
 		e.sparse = extended&flagSkipWorktree != 0
+		e.toAdd = extended&flagIntentToAdd != 0
 	}
 	if p.version == 4 {
 		err = p.suffix(&e)

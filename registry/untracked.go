@@ -21,8 +21,10 @@ type untracked struct {
 	repo  *Repository
 	disk  *disk
 	found *candidates
-	fold  bool // case does not count in patterns
-	left  struct{ names, bytes, work int64 }
+	fold  bool // case does not count
+	// aliases are the tracked paths in lower case, where case does not count.
+	aliases map[string]bool
+	left    struct{ names, bytes, work int64 }
 }
 
 // scope is the patterns of one file, and the folder that they hold for: empty, or ending in a slash.
@@ -32,17 +34,20 @@ type scope struct {
 	patterns ignore.Patterns
 }
 
-// addUntracked adds the untracked paths outside of the data folders that `git add -A` would add.
+// addUntracked adds the untracked paths that `git add -A` would add.
 func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidates) error {
-	texts, fold, err := r.store.Excludes()
-	if err != nil {
-		return err
+	settings := d.conv.settings
+	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: settings.IgnoreCase}
+	if u.fold {
+		u.aliases = map[string]bool{}
+		for path := range found.seen {
+			u.aliases[strings.ToLower(path)] = true
+		}
 	}
-	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: fold}
 	u.left.names, u.left.bytes, u.left.work = maxPaths, maxIgnoreBytes, maxIgnoreWork
 	var scopes []scope
-	for _, text := range texts {
-		scopes = append(scopes, scope{"", int64(len(text)), ignore.Parse(text, fold)})
+	for _, text := range settings.Excludes {
+		scopes = append(scopes, scope{"", int64(len(text)), ignore.Parse(text, u.fold)})
 	}
 	return u.folder("", 0, scopes)
 }
@@ -67,7 +72,7 @@ func (u *untracked) folder(folder string, depth int, scopes []scope) error {
 		return errPaths(folder)
 	}
 	for _, name := range names {
-		if name == ".git" || folder == "" && isDataFolder(name) {
+		if name == ".git" {
 			continue
 		}
 		if err := u.path(folder+name, depth, scopes); err != nil {
@@ -93,6 +98,9 @@ func (u *untracked) path(path string, depth int, scopes []scope) error {
 		return err
 	}
 	if !info.IsDir() || u.disk.isClone(path) {
+		if u.aliases[strings.ToLower(path)] || !u.disk.conv.inSparse(path) {
+			return nil
+		}
 		return u.found.add(path, nil)
 	}
 	return u.folder(path+"/", depth+1, scopes)

@@ -38,7 +38,7 @@ func (c *clone) untracked() []string {
 		c.T.Fatal(err)
 	}
 	found := candidates{seen: map[string]*indexEntry{}}
-	if err := found.data(r, d, indexed); err != nil {
+	if err := found.indexed(r, indexed); err != nil {
 		c.T.Fatal(err)
 	}
 	known := len(found.list)
@@ -339,6 +339,18 @@ func TestUntrackedCaps(t *testing.T) {
 	}
 }
 
+// byUser is the output of git with the test's own environment, in one line.
+func (c *clone) byUser(args ...string) string {
+	c.T.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = c.Dir
+	out, err := cmd.Output()
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(out)), " ")
+}
+
 // TestUserIgnores holds which of the user's own files are read, against git.
 func TestUserIgnores(t *testing.T) {
 	tests := []struct {
@@ -392,45 +404,61 @@ func TestUserIgnores(t *testing.T) {
 			}
 			c.Write("a", "a")
 			c.Write("b", "b")
-			cmd := exec.Command("git", "ls-files", "-o", "--exclude-standard")
-			cmd.Dir = c.Dir
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := strings.Join(c.untracked(), " "), strings.Join(strings.Fields(string(out)),
-				" "); got != want || got != tt.want {
+			if got, want := strings.Join(c.untracked(), " "), c.byUser("ls-files", "-o",
+				"--exclude-standard"); got != want || got != tt.want {
 				t.Errorf("%q count, git says %q, want %q", got, want, tt.want)
 			}
 		})
 	}
 }
 
-// TestUserIgnoresOnCondition holds that patterns that may not hold hide nothing.
+// TestUserIgnoresOnCondition checks the conditions of includeIf, and keys of the environment, against git.
 func TestUserIgnoresOnCondition(t *testing.T) {
-	for name, env := range map[string]string{"includeIf": "", "GIT_CONFIG_COUNT": "1"} {
-		t.Run(name, func(t *testing.T) {
+	const counts, hidden = "a", ""
+	for _, tt := range []struct{ condition, want string }{
+		{"gitdir:/", hidden}, {"gitdir:/nowhere/", counts}, {"gitdir:nowhere", counts}, {"gitdir:REPO/", hidden},
+		{"gitdir:REPO/.git", hidden}, {"gitdir:REPO", counts}, {"gitdir:.git", hidden}, {"gitdir:~/", counts},
+		{"gitdir:./", counts}, {"gitdir:/tmp/**/.GIT", counts}, {"gitdir/i:**/.GIT", hidden},
+		{"onbranch:main", hidden}, {"onbranch:m*", hidden}, {"onbranch:other", counts}, {"onbranch:main/", counts},
+		{"hasconfig:remote.*.url:https://registry.example/**", hidden},
+		{"hasconfig:remote.*.url:https://other.example/**", counts}, {"unknown:x", counts}, {"", counts},
+	} {
+		t.Run(tt.condition, func(t *testing.T) {
 			home := t.TempDir()
 			t.Setenv("HOME", home)
-			t.Setenv("GIT_CONFIG_COUNT", env)
 			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "global"))
 			c := newClone(t)
 			c.Commit("README.md", "r")
+			c.Git("remote", "add", "origin", "https://registry.example/r")
 			at := c.at(home)
 			at.Write("more", "[core]\nexcludesFile = ~/mine\n")
-			at.Write(".config/git/ignore", "a\n")
 			at.Write("mine", "a\n")
-			text := "[core]\nexcludesFile = ~/mine\n"
-			if env == "" {
-				text = "[includeIf \"gitdir:/\"]\npath = more\n"
-			}
-			at.Write("global", text)
+			at.Write("global", "[includeIf \""+strings.ReplaceAll(tt.condition, "REPO", c.Dir)+"\"]\npath = more\n")
 			c.Write("a", "a")
-			if got := strings.Join(c.untracked(), " "); got != "a" {
-				t.Errorf("%q count, want a", got)
+			got, git := strings.Join(c.untracked(), " "), c.byUser("ls-files", "-o", "--exclude-standard")
+			if got != git || got != tt.want {
+				t.Errorf("%q count, git says %q, want %q", got, git, tt.want)
 			}
 		})
 	}
+	t.Run("GIT_CONFIG_COUNT", func(t *testing.T) {
+		home := t.TempDir()
+		c := newClone(t)
+		c.Commit("README.md", "r")
+		c.at(home).Write("mine", "a\n")
+		c.Write("a", "a")
+		t.Setenv("GIT_CONFIG_COUNT", "1")
+		t.Setenv("GIT_CONFIG_KEY_0", "Core.excludesFile")
+		t.Setenv("GIT_CONFIG_VALUE_0", filepath.Join(home, "mine"))
+		if got, git := strings.Join(c.untracked(), " "), c.byUser("ls-files", "-o", "--exclude-standard"); got != "" ||
+			git != "" {
+			t.Errorf("%q count, git says %q, want none", got, git)
+		}
+		t.Setenv("GIT_CONFIG_COUNT", "2")
+		if _, err := c.open().WorktreeRange(ctx, "HEAD"); err == nil {
+			t.Error("a key that is not there is no error")
+		}
+	})
 	t.Run("configurations that include one another", func(t *testing.T) {
 		home := t.TempDir()
 		t.Setenv("HOME", home)

@@ -14,17 +14,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// WorktreeRange reads what the files on disk would do to base if they were committed on top of HEAD: by
+// WorktreeRange reads what the files on disk would do to base if they were committed on top of HEAD: the tree that
 //
-//	git add -f implementations revocations peer-witnesses workflow-anchors
 //	git add -A
-//	git commit
+//	git write-tree
 //
-// That is every file of the data folders, ignored or not, and elsewhere every file that Git tracks or does not
-// ignore; package ignore lists where that differs from what git does. Files that a sparse checkout leaves out stay as
-// they are. Git's conversions (line ends, filters such as LFS) are not run: a file counts as unchanged where its bytes
-// are those stored, or where Git itself sees by size and time that it is as it was checked out; else its bytes count as
-// they stand on disk. The executable bit counts where the file system keeps it.
+// make in a copy of the clone's index. No program is run and nothing is written. Entries that git leaves as they are,
+// since a sparse checkout or a flag says so, stay; modes and symbolic links are those of the index where the file
+// system keeps none; line ends and $Id$ are converted as the attributes and the configuration say; package ignore lists
+// where untracked files differ. A file that git would give to a filter, or convert from another encoding, is an error,
+// unless it is by size and times as it was checked out.
 //
 // A clone without work tree, a merge that is not concluded, an index that is split or damaged, and a second
 // call on the same Repository are errors.
@@ -111,7 +110,7 @@ func (r *Repository) diskTree(ctx context.Context, h *commit) (gitstore.ID, erro
 		return gitstore.ID{}, err
 	}
 	c := candidates{seen: map[string]*indexEntry{}}
-	if err := c.data(r, d, indexed); err != nil {
+	if err := c.indexed(r, indexed); err != nil {
 		return gitstore.ID{}, err
 	}
 	if err := r.addUntracked(ctx, d, &c); err != nil {
@@ -146,8 +145,8 @@ func (c *candidates) add(path string, tracked *indexEntry) error {
 	return nil
 }
 
-// data adds the paths of the index and those that stand in the data folders.
-func (c *candidates) data(r *Repository, d *disk, indexed []indexEntry) error {
+// indexed adds the paths of the index.
+func (c *candidates) indexed(r *Repository, indexed []indexEntry) error {
 	for i := range indexed {
 		e := &indexed[i]
 		if e.stage != 0 {
@@ -165,11 +164,6 @@ func (c *candidates) data(r *Repository, d *disk, indexed []indexEntry) error {
 			return c.add(path, &indexEntry{path: path, entry: entry, sparse: true})
 		}}
 		if err := w.folder(path, e.entry.ID, 1); err != nil {
-			return err
-		}
-	}
-	for _, k := range DataKinds {
-		if err := d.list(k.Folder(), 1, func(path string) error { return c.add(path, nil) }); err != nil {
 			return err
 		}
 	}
@@ -214,9 +208,16 @@ func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	info, entries, err := readIndex(gitDir, h.id.Size())
-	d.index = info
-	return d, entries, err
+	settings, err := r.store.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	var entries []indexEntry
+	if d.index, entries, err = readIndex(gitDir, h.id.Size()); err != nil {
+		return nil, nil, err
+	}
+	d.conv = newConverter(r, d, settings, entries)
+	return d, entries, nil
 }
 
 // readIndex reads the index of a work tree by its Git directory; nil where there is none.
@@ -262,11 +263,15 @@ func (r *Repository) Uncommitted(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	d.trusting = true
 	c := candidates{seen: map[string]*indexEntry{}}
 	indexed = slices.DeleteFunc(indexed, func(e indexEntry) bool { return KindOf(e.path) == Governance })
-	if err := c.data(r, d, indexed); err != nil {
+	if err := c.indexed(r, indexed); err != nil {
 		return nil
+	}
+	for _, k := range DataKinds {
+		if err := d.list(k.Folder(), 1, func(path string) error { return c.add(path, nil) }); err != nil {
+			return nil
+		}
 	}
 	files, err := d.entries(ctx, c.list)
 	if err != nil {

@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,25 +15,42 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// worktreeTree is the tree that git would commit: all of the data folders, and what it does not ignore.
+// worktreeTree is the tree that git would commit, made in a copy of the index by the user's git.
 func (c *clone) worktreeTree() string {
 	c.T.Helper()
-	index := c.Git("rev-parse", "--git-path", "index")
-	if !filepath.IsAbs(index) {
-		index = filepath.Join(c.Dir, index)
-	}
-	before, err := os.ReadFile(index)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	c.Git("add", "-A", "--sparse")
-	for _, k := range DataKinds {
-		if _, err := os.Lstat(filepath.Join(c.Dir, k.Folder())); err == nil {
-			c.Git("-c", "advice.addEmbeddedRepo=false", "add", "-f", "--sparse", "--", k.Folder())
+	index := c.Git("rev-parse", "--path-format=absolute", "--git-path", "index")
+	own := filepath.Join(c.T.TempDir(), "index")
+	if text, err := os.ReadFile(index); err == nil {
+		if err := os.WriteFile(own, text, 0o644); err != nil {
+			c.T.Fatal(err)
+		}
+		info, err := os.Stat(index)
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		if err := os.Chtimes(own, info.ModTime(), info.ModTime()); err != nil { // by which git knows what is racy
+			c.T.Fatal(err)
 		}
 	}
-	tree := c.Git("write-tree")
-	if err := os.WriteFile(index, before, 0o644); err != nil {
+	git := func(args ...string) (string, error) {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = c.Dir
+		cmd.Env = append(os.Environ(), "GIT_INDEX_FILE="+own)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("git %q: %w\n%s", args, err, &stderr)
+		}
+		return strings.TrimSpace(string(out)), err
+	}
+	// With files outside of a sparse checkout the status is 1, and the rest is added.
+	_, err := git("-c", "advice.addEmbeddedRepo=false", "add", "-A")
+	if e, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || e.ExitCode() != 1) {
+		c.T.Fatal(err)
+	}
+	tree, err := git("write-tree")
+	if err != nil {
 		c.T.Fatal(err)
 	}
 	return tree
@@ -94,7 +113,8 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 		{"an ignored file in a data folder", func(c *clone) {
 			c.Write(".git/info/exclude", "*.json\n")
 			c.Write(pathB, "b")
-		}, "A " + pathB},
+			c.Write(pathA, "a")
+		}, "M " + pathA},
 		{"deletions", func(c *clone) { c.remove(pathA); c.remove("docs") }, "D docs/x\nD " + pathA},
 		{"staged, then deleted", func(c *clone) { c.Git("rm", "-q", "--cached", "docs/x") }, ""},
 		{"staged, then changed", func(c *clone) { c.Write(pathA, "1"); c.Git("add", "-A"); c.Write(pathA, "2") }, "M " +
@@ -148,8 +168,11 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 		{"sparse checkout", func(c *clone) {
 			c.Git("sparse-checkout", "set", "--no-sparse-index", "schemas")
 			c.Write(pathB, "b")
+			c.Write(pathA, "a")
 			c.Write("schemas/s.json", "changed")
-		}, "A " + pathB + "\nM schemas/s.json"},
+			c.Write("schemas/new.json", "new")
+			c.Write("new", "at the root")
+		}, "A new\nA schemas/new.json\nM schemas/s.json"},
 		{"sparse checkout with patterns", func(c *clone) {
 			c.Git("sparse-checkout", "set", "--no-cone", "/schemas/", "/implementations/")
 			c.remove("schemas/s.json")
@@ -268,6 +291,14 @@ func TestWorktreeErrors(t *testing.T) {
 			c.Git("add", "-A")
 			return c.Dir
 		}, "it is split"},
+		{"attributes without end", func(c *clone) string {
+			c.Write(".gitattributes", strings.Repeat("* text\n", 1<<18))
+			return c.Dir
+		}, "more than 1048576 bytes in all .gitattributes files"},
+		{"a setting that is neither true nor false", func(c *clone) string {
+			c.Git("config", "core.autocrlf", "perhaps")
+			return c.Dir
+		}, `core.autocrlf is "perhaps"`},
 		{"control character in a name", func(c *clone) string {
 			c.Write("implementations/a\x1b.json", "x")
 			return c.Dir

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -217,6 +218,9 @@ func (c config) bool(key string) (bool, error) {
 		return true, nil
 	case "false", "no", "off", "0", "":
 		return false, nil
+	}
+	if n, err := strconv.Atoi(v); err == nil { // as git reads any number
+		return n != 0, nil
 	}
 	return false, fmt.Errorf("%s is %q, want true or false", key, v)
 }

@@ -9,11 +9,9 @@
 // Which files hold patterns, and that nothing is looked at below a folder that is ignored, is the caller's business.
 //
 // Known differences, none of which hides a file that git would add, but for the last where it is said:
-//   - Under core.ignoreCase an untracked file whose name differs from a tracked one by case alone counts as untracked.
-//   - An untracked file outside of a sparse checkout counts, where git refuses to add it.
 //   - An untracked folder that has a .git of any kind counts as one path, where git may look into it.
-//   - A core.excludesFile that git would learn of from a condition (includeIf), from another user's home, or from a
-//     variable of the environment that sets single keys, is not read: its patterns hide nothing.
+//   - A core.excludesFile in another user's home, or under GIT_CONFIG_PARAMETERS, is not read: its patterns hide
+//     nothing.
 //   - Where a system configuration other than /etc/gitconfig sets core.excludesFile and no other does, the default
 //     ~/.config/git/ignore is read in its place: a file that only the latter ignores is hidden.
 package ignore
@@ -66,6 +64,13 @@ func Parse(text []byte, fold bool) Patterns {
 		}
 	}
 	return patterns
+}
+
+// One parses one pattern that is not a line of a file, as an attribute's is: no blank and no "#" is dropped. It returns
+// false where the pattern can match no path.
+func One(text string, fold bool) (Patterns, bool) {
+	p, ok := parse(text, fold)
+	return Patterns{p}, ok
 }
 
 // trimSpaces drops the blanks at the end of a line that no backslash stands before.
