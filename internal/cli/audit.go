@@ -42,6 +42,7 @@ type auditOptions struct {
 	peers                   []string
 	peersNeeded             int // of a mirror; 0: each peer must be readable
 	maxAge                  time.Duration
+	verifyAll               bool
 
 	// before is what a mirror does before the checkpoint moves, told whether the head holds.
 	before func(rep *verdict.Report, holds bool) error
@@ -92,6 +93,7 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note key whose signature the checkpoint must carry")
 	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
 	durationVar(f, &o.maxAge, "max-age", "0", "an older head is a failure: a frozen copy shows nothing new; 0: any age")
+	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not the packs alone")
 	f.StringVar(&o.accepted, "accepted", "",
 		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")
 	f.StringVar(&o.signedSince, "signed-since", "",
@@ -173,7 +175,10 @@ func parseShard(shard string) (part [2]int, err error) {
 	return part, nil
 }
 
-func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error) {
+func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err error) {
+	if o.before == nil { // a mirror sees to its clone itself
+		defer func() { err = mirror.CorruptClone(err) }()
+	}
 	if o.shard != "" {
 		frugal()
 	}
@@ -182,9 +187,19 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (*verdict.Report, error)
 		return nil, err
 	}
 	defer repo.Close()
+	if o.before == nil {
+		if err := mirror.CheckPacks(ctx, repo); err != nil {
+			return nil, err
+		}
+	}
 	head, err := repo.Resolve(o.rev)
 	if err != nil {
 		return nil, err
+	}
+	if o.before == nil && o.verifyAll {
+		if err := mirror.CheckObjects(ctx, repo, head); err != nil {
+			return nil, err
+		}
 	}
 	progress := newProgress(sys)
 	defer progress.stop()

@@ -37,6 +37,8 @@ type mirrorOptions struct {
 	watch            []string
 	every            time.Duration
 	maxDisk          int64 // GiB
+	reverify         time.Duration
+	busy             func(bool) // told when a pass over the stored objects begins and ends; nil: nobody is
 }
 
 // ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
@@ -81,6 +83,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		"(default: all that --peer names)")
 	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` of a listing whose expiry stays in the metrics, also after its "+
 		"end (repeatable)")
+	durationVar(f, &o.reverify, "reverify", "7d", "hash every stored object again after this time; 0: never")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
 	return c
@@ -167,6 +170,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 	if err != nil {
 		return err
 	}
+	o.busy = site.Verifying
 	for {
 		begun := o.now()
 		run := o.measured(ctx, sys, dir)
@@ -229,8 +233,10 @@ func (o *mirrorOptions) unverified(sys IO, err error) error {
 func withoutVerdict(err error) verdict.Verdict {
 	_, store := errors.AsType[*gitstore.Error](err)
 	switch {
-	case remedy.CodeOf(err) == "checkpoint-diverged":
+	case slices.Contains([]string{"checkpoint-diverged", "origin-vanished"}, remedy.CodeOf(err)):
 		return verdict.Failed
+	case remedy.CodeOf(err) == "origin-unavailable":
+		return verdict.Inconclusive
 	case remedy.CodeOf(err) != "":
 		return verdict.Errored
 	case errors.Is(err, peer.ErrSHA256), errors.Is(err, peer.ErrURL), errors.Is(err, peer.ErrBranch):
@@ -270,7 +276,19 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 	if err != nil {
 		return nil, err
 	}
-	if err := dir.Start(ctx, o.namedCheckpoint(keys, taken)); err != nil {
+	way, err := o.liveOptions(nil)
+	if err != nil {
+		return nil, err
+	}
+	origin := mirror.Origin{URL: o.url, Live: way, MaxDisk: o.maxDisk << 30, Now: now}
+	if err := dir.Load(now); err != nil {
+		return nil, err
+	}
+	if err := dir.Repair(ctx, origin, mirror.Reverify{Every: o.reverify, All: o.verifyAll, Busy: o.busy}); err != nil {
+		return nil, err
+	}
+	err = o.again(ctx, dir, origin, func() error { return dir.Start(ctx, o.namedCheckpoint(keys, taken)) })
+	if err != nil {
 		return nil, err
 	}
 	if o.room, err = dir.Room(ctx, o.maxDisk<<30/2); err != nil {
@@ -286,11 +304,11 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 		}
 		return o.report(sys, dir, rep)
 	}
-	rep, err := o.judged(ctx, sys, dir, now, false)
-	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) {
-		// The origin once left out or broke what the clone is relied on to have.
-		rep, err = o.judged(ctx, sys, dir, now, true)
-	}
+	var rep *verdict.Report
+	err = o.again(ctx, dir, origin, func() (err error) {
+		rep, err = o.judged(ctx, sys, dir, origin)
+		return err
+	})
 	if err == nil && moves {
 		err = dir.SetVerified(rep.Head)
 	}
@@ -313,20 +331,35 @@ func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) err
 	return nil
 }
 
-// judged is the audit of what the origin serves now; whole has all of it fetched anew.
-func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir, now time.Time,
-	whole bool) (*verdict.Report, error) {
-	way, err := o.liveOptions(nil)
-	if err != nil {
-		return nil, err
+// again does a part of a run, and once more after all was fetched again if the clone lacks an object: its disk lost it,
+// or the origin once left it out.
+func (o *mirrorOptions) again(ctx context.Context, dir *mirror.Dir, origin mirror.Origin, do func() error) error {
+	err := do()
+	if !mirror.IsDamage(err) {
+		return err
 	}
+	if err := dir.Refetched(ctx, origin, err); err != nil {
+		return dir.Damaged(ctx, fetching(dir, err))
+	}
+	if err = do(); mirror.IsDamage(err) {
+		return dir.Damaged(ctx, err)
+	}
+	return err
+}
+
+// fetching marks an error of the fetch.
+func fetching(dir *mirror.Dir, err error) error {
+	return withFix(dir.Unserved(fmt.Errorf("%w: %w", errFetching, err)), "try again later; the mirror is as it was")
+}
+
+// judged is the audit of what the origin serves now.
+func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir,
+	origin mirror.Origin) (rep *verdict.Report, err error) {
 	if o.known, err = dir.Verified(); err != nil {
 		return nil, err
 	}
-	o.rev, err = dir.Fetch(ctx, mirror.Origin{URL: o.url, Live: way, MaxDisk: o.maxDisk << 30,
-		Now: now}, whole)
-	if err != nil {
-		return nil, withFix(fmt.Errorf("%w: %w", errFetching, err), "try again later; the mirror is as it was")
+	if o.rev, err = dir.Fetch(ctx, origin); err != nil {
+		return nil, fetching(dir, err)
 	}
 	return o.run(ctx, sys)
 }

@@ -340,13 +340,22 @@ func TestMirrorFull(t *testing.T) {
 		}
 		return len(all)
 	}
+	var stream strings.Builder
 	for i := range 100 {
-		id := fmt.Sprintf("%040x", i)
-		kept := filepath.Join(m.dir, "registry.git", "refs", "rewritten", id)
-		if err := os.WriteFile(kept, []byte(first+"\n"), 0o666); err != nil {
+		fmt.Fprintf(&stream, "commit refs/x\ncommitter R <r@r.example> %d +0000\ndata 1\nm\n", i)
+	}
+	clone := filepath.Join(m.dir, "registry.git")
+	imported := exec.Command("git", "-C", clone, "fast-import", "--quiet")
+	imported.Stdin = strings.NewReader(stream.String())
+	if out, err := imported.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for id := range strings.FieldsSeq(m.git(clone, "rev-list", "refs/x")) {
+		if err := os.WriteFile(filepath.Join(clone, "refs", "rewritten", id), []byte(id+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
+	m.git(clone, "update-ref", "-d", "refs/x")
 	// A tip that descends from the verified one comes in however often the history was rewritten before.
 	m.push("README.md", "# another root\n", "--amend")
 	if out := m.run(1, first); !strings.Contains(out, "history-rewritten") {

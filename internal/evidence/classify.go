@@ -18,7 +18,7 @@ func classify(ctx context.Context, err error) (*refusal, bool) {
 	if ctx.Err() != nil {
 		return interrupted(ctx), false
 	}
-	if errors.Is(err, errForbidden) {
+	if errors.Is(err, ErrForbidden) {
 		return refuse(Invalid, CodeForbidden, "%v", err), false
 	}
 	if errors.Is(err, errProxy) {

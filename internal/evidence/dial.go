@@ -72,7 +72,8 @@ func isPrivate(at netip.Addr) bool {
 	return at.IsLoopback() || at.IsPrivate()
 }
 
-var errForbidden = errors.New("not an address that may be asked")
+// ErrForbidden: a host has an address that is not asked, which is neither public nor named by the operator.
+var ErrForbidden = errors.New("not an address that may be asked")
 
 // dialer makes all connections of a live source.
 type dialer struct {
@@ -120,7 +121,7 @@ func isPublicName(host string) bool {
 }
 
 // dial connects to a host. A nil guard exempts it: the operator named the host. The error wraps
-// errForbidden where any address of the host was refused and none answered.
+// ErrForbidden where any address of the host was refused and none answered.
 func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (net.Conn, error) {
 	// http.Transport lets a dial outlive its request.
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
@@ -147,7 +148,7 @@ func (d *dialer) guarded(ctx context.Context, refuses guard, target string) (net
 	}}
 	conn, err := to.DialContext(ctx, "tcp", target)
 	if address := forbidden.Load(); err != nil && address != nil {
-		return nil, fmt.Errorf("dialing %s: %w", *address, errForbidden)
+		return nil, fmt.Errorf("dialing %s: %w", *address, ErrForbidden)
 	}
 	return conn, err
 }

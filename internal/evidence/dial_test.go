@@ -196,7 +196,7 @@ func TestAnswerThatChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.1/32")))
-	for i, want := range []error{nil, errForbidden, errForbidden} {
+	for i, want := range []error{nil, ErrForbidden, ErrForbidden} {
 		conn, err := d.dial(t.Context(), guard.Safe, "changes.example", port)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("dial %d gives %v, want %v", i+1, err, want)

@@ -18,7 +18,7 @@ func TestServerTransport(t *testing.T) {
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	resolver := startDNS(t, map[string][]string{"inward.example": {"127.0.0.1"}})
-	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: errForbidden} {
+	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: ErrForbidden} {
 		transport, err := ServerTransport(LiveOptions{ServerURL: base, Resolver: resolver})
 		if err != nil {
 			t.Fatal(err)

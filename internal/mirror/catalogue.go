@@ -46,6 +46,13 @@ var Codes = []checks.Code{
 		"commit that the clone lacks", Fix: goodCopy},
 	{ID: "checkpoint-diverged", Meaning: "neither the checkpoint's commit nor that of the mirror's branch descends " +
 		"from the other", Fix: "keep both, and compare them with another mirror"},
+	{ID: "clone-damaged", Meaning: "an object that the branch needs is damaged or missing, and could not be fetched " +
+		"again", Fix: anotherClone},
+	{ID: "origin-unavailable", Meaning: "the origin cannot be reached, or no longer shows the registry",
+		Fix: tryLater},
+	{ID: "origin-vanished", Meaning: "the origin no longer has the branch that was verified", Fix: vanished},
+	{ID: "address-refused", Meaning: "the origin has an address that is neither public nor named by the operator",
+		Fix: refusedAddress},
 	{ID: "local-write", Meaning: "a file of the mirror's directory could not be written",
 		Fix: "free space on its disk, and let the user who runs oap-gate write to the directory"},
 }

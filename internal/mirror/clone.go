@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
@@ -30,7 +32,14 @@ type Dir struct {
 	Branch   string
 	State    *mirrorstate.State // empty before Start
 	Warnings []verdict.Finding  // of the start and the fetch of this run, for its report
-	lock     *os.File
+
+	url    string
+	now    time.Time // of the run
+	loaded bool      // a run has read the state
+
+	refetched bool // all was fetched again in this run
+	repairs   int  // those that are not in state.json yet
+	lock      *os.File
 }
 
 // OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
@@ -52,7 +61,7 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
 			"name a folder that can be written")
 	}
-	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}}
+	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}, url: url}
 	if d.lock, err = lock(d.File("lock")); err != nil {
 		return nil, err
 	}
@@ -67,7 +76,7 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if err := d.sweep(); err != nil {
 		return nil, Local(err)
 	}
-	return d, Local(d.make(url))
+	return d, Local(d.make())
 }
 
 // Close lets another process have the folder.
@@ -100,7 +109,7 @@ func (d *Dir) sweep() error {
 			return err
 		case e.IsDir() && (path == d.File("archive") || path == d.File("cache")): // which sweep themselves
 			return fs.SkipDir
-		case !e.IsDir() && (atomicfile.IsTemporary(e.Name()) || d.isHalf(path)):
+		case !e.IsDir() && atomicfile.IsTemporary(e.Name()):
 			return os.Remove(path)
 		}
 		return nil
@@ -109,16 +118,6 @@ func (d *Dir) sweep() error {
 		return fmt.Errorf("sweeping the mirror: %w", err)
 	}
 	return nil
-}
-
-// isHalf tells whether a file is a pack that was not admitted to its end: its index comes last.
-func (d *Dir) isHalf(path string) bool {
-	name, ok := strings.CutSuffix(path, ".pack")
-	if !ok || filepath.Dir(path) != d.packs() {
-		return false
-	}
-	_, err := os.Lstat(name + ".idx")
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // configuration is that of the clone. What was not verified is hidden from whoever fetches from it.
@@ -139,39 +138,20 @@ const configuration = `[core]
 	pruneExpire = never
 `
 
-// make makes the bare clone, whole or not at all; one that is there must be of the same URL and branch.
-func (d *Dir) make(url string) error {
-	head := "ref: refs/heads/" + d.Branch + "\n"
+// make makes the bare clone, whole or not at all; one that is there must be of the same URL and branch. Of such a one
+// it writes the configuration and HEAD again if they are damaged.
+func (d *Dir) make() error {
 	if err := gitstore.CheckRefName("refs/heads/" + d.Branch); err != nil {
 		return remedy.With(err, "name a branch with --branch")
 	}
-	config := fmt.Appendf(nil, configuration, url)
-	switch got, err := os.ReadFile(filepath.Join(d.Clone(), "config")); {
-	case err == nil:
-		s, err := gitstore.OpenAt(d.Clone())
-		if err != nil {
-			return err
-		}
-		is := s.RemoteURL()
-		if err := s.Close(); err != nil {
-			return err
-		}
-		if is != url {
-			return remedy.Errorf("name another folder", "%q is the mirror of %q", d.Path, is)
-		}
-		if text, err := os.ReadFile(filepath.Join(d.Clone(), "HEAD")); err != nil || string(text) != head {
-			return remedy.Errorf("name another folder, or the same --branch",
-				"%q is the mirror of another branch: its HEAD is %q", d.Path, text)
-		}
-		if string(got) == string(config) {
-			return nil
-		}
-		return atomicfile.Write(filepath.Join(d.Clone(), "config"), config, 0o666)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
+	head, config := "ref: refs/heads/"+d.Branch+"\n", fmt.Sprintf(configuration, d.url)
 	if _, err := os.Lstat(d.Clone()); err == nil {
-		return remedy.Errorf("name another folder", "%q holds a registry.git that is no mirror's", d.Path)
+		if err := d.own(config); err != nil {
+			return err
+		}
+		return d.ofBranch(head)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	fresh := d.File("registry.git.new")
 	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/remotes/origin",
@@ -180,7 +160,7 @@ func (d *Dir) make(url string) error {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"HEAD": head, "config": string(config)} {
+	for name, text := range map[string]string{"HEAD": head, "config": config} {
 		if err := atomicfile.Write(filepath.Join(fresh, name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -189,6 +169,64 @@ func (d *Dir) make(url string) error {
 		return err
 	}
 	return atomicfile.SyncFolder(d.Path)
+}
+
+// own checks that the clone is a mirror of the URL. A configuration that is damaged is written again: one that cannot
+// be read, or that names another URL than the one of which the checkpoint is.
+func (d *Dir) own(config string) error {
+	path := filepath.Join(d.Clone(), "config")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if string(text) == config {
+		return nil
+	}
+	is, readable := gitstore.RemoteURL(d.Clone())
+	last, none := checkpoint.Read(d.File("checkpoint"), nil)
+	known := none == nil && last.Origin == checkpoint.Origin(d.url) && last.Origin != checkpoint.Origin(is)
+	switch {
+	case readable == nil && is == d.url:
+	case readable == nil && is != "" && !known:
+		return remedy.Errorf("name another folder", "%q is the mirror of %q", d.Path, is)
+	case !known && !d.hasBranch(d.Branch):
+		return remedy.Errorf("name another folder", "%q holds a registry.git that is no mirror's", d.Path)
+	}
+	if err := atomicfile.Write(path, []byte(config), 0o666); err != nil {
+		return err
+	}
+	d.repaired("config", "it is not the configuration of a mirror of "+d.url)
+	return nil
+}
+
+// ofBranch checks that HEAD names the branch. It is written again if it is damaged: the clone has that branch, and none
+// that HEAD names.
+func (d *Dir) ofBranch(head string) error {
+	path := filepath.Join(d.Clone(), "HEAD")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || string(text) == head {
+		return err
+	}
+	name, isRef := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "ref: refs/heads/")
+	if isRef && gitstore.CheckRefName("refs/heads/"+name) == nil && (d.hasBranch(name) || !d.hasBranch(d.Branch)) {
+		return remedy.Errorf("name another folder, or the same --branch",
+			"%q is the mirror of another branch: its HEAD is %q", d.Path, text)
+	}
+	if err := atomicfile.Write(path, []byte(head), 0o666); err != nil {
+		return err
+	}
+	d.repaired("HEAD", fmt.Sprintf("it is %.80q; expected %q", text, head))
+	return nil
+}
+
+// hasBranch reports whether a branch was verified or served.
+func (d *Dir) hasBranch(name string) bool {
+	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/"} {
+		if _, err := os.Lstat(filepath.Join(d.Clone(), filepath.FromSlash(ref+name))); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *Dir) verifiedRef() string { return "refs/heads/" + d.Branch }

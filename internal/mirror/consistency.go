@@ -18,6 +18,8 @@ var consistency = &check{
 				Fix: "run again later; if it stays so, ask the maintainers whether they reset the branch"},
 			{ID: "checkpoint-behind", Meaning: "a mirror's checkpoint is of a commit before that of its branch",
 				Fix: "none needed if a backup of the checkpoint was put back"},
+			{ID: "clone-repaired", Meaning: "a file or an object of the mirror's clone was damaged and is repaired",
+				Fix: "check the disk if it happens again"},
 			{ID: "rewritten-not-kept", Meaning: "a tip before a rewrite is not kept: the mirror has as many as it may",
 				Fix: "look at what the origin served"},
 			{ID: "head-in-future", Meaning: "the head is dated ahead of now, so that nothing shows its age",

@@ -52,7 +52,7 @@ func TestServeGit(t *testing.T) {
 	at := site.URL + "/registry.git"
 	fetch := func() string {
 		t.Helper()
-		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: evidence.LiveOptions{}, MaxDisk: 1 << 30}, false)
+		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: evidence.LiveOptions{}, MaxDisk: 1 << 30})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,28 +33,18 @@ func (d *Dir) Verified() (string, error) { return d.ref(d.verifiedRef()) }
 // SetVerified has the clone show a commit. What the checkpoint holds is written before.
 func (d *Dir) SetVerified(id string) error { return d.setRef(d.verifiedRef(), id) }
 
-// Fetch brings what the origin serves into the clone and gives its tip. Where whole is set, nothing that the clone has
-// is relied on. Errors: ErrFull, those of package peer, and of a tip that is no commit.
-func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
+// Fetch brings what the origin serves into the clone and gives its tip. Errors: ErrFull, those of package peer, and of
+// a tip that is no commit.
+func (d *Dir) Fetch(ctx context.Context, o Origin) (string, error) {
 	before, err := d.ref(d.servedRef())
 	if err != nil {
 		return "", err
 	}
-	source, err := d.source(o, before, whole)
+	f, err := d.fetch(ctx, o, before, true)
 	if err != nil {
-		return "", err
-	}
-	if err := d.isolate(); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(d.quarantine())
-	f, err := peer.Fetch(ctx, source, filepath.Join(d.quarantine(), "objects", "pack"))
-	if errors.Is(err, peer.ErrTooLarge) && source.MaxPack < peer.MaxPack {
-		err = fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	if err != nil {
-		return "", err
-	}
 	if err := d.serve(ctx, f, before, o.Now); err != nil {
 		return "", err
 	}
@@ -62,8 +52,8 @@ func (d *Dir) Fetch(ctx context.Context, o Origin, whole bool) (string, error) {
 	return f.Tip, nil
 }
 
-// isolate makes the quarantine: an empty bare repository that borrows the clone's objects.
-func (d *Dir) isolate() error {
+// isolate makes the quarantine: an empty bare repository, which borrows the clone's objects if it is to.
+func (d *Dir) isolate(borrow bool) error {
 	if err := os.RemoveAll(d.quarantine()); err != nil {
 		return err
 	}
@@ -72,8 +62,11 @@ func (d *Dir) isolate() error {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n",
-		"objects/info/alternates": filepath.Join("..", "..", "registry.git", "objects") + "\n"} {
+	files := map[string]string{"HEAD": "ref: refs/heads/none\n"}
+	if borrow {
+		files["objects/info/alternates"] = filepath.Join("..", "..", registry.MirrorClone, "objects") + "\n"
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(d.quarantine(), name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -82,7 +75,7 @@ func (d *Dir) isolate() error {
 }
 
 // source says what to ask the origin for.
-func (d *Dir) source(o Origin, before string, whole bool) (peer.Source, error) {
+func (d *Dir) source(o Origin, before string, rely bool) (peer.Source, error) {
 	s := peer.Source{URL: o.URL, Branch: d.Branch}
 	u, err := peer.URL(o.URL)
 	if err != nil {
@@ -100,7 +93,7 @@ func (d *Dir) source(o Origin, before string, whole bool) (peer.Source, error) {
 			"look at what the origin served, then give a larger --max-disk")
 	}
 	s.MaxPack = min(peer.MaxPack, o.MaxDisk-size)
-	if whole {
+	if !rely {
 		return s, nil
 	}
 	s.Has = func(id string) bool { return id == before }

@@ -40,8 +40,10 @@ type Site struct {
 
 	mu    sync.Mutex
 	pages map[string]*page
-	ended time.Time // of the last run
-	fault string    // why it could not run; empty: it ran
+	ended time.Time     // of the last run
+	since time.Time     // when a pass over the stored objects began; zero: none is under way
+	spent time.Duration // on such passes since the last run ended
+	fault string        // why it could not run; empty: it ran
 }
 
 // NewSite serves the files that earlier runs left, and the verified branch by git's dumb protocol if git is set. A run
@@ -58,9 +60,20 @@ const notYet = "no run has ended yet"
 // paths of this machine are removed from fault.
 func (s *Site) Ended(fault string) {
 	s.mu.Lock()
-	s.ended, s.fault = s.now(), s.public(fault)
+	s.ended, s.fault, s.spent = s.now(), s.public(fault), 0
 	s.mu.Unlock()
 	s.read()
+}
+
+// Verifying has the site know that a pass over the stored objects begins, or that it ends.
+func (s *Site) Verifying(begins bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if begins {
+		s.since = s.now()
+	} else if !s.since.IsZero() {
+		s.spent, s.since = s.spent+s.now().Sub(s.since), time.Time{}
+	}
 }
 
 // absolute matches an absolute path of Unix or Windows that a message names, and no path of a URL.
@@ -220,9 +233,12 @@ func (s *Site) ready(w http.ResponseWriter, _ *http.Request) {
 // health answers whether the last run ended in time, and came to a verdict.
 func (s *Site) health(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	ended, fault := s.ended, s.fault
+	fault, late := s.fault, s.now().Sub(s.ended)-s.spent // a pass over the stored objects does not count
+	if !s.since.IsZero() {
+		late -= s.now().Sub(s.since)
+	}
 	s.mu.Unlock()
-	if late := s.now().Sub(ended); fault == "" && late > 2*s.every {
+	if fault == "" && late > 2*s.every {
 		fault = fmt.Sprintf("the last run ended %s ago", late.Round(time.Second))
 	}
 	if fault != "" {

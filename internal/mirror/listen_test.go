@@ -138,6 +138,18 @@ func TestSite(t *testing.T) {
 	if code, body, _ := get("GET", "/healthz", nil); code != 503 || body != "the last run ended 2h0m1s ago\n" {
 		t.Errorf("health: %d %q", code, body)
 	}
+	// A pass over the stored objects does not count, while it goes on and after.
+	site.Ended("")
+	site.Verifying(true)
+	now = now.Add(9 * time.Hour)
+	during, _, _ := get("GET", "/healthz", nil)
+	site.Verifying(false)
+	now = now.Add(2 * time.Hour)
+	after, _, _ := get("GET", "/healthz", nil)
+	now = now.Add(time.Second)
+	if late, _, _ := get("GET", "/healthz", nil); during != 200 || after != 200 || late != 503 {
+		t.Errorf("health: %d during a pass, %d after it, %d when a run is late", during, after, late)
+	}
 }
 
 // TestSiteKeepsNoFile holds that a file is closed when the last of its readers and the site are done with it, and that

@@ -87,7 +87,7 @@ func (d *Dir) stored() (files []stored, total int64, err error) {
 // pins returns the hashes that the listings pin: those of the verified tip, and of what the origin served last.
 func (d *Dir) pins(ctx context.Context) (map[string]bool, error) {
 	pins := map[string]bool{}
-	repo, err := registry.Open(d.Clone())
+	repo, err := registry.OpenAt(d.Clone())
 	if err != nil {
 		return nil, err
 	}

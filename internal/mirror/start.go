@@ -27,30 +27,56 @@ func damaged(file, fix, reason string) error {
 	return remedy.Coded("checkpoint-damaged", fix, "the checkpoint %q is damaged: %s", file, reason)
 }
 
-// Start verifies the checkpoint, reads the state, and brings the branch to what was verified last. Nothing moves before
-// the checkpoint is verified. The errors have the codes checkpoint-damaged, checkpoint-diverged and local-write.
-func (d *Dir) Start(ctx context.Context, c Checkpoint) error {
-	d.Warnings = nil
+// Load reads the state for a run, and looks at the files of the clone that say whose it is.
+func (d *Dir) Load(now time.Time) error {
+	early := d.State.Repaired // of opening the directory, before any state was read
+	if d.loaded {
+		d.Warnings, early = nil, mirrorstate.Repaired{}
+	}
+	d.now, d.refetched = now, false
 	if err := d.readState(); err != nil {
 		return err
 	}
+	d.loaded = true
+	for _, r := range early.Last {
+		r.At = now.UTC()
+		d.State.Repaired.Add(r)
+	}
+	return Local(d.make())
+}
+
+// Start verifies the checkpoint and brings the branch to what was verified last; Load comes before it. Nothing moves
+// before the checkpoint is verified. The errors have the codes checkpoint-damaged, checkpoint-diverged, clone-damaged
+// and local-write; others are of objects that the clone lacks.
+func (d *Dir) Start(ctx context.Context, c Checkpoint) error {
 	last, err := c.verified()
 	if err != nil {
 		return err
 	}
-	ref, err := d.ref(d.verifiedRef())
-	if err != nil {
-		return err
-	}
-	if last == nil {
-		d.State.Verified = ref
-		return nil
-	}
+	ref, unreadable := d.ref(d.verifiedRef())
 	repo, err := registry.OpenAt(d.Clone())
 	if err != nil {
 		return err
 	}
 	defer repo.Close()
+	if ref != "" {
+		_, unreadable = repo.Commit(ctx, ref)
+	}
+	if last == nil {
+		if ref == "" && unreadable != nil {
+			return cloneDamaged("put back a backup of the directory, or remove "+d.verifiedRef()+" in it to begin "+
+				"again", "%w, and there is no checkpoint", unreadable)
+		}
+		d.State.Verified = ref
+		return unreadable
+	}
+	if unreadable != nil && ref != last.Tip { // then the ref is damaged, unless it is the object
+		if ref != "" && !d.refetched {
+			return unreadable
+		}
+		d.repaired(d.verifiedRef(), unreadable.Error())
+		ref = ""
+	}
 	switch reason, err := contradiction(ctx, repo, last); {
 	case errors.Is(err, gitstore.ErrNotFound) && last.Tip != ref: // else the clone lacks an object
 		return damaged(c.File, goodCopy, fmt.Sprintf("the clone has no commit %s, its tip", last.Tip))
@@ -168,7 +194,10 @@ func (d *Dir) readState() error {
 		}
 	}
 	if remedy.CodeOf(err) == "mirror-state" { // what it said is lost; the run writes it again
-		s, err = &mirrorstate.State{}, nil
+		reason := err.Error()
+		d.State = &mirrorstate.State{}
+		d.repaired(mirrorstate.File, reason)
+		return nil
 	}
 	d.State = s
 	return err

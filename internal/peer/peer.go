@@ -46,6 +46,8 @@ var (
 	ErrFetch = errors.New("could not be fetched")
 	// ErrEmpty is an ErrFetch: it was reached, and has no branch yet.
 	ErrEmpty = fmt.Errorf("%w: it is empty", ErrFetch)
+	// ErrHidden: it answers that there is no such repository, or not for everybody.
+	ErrHidden = errors.New("not shown")
 	// ErrSHA256: its ids are SHA-256, which the protocol here does not speak.
 	ErrSHA256 = errors.New("a SHA-256 repository")
 	// ErrBranch: it has no branch of that name.
@@ -274,7 +276,27 @@ func failed(err error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %.500q", ErrFetch, err.Error())
+	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+		return fmt.Errorf("%w: the repository is empty", ErrBranch)
+	}
+	return &failure{err}
+}
+
+// failure is an error of the protocol, of which only a line of bounded length is shown.
+type failure struct{ error }
+
+func (f *failure) Error() string { return fmt.Sprintf("%v: %.500q", ErrFetch, f.error.Error()) }
+
+// Unwrap returns the kind of error, and what it was made of.
+func (f *failure) Unwrap() []error {
+	kinds := []error{ErrFetch, f.error}
+	for _, hidden := range []error{transport.ErrAuthenticationRequired, transport.ErrAuthorizationFailed,
+		transport.ErrRepositoryNotFound} {
+		if errors.Is(f.error, hidden) {
+			kinds = append(kinds, ErrHidden)
+		}
+	}
+	return kinds
 }
 
 // wire caps what comes back, and ends what stalls.

@@ -1,0 +1,35 @@
+package mirror
+
+import (
+	"errors"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// Fixes of an origin that serves nothing.
+const (
+	tryLater       = "try again later; the mirror is as it was"
+	vanished       = "ask the maintainers, and keep the mirror: it has what was verified"
+	refusedAddress = "name the origin by a public address, or the address itself with --connect-to HOST=ADDR"
+)
+
+// Unserved returns an error of a fetch with the code that says why the origin served nothing; others as they are.
+func (d *Dir) Unserved(err error) error {
+	verified, _ := d.Verified()
+	switch {
+	case err == nil || remedy.CodeOf(err) != "":
+		return err
+	case errors.Is(err, evidence.ErrForbidden):
+		return remedy.Coded("address-refused", refusedAddress, "%w", err)
+	case errors.Is(err, peer.ErrBranch) && verified != "":
+		return remedy.Coded("origin-vanished", vanished,
+			"%w: the origin no longer has the branch; expected it at %s or a descendant", err, verified)
+	case errors.Is(err, peer.ErrHidden):
+		return remedy.Coded("origin-unavailable", tryLater, "the origin no longer shows the registry: %w", err)
+	case errors.Is(err, peer.ErrFetch):
+		return remedy.Coded("origin-unavailable", tryLater, "%w", err)
+	}
+	return err
+}

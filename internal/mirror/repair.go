@@ -1,0 +1,546 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+const idSize = 20 // of the ids of a mirror's clone
+
+// Reverify says when every stored object is hashed again.
+type Reverify struct {
+	Every time.Duration // after the last complete pass; 0: never
+	All   bool          // in this run
+	// Busy is told when a pass begins and when it ends or stops; nil: nobody is.
+	Busy func(bool)
+}
+
+// repaired records a repair, for the state and for the report of the run.
+func (d *Dir) repaired(what, reason string) {
+	d.repairs++
+	d.State.Repaired.Add(mirrorstate.Repair{At: d.now.UTC(), What: what, Reason: reason})
+	d.Warnings = append(d.Warnings, verdict.Finding{Severity: verdict.Warning, Code: "clone-repaired",
+		Message: fmt.Sprintf("%s of the mirror was damaged and is repaired: %s", what, reason),
+		Fix:     "check the disk if it happens again"})
+}
+
+// cloneDamaged returns the error of a clone of which something is lost. It accuses nobody.
+func cloneDamaged(fix, format string, args ...any) error {
+	return remedy.Coded("clone-damaged", fix, "the clone is damaged: "+format, args...)
+}
+
+// anotherClone is the fix of a mirror of which an object is lost.
+const anotherClone = "run again when the origin can be reached; else put back a backup of the directory, or name an " +
+	"empty one, and compare its tip with another mirror"
+
+// IsDamage reports whether err says that an object of a clone is missing or damaged.
+func IsDamage(err error) bool {
+	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt)
+}
+
+// Repair checks the files that the mirror stores, in each run the trailer and index of every pack, and when it is due
+// every object, and repairs what is damaged. What is missing is fetched again; no branch moves. Load comes before it.
+func (d *Dir) Repair(ctx context.Context, o Origin, r Reverify) error {
+	err := d.repair(ctx, o, r)
+	if d.repairs > 0 && remedy.CodeOf(err) != "local-write" {
+		d.repairs = 0
+		err = errors.Join(err, Local(d.State.Write(d.Path)))
+	}
+	return err
+}
+
+func (d *Dir) repair(ctx context.Context, o Origin, r Reverify) error {
+	bad, err := d.checkPacks(ctx)
+	if err != nil {
+		return err
+	}
+	due := r.All || d.State.Pass != nil || r.Every > 0 && o.Now.Sub(d.State.ReverifiedAt) >= r.Every
+	if empty, err := d.isEmpty(); err != nil {
+		return err
+	} else if empty {
+		d.State.ReverifiedAt, d.State.Pass, due = o.Now.UTC(), nil, false
+	}
+	if due {
+		if r.Busy != nil {
+			r.Busy(true)
+			defer r.Busy(false)
+		}
+		more, err := d.hashPacks(ctx, o.Now, bad)
+		if err != nil {
+			return err
+		}
+		bad = append(bad, more...)
+	}
+	if len(bad) > 0 {
+		if err := d.replace(ctx, o, bad); err != nil {
+			return err
+		}
+	}
+	if due || len(bad) > 0 {
+		if err := d.complete(ctx, o); err != nil {
+			return err
+		}
+	}
+	if due {
+		d.State.ReverifiedAt, d.State.Pass = o.Now.UTC(), nil
+	}
+	return d.checkRefs(ctx)
+}
+
+func (d *Dir) isEmpty() (bool, error) {
+	packs, err := filepath.Glob(filepath.Join(d.packs(), "*.pack"))
+	if err != nil || len(packs) > 0 {
+		return false, err
+	}
+	loose, err := gitstore.LooseIDs(d.objects(), idSize)
+	return len(loose) == 0, err
+}
+
+func (d *Dir) objects() string { return filepath.Join(d.Clone(), "objects") }
+
+// checkPacks checks each pack against its trailer and its index. It rebuilds an index from its pack, and a trailer if
+// the index and the name of the pack have it, and returns the packs that are damaged otherwise.
+func (d *Dir) checkPacks(ctx context.Context) (bad []gitstore.PackFault, err error) {
+	faults, err := gitstore.PackFaults(ctx, d.objects(), idSize)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		if f.Pack != nil && "pack-"+hex.EncodeToString(f.Sum) == filepath.Base(f.Path) {
+			if err := retrail(f); err != nil {
+				return nil, Local(err)
+			}
+			d.repaired(filepath.Base(f.Path)+".pack", f.Pack.Error())
+			f.Pack = nil
+		}
+		if f.Pack == nil && f.Index != nil {
+			err := d.reindex(ctx, f.Path)
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err == nil:
+				d.repaired(filepath.Base(f.Path)+".idx", f.Index.Error())
+				continue
+			case !IsDamage(err):
+				return nil, Local(err)
+			}
+			f.Pack = err
+		}
+		if f.Pack != nil {
+			bad = append(bad, f)
+		}
+	}
+	return bad, nil
+}
+
+// retrail writes a pack again with the trailer that its bytes hash to.
+func retrail(f gitstore.PackFault) error {
+	text, err := os.ReadFile(f.Path + ".pack")
+	if err != nil {
+		return err
+	}
+	copy(text[len(text)-len(f.Sum):], f.Sum)
+	return atomicfile.Write(f.Path+".pack", text, 0o444)
+}
+
+// reindex writes the index of a pack again.
+func (d *Dir) reindex(ctx context.Context, path string) error {
+	if err := os.MkdirAll(d.quarantine(), 0o777); err != nil {
+		return err
+	}
+	to := filepath.Join(d.quarantine(), "reindexed")
+	defer os.RemoveAll(d.quarantine())
+	if _, err := gitstore.IndexPack(ctx, path+".pack", to); err != nil {
+		return err
+	}
+	if err := os.Rename(to, path+".idx"); err != nil {
+		return err
+	}
+	return atomicfile.SyncFolder(filepath.Dir(path))
+}
+
+// hashPacks hashes every object of each pack that the pass has not done yet, and the loose ones. It returns the packs
+// that are damaged, except those that are known to be.
+func (d *Dir) hashPacks(ctx context.Context, now time.Time, known []gitstore.PackFault) (bad []gitstore.PackFault,
+	err error) {
+	if d.State.Pass == nil {
+		d.State.Pass = &mirrorstate.Pass{Begun: now.UTC(), Packs: []string{}}
+	}
+	packs, err := filepath.Glob(filepath.Join(d.packs(), "pack-*.pack"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range packs {
+		path := strings.TrimSuffix(file, ".pack")
+		name := filepath.Base(path)
+		if slices.Contains(d.State.Pass.Packs, name) ||
+			slices.ContainsFunc(known, func(f gitstore.PackFault) bool { return f.Path == path }) {
+			continue
+		}
+		switch reason, err := d.hashPack(ctx, path); {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, err
+		case reason != nil:
+			bad = append(bad, gitstore.PackFault{Path: path, Pack: reason})
+			continue
+		}
+		d.State.Pass.Packs = append(d.State.Pass.Packs, name)
+		if err := d.State.Write(d.Path); err != nil {
+			return nil, Local(err)
+		}
+	}
+	return bad, d.hashLoose(ctx)
+}
+
+// hashPack makes every object of a pack and names it, and compares the index that this gives with the one that is
+// there, which is replaced if it differs. The reason says why the pack is damaged.
+func (d *Dir) hashPack(ctx context.Context, path string) (reason, err error) {
+	if err := os.MkdirAll(d.quarantine(), 0o777); err != nil {
+		return nil, Local(err)
+	}
+	defer os.RemoveAll(d.quarantine())
+	to := filepath.Join(d.quarantine(), "hashed")
+	if _, err := gitstore.IndexPack(ctx, path+".pack", to); err != nil {
+		if errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+			return err, nil
+		}
+		return nil, Local(err)
+	}
+	right, err := os.ReadFile(to)
+	if err != nil {
+		return nil, err
+	}
+	if is, err := os.ReadFile(path + ".idx"); err == nil && bytes.Equal(is, right) {
+		return nil, nil
+	}
+	if err := os.Rename(to, path+".idx"); err != nil {
+		return nil, Local(err)
+	}
+	d.repaired(filepath.Base(path)+".idx", "it did not name the objects of its pack")
+	return nil, Local(atomicfile.SyncFolder(filepath.Dir(path)))
+}
+
+// hashLoose removes the loose objects that do not hash to their names: what the branch needs of them is fetched again.
+func (d *Dir) hashLoose(ctx context.Context) error {
+	ids, err := gitstore.LooseIDs(d.objects(), idSize)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := gitstore.CheckLoose(d.objects(), id); errors.Is(err, gitstore.ErrCorrupt) {
+			if err := os.Remove(filepath.Join(d.objects(), id.String()[:2], id.String()[2:])); err != nil {
+				return Local(err)
+			}
+			d.repaired("object "+id.String(), err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace fetches everything again, keeps what only the damaged packs have and can still be read, and removes them.
+func (d *Dir) replace(ctx context.Context, o Origin, bad []gitstore.PackFault) error {
+	if err := d.Refetch(ctx, o); err != nil {
+		if ctx.Err() != nil || remedy.CodeOf(err) == "local-write" {
+			return err
+		}
+		return cloneDamaged(anotherClone, "%w; fetching it again: %w", bad[0], err)
+	}
+	for _, f := range bad {
+		if err := d.salvage(ctx, f); err != nil {
+			return err
+		}
+		d.repaired(filepath.Base(f.Path)+".pack", f.Pack.Error())
+	}
+	return nil
+}
+
+// salvage writes the objects that only a damaged pack has as loose ones, as far as they can be read, and removes the
+// pack. A pack of that name that is whole by now was fetched again, and stays.
+func (d *Dir) salvage(ctx context.Context, f gitstore.PackFault) error {
+	reason, err := d.hashPack(ctx, f.Path)
+	if err != nil && (ctx.Err() != nil || remedy.CodeOf(err) != "") || err == nil && reason == nil {
+		return err
+	}
+	if ids, err := gitstore.PackIDs(f.Path+".idx", idSize); err == nil {
+		if err := d.unpack(ctx, f.Path, ids); err != nil {
+			return err
+		}
+	}
+	for _, end := range []string{".idx", ".pack"} {
+		if err := os.Remove(f.Path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Local(err)
+		}
+	}
+	return Local(atomicfile.SyncFolder(d.packs()))
+}
+
+// unpack writes those of a pack's objects as loose ones that no other pack has.
+func (d *Dir) unpack(ctx context.Context, path string, ids []gitstore.ID) error {
+	store, err := gitstore.OpenAt(d.Clone())
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	elsewhere := map[gitstore.ID]bool{}
+	indexes, err := filepath.Glob(filepath.Join(d.packs(), "pack-*.idx"))
+	if err != nil {
+		return err
+	}
+	for _, file := range indexes {
+		if file == path+".idx" {
+			continue
+		}
+		others, err := gitstore.PackIDs(file, idSize)
+		if err != nil {
+			return err
+		}
+		for _, id := range others {
+			elsewhere[id] = true
+		}
+	}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if elsewhere[id] {
+			continue
+		}
+		kind, data, err := store.Read(id, gitstore.MaxPackObject)
+		if err != nil {
+			continue // lost: whether the branch needs it is looked at when all is done
+		}
+		name, text, err := gitstore.LooseText(id, kind, data)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(d.objects(), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return Local(err)
+		}
+		if err := atomicfile.Write(file, text, 0o444); err != nil {
+			return Local(err)
+		}
+	}
+	return nil
+}
+
+// complete checks that the clone has every object that the verified branch reaches, and fetches all again if it lacks
+// one.
+func (d *Dir) complete(ctx context.Context, o Origin) error {
+	tip, err := d.ref(d.verifiedRef())
+	if err != nil || tip == "" {
+		return nil // Start looks at a branch that is damaged
+	}
+	missing := d.connected(ctx, tip)
+	if missing == nil || !IsDamage(missing) {
+		return missing
+	}
+	if err := d.Refetch(ctx, o); err != nil {
+		if ctx.Err() != nil || remedy.CodeOf(err) == "local-write" {
+			return err
+		}
+		return cloneDamaged(anotherClone, "%w; fetching it again: %w", missing, err)
+	}
+	if err := d.connected(ctx, tip); err != nil {
+		if IsDamage(err) {
+			return cloneDamaged(anotherClone, "%w; the origin does not serve it again", err)
+		}
+		return err
+	}
+	d.repaired(lost(missing), missing.Error())
+	return nil
+}
+
+// lost names what an error of a clone says is missing or damaged.
+func lost(err error) string {
+	if e, ok := errors.AsType[*gitstore.Error](err); ok && e.Object != "" {
+		return "object " + e.Object
+	}
+	return "an object"
+}
+
+func (d *Dir) connected(ctx context.Context, tip string) error {
+	repo, err := registry.OpenAt(d.Clone())
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	return repo.Connected(ctx, tip)
+}
+
+// Damaged is for an error of a run that a complete fetch did not help: it returns clone-damaged if the verified branch
+// lacks an object, else err.
+func (d *Dir) Damaged(ctx context.Context, err error) error {
+	tip, refErr := d.ref(d.verifiedRef())
+	if refErr != nil || tip == "" || !IsDamage(d.connected(ctx, tip)) {
+		return err
+	}
+	return cloneDamaged(anotherClone, "%w; the origin does not serve it again", err)
+}
+
+// Refetched fetches everything again because of an error that says what was missing, which is recorded.
+func (d *Dir) Refetched(ctx context.Context, o Origin, missing error) error {
+	if err := d.Refetch(ctx, o); err != nil {
+		return err
+	}
+	store, err := gitstore.OpenAt(d.Clone())
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if e, ok := errors.AsType[*gitstore.Error](missing); ok {
+		if id, err := gitstore.ParseID(e.Object); err == nil && store.Has(id) {
+			d.repaired(lost(missing), missing.Error())
+		}
+	}
+	return nil
+}
+
+// Refetch fetches all that the origin serves into the clone, and relies on nothing that is there. No ref moves.
+func (d *Dir) Refetch(ctx context.Context, o Origin) error {
+	f, err := d.fetch(ctx, o, "", false)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(d.quarantine())
+	if err := d.readTip(ctx, f.Tip); err != nil {
+		return err
+	}
+	d.refetched = true
+	return d.admit(f.Pack)
+}
+
+// readTip reads a tip in the quarantine.
+func (d *Dir) readTip(ctx context.Context, tip string) error {
+	repo, err := registry.OpenAt(d.quarantine())
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	if _, err := repo.Commit(ctx, tip); err != nil {
+		return fmt.Errorf("%w: its tip: %w", ErrRefused, err)
+	}
+	return nil
+}
+
+// fetch brings what the origin serves into the quarantine: what the clone lacks, if it may rely on the clone, else all.
+func (d *Dir) fetch(ctx context.Context, o Origin, before string, rely bool) (*peer.Fetched, error) {
+	source, err := d.source(o, before, rely)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.isolate(rely); err != nil {
+		return nil, Local(err)
+	}
+	f, err := peer.Fetch(ctx, source, filepath.Join(d.quarantine(), "objects", "pack"))
+	if errors.Is(err, peer.ErrTooLarge) && source.MaxPack < peer.MaxPack {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	if err != nil {
+		return nil, errors.Join(Local(err), os.RemoveAll(d.quarantine()))
+	}
+	return f, nil
+}
+
+// checkRefs writes refs again that are damaged: what the origin served last is fetched again, and a tip before a
+// rewrite has its id in its name.
+func (d *Dir) checkRefs(ctx context.Context) error {
+	repo, err := registry.OpenAt(d.Clone())
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	has := func(id string) bool { _, err := repo.Commit(ctx, id); return id != "" && err == nil }
+	served := filepath.Join(d.Clone(), filepath.FromSlash(d.servedRef()))
+	if _, err := os.Lstat(served); err == nil {
+		if id, err := d.ref(d.servedRef()); err != nil || !has(id) {
+			if err := os.RemoveAll(served); err != nil {
+				return Local(err)
+			}
+			d.repaired(d.servedRef(), "it does not name a commit that the clone has")
+		}
+	}
+	dir := filepath.Join(d.Clone(), "refs", "rewritten")
+	kept, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range kept {
+		name := "refs/rewritten/" + e.Name()
+		id, err := d.ref(name)
+		if err == nil && id == e.Name() && has(id) {
+			continue
+		}
+		if _, err := gitstore.ParseID(e.Name()); err == nil && has(e.Name()) {
+			if err := d.setRef(name, e.Name()); err != nil {
+				return err
+			}
+			d.repaired(name, "it did not name its commit")
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return Local(err)
+		}
+		d.repaired(name, "the clone does not have its commit: it was dropped")
+	}
+	return nil
+}
+
+// cloneAnew is the fix of an audited clone that is damaged.
+const cloneAnew = "run `git fsck`, then clone the registry again"
+
+// CheckPacks checks each pack of an audited clone against its trailer and its index, and writes nothing. The error has
+// the code clone-damaged.
+func CheckPacks(ctx context.Context, repo *registry.Repository) error {
+	faults, err := repo.PackFaults(ctx)
+	if err == nil && len(faults) > 0 {
+		err = cloneDamaged(cloneAnew, "%w", faults[0])
+	}
+	return err
+}
+
+// CheckObjects checks that each object of an audited clone hashes to its id, and that the clone has all that the head
+// reaches. It writes nothing. The error has the code clone-damaged.
+func CheckObjects(ctx context.Context, repo *registry.Repository, head string) error {
+	err := repo.HashAll(ctx)
+	if err == nil {
+		err = repo.Connected(ctx, head)
+	}
+	if IsDamage(err) {
+		return cloneDamaged(cloneAnew, "%w", err)
+	}
+	return err
+}
+
+// CorruptClone returns an error that comes from damaged bytes of an audited clone with the code clone-damaged, others as
+// they are.
+func CorruptClone(err error) error {
+	if errors.Is(err, gitstore.ErrCorrupt) && remedy.CodeOf(err) == "" {
+		return cloneDamaged(cloneAnew, "%w", err)
+	}
+	return err
+}

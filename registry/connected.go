@@ -1,0 +1,78 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+)
+
+// Connected reports whether the clone has every object that a commit reaches: its history by all parents, their trees,
+// and what these name. Commits and trees are read, other objects are only looked for. The error is of the first that is
+// missing or cannot be read.
+func (r *Repository) Connected(ctx context.Context, tip string) error {
+	main := map[string]bool{}
+	err := r.Steps(ctx, "", tip, func(s *Step) error {
+		main[s.Commit.ID] = true
+		return r.has(s.Commit.ID, s.Changes)
+	})
+	if err != nil {
+		return err
+	}
+	c, err := r.resolve(tip)
+	if err != nil {
+		return err
+	}
+	seen := map[gitstore.ID]bool{c.id: true}
+	for queue := []*commit{c}; len(queue) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, queue = queue[len(queue)-1], queue[:len(queue)-1]
+		parents, err := r.parents(c)
+		if err != nil {
+			return err
+		}
+		if !main[c.id.String()] { // a commit of a merged side branch
+			before := r.EmptyTree().root
+			if len(parents) > 0 {
+				before = parents[0].tree
+			}
+			changes, err := r.compare(ctx, before, c.tree)
+			if err == nil {
+				err = r.has(c.id.String(), changes)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, p := range parents {
+			if !seen[p.id] {
+				seen[p.id] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	return nil
+}
+
+// has looks for what the changes of a commit bring.
+func (r *Repository) has(commit string, changes []Change) error {
+	for _, c := range changes {
+		if c.Head == nil || c.Head.Mode == ModeSubmodule {
+			continue
+		}
+		if id := c.Head.id(); !r.store.Has(id) {
+			return fmt.Errorf("%s of commit %s: object %s: %w", c.Path, commit, id, gitstore.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// PackFaults checks the bytes of each pack of the clone against its trailer and its index.
+func (r *Repository) PackFaults(ctx context.Context) ([]gitstore.PackFault, error) {
+	return r.store.PackFaults(ctx)
+}
+
+// HashAll checks that each object of the clone hashes to its id.
+func (r *Repository) HashAll(ctx context.Context) error { return r.store.HashAll(ctx) }
