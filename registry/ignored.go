@@ -69,12 +69,13 @@ func (r *Repository) ignores(root, path string) (bool, error) {
 	if err != nil || tracked {
 		return false, err
 	}
-	texts, fold, err := r.store.Excludes()
+	settings, err := r.store.Settings()
 	if err != nil {
 		return false, err
 	}
+	fold := settings.IgnoreCase
 	var scopes []scope
-	for _, text := range texts {
+	for _, text := range settings.Excludes {
 		scopes = append(scopes, scope{patterns: ignore.Parse(text, fold)})
 	}
 	for at, folder := 0, ""; at >= 0; {
