@@ -62,7 +62,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	if s.Facts.Receipt.State == evidence.Obtained {
 		r = s.Facts.Receipt.Value
 	}
-	out.Move(s, "/manifest_uri", ManifestReceipt(m, r))
+	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
 	manifestOwned, receiptOwned := s.inDomain(l.ManifestURI, l.ToolDID), s.inDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
@@ -99,8 +99,10 @@ const (
 )
 
 // ManifestReceipt checks that a Manifest names one Receipt, and warns if its conformance block claims a level or a
-// suite version that the Receipt does not have. Without a Receipt, r is nil. Pointers are into the Manifest.
-func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt) verdict.Outcome {
+// suite version that the Receipt does not have. A lower level than one of the Receipt's contradicts nothing. A suite
+// version of the Receipt that is not trusted is ReceiptSuite's to report. Without a Receipt, r is nil. Pointers are
+// into the Manifest.
+func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted Suites) verdict.Outcome {
 	var out verdict.Outcome
 	if m.OtherURI != "" {
 		out.Errorf(verdict.At{}, "/conformance_receipt_uri", receiptURIDiffers,
@@ -111,12 +113,15 @@ func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt) verdict.Outcome {
 	if r == nil {
 		return out
 	}
-	base := func(l level.Level) string {
+	base := func(l level.Level) level.Level {
 		name, _, _ := strings.Cut(string(l), "-")
-		return name
+		return level.Level(name)
 	}
 	unclaimed := slices.DeleteFunc(slices.Clone(m.ClaimedLevels), func(l level.Level) bool {
-		return slices.ContainsFunc(r.ClaimedLevels, func(claimed level.Level) bool { return base(claimed) == base(l) })
+		return slices.ContainsFunc(r.ClaimedLevels, func(claimed level.Level) bool {
+			mine, signed := base(l), base(claimed)
+			return mine == signed || mine.Base() >= 0 && mine.Base() < signed.Base()
+		})
 	})
 	if len(unclaimed) > 0 {
 		out.Warnf(verdict.At{}, "/conformance/claimed_levels", manifestContradicts,
@@ -125,7 +130,8 @@ func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt) verdict.Outcome {
 			WithFix("remove %s from conformance.claimed_levels in the Manifest, or attest at that level",
 				levelList(unclaimed))
 	}
-	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion {
+	// One that is not trusted is reported as such.
+	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion && trusted.Trust(r.SuiteVersion) {
 		out.Warnf(verdict.At{}, "/conformance/suite_version", manifestContradicts,
 			"conformance.suite_version of the Manifest is %.100q; expected the Receipt's suite.version %.100q",
 			m.SuiteVersion, r.SuiteVersion).

@@ -113,6 +113,18 @@ web:
   - {listing: nova, level: L1-NC, manifest: {set: {/conformance/claimed_levels: [L1], /conformance/suite_version: "1.0.0"}}}
 `,
 			Want: `pass`},
+		// who claims less contradicts nothing; a suite that is not trusted is reported once
+		{Name: "claims less",
+			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L1, L2-NC]}}}]`,
+			Want:  `pass`},
+		{Name: "claims to be a worker",
+			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [W1]}}}]`,
+			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
+		{Name: "suite that is not trusted",
+			World: `pr:
+  - {listing: nova, receipt: {set: {/suite/version: "2.0.0"}}, manifest: {set: {/conformance/suite_version: "1.0.0"}}}
+`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`},
 		{Name: "claims with a suffix",
 			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L1-NC]}}}]`, Want: `pass`},
 		// a copy of the Manifest on a stranger's host

@@ -144,7 +144,7 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 			"%s is %.200q, an https URL is needed", name, m.ReceiptURI).
 			WithFix("set %s to the https URL of the signed Receipt", name)
 	}
-	addTo(&out, manifestDocument, checks.ManifestReceipt(m, w.receipt()))
+	addTo(&out, manifestDocument, checks.ManifestReceipt(m, w.receipt(), w.suites()))
 	if uri := w.receiptURI(); uri != "" && uri != m.ReceiptURI && !out.Has(verdict.Error) {
 		out.Warnf(manifestDocument, pointer, "manifest-receipt-differs",
 			"the Manifest names the Receipt %.200q, judged is %.200q", m.ReceiptURI, uri).
@@ -189,16 +189,21 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 	return out, nil
 }
 
+// suites are the versions of the suite that the caller trusts.
+func (w *work) suites() checks.Suites {
+	if w.cfg.Suites == nil {
+		return checks.TrustedSuites
+	}
+	return w.cfg.Suites
+}
+
 func judgeSuite(w *work) (verdict.Outcome, error) {
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
 		return out, nil
 	}
 	var out verdict.Outcome
-	r, trusted := w.receipt(), w.cfg.Suites
-	if trusted == nil {
-		trusted = checks.TrustedSuites
-	}
-	add(&out, checks.ReceiptSuite(r, trusted, verdict.Error))
+	r := w.receipt()
+	add(&out, checks.ReceiptSuite(r, w.suites(), verdict.Error))
 	if len(out.Findings) == 0 {
 		out.Verified = "version " + plain.Cut(r.SuiteVersion, 100)
 	}
