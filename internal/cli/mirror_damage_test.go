@@ -226,6 +226,32 @@ func TestMirrorReverify(t *testing.T) {
 	}
 }
 
+// TestMirrorUndamaged holds that a pass over an undamaged directory asks the origin nothing, and changes no file that
+// others take.
+func TestMirrorUndamaged(t *testing.T) {
+	m := newMirrored(t)
+	var asked []string
+	behind := m.server.Config.Handler
+	m.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		behind.ServeHTTP(w, r)
+	})
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	before := slices.Concat(read(t, m.file("checkpoint")), read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	asked = nil
+	if out := m.run(0, first, "--verify-all"); strings.Contains(out, "clone-repaired") {
+		t.Errorf("it says\n%s", out)
+	}
+	if want := []string{"GET /origin.git/info/refs"}; !slices.Equal(asked, want) {
+		t.Errorf("the origin was asked for %q; expected %q", asked, want)
+	}
+	after := slices.Concat(read(t, m.file("checkpoint")), read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	if !bytes.Equal(before, after) || m.state().Repaired.Count != 0 {
+		t.Error("the checkpoint or the index changed, or a repair is recorded")
+	}
+}
+
 // TestMirrorLost damages what the origin no longer serves, or cannot serve now: an error of the clone, and no finding.
 func TestMirrorLost(t *testing.T) {
 	m := newMirrored(t)
