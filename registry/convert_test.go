@@ -312,6 +312,33 @@ func TestWorktreeOfUser(t *testing.T) {
 	}
 }
 
+// TestFileOutsideOfSparse checks that the one file that is judged counts as it is on disk, whatever git would add.
+func TestFileOutsideOfSparse(t *testing.T) {
+	for name, edit := range map[string]func(c *clone){
+		"sparse":           func(c *clone) { c.Git("sparse-checkout", "set", "docs") },
+		"skip-worktree":    func(c *clone) { c.Git("update-index", "--skip-worktree", pathA) },
+		"assume-unchanged": func(c *clone) { c.Git("update-index", "--assume-unchanged", pathA) },
+		"ignored":          func(c *clone) { c.Write(".git/info/exclude", "*\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.Commit(pathA, "1", "docs/x", "x")
+			edit(c)
+			c.Write(pathA, "2")
+			c.Write(pathB, "new")
+			for path, want := range map[string]string{pathA: "M " + pathA, pathB: "A " + pathB} {
+				g, err := c.open().FileRange(ctx, "HEAD", path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := spellChanges(g.Changes); got != want {
+					t.Errorf("changes %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestWorktreeFilters checks that a file that git would hand to a program, or convert from another encoding, is named
 // instead.
 func TestWorktreeFilters(t *testing.T) {

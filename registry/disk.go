@@ -142,7 +142,7 @@ func (d *disk) entries(ctx context.Context, list []candidate) (map[string]*Entry
 // committed is what Git would store for the path: nil where it would store nothing, as for a file that is
 // gone, a FIFO or a device.
 func (d *disk) committed(c candidate) (*Entry, error) {
-	if kept := c.tracked; kept != nil && (kept.keep || kept.sparse && !d.conv.settings.PresentCounts ||
+	if kept := c.tracked; kept != nil && !c.named && (kept.keep || kept.sparse && !d.conv.settings.PresentCounts ||
 		!d.conv.inSparse(c.path)) {
 		return kept.committed(), nil
 	}

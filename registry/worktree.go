@@ -54,7 +54,7 @@ func (r *Repository) FileRange(ctx context.Context, base, path string) (*Range, 
 	if err != nil {
 		return nil, fmt.Errorf("reading the work tree: %w", err)
 	}
-	c := candidate{path: path}
+	c := candidate{path: path, named: true}
 	for i := range indexed {
 		if indexed[i].path == path && indexed[i].stage == 0 {
 			c.tracked = &indexed[i]
@@ -101,6 +101,7 @@ func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Ent
 type candidate struct {
 	path    string
 	tracked *indexEntry // nil: untracked
+	named   bool        // it is the one file that is judged, whatever the index or a sparse checkout says of it
 }
 
 // diskTree is the id of the tree that would be committed on top of h.
@@ -140,7 +141,7 @@ func (c *candidates) add(path string, tracked *indexEntry) error {
 	}
 	if _, ok := c.seen[path]; !ok {
 		c.seen[path] = tracked
-		c.list = append(c.list, candidate{path, tracked})
+		c.list = append(c.list, candidate{path: path, tracked: tracked})
 	}
 	return nil
 }
