@@ -136,25 +136,14 @@ func (a age) changedHands() bool {
 	return !a.registered.IsZero() && !a.stood.IsZero() && from.After(a.stood)
 }
 
-// stoodSince returns the first-parent time of the commit from which on the listing's file has held its
-// tool_did without a break.
+// stoodSince returns the first-parent time of the commit from which on the listing's file has held its tool_did without
+// a break.
 func stoodSince(s *Subject) (time.Time, error) {
-	var since time.Time
 	history, err := s.History()
 	if err != nil {
-		return since, err
+		return time.Time{}, err
 	}
-	for _, v := range history {
-		l, err := s.Run.Version(s.Path, v)
-		if err != nil {
-			return since, err
-		}
-		if l == nil || l.ToolDID != s.Listing.ToolDID {
-			break
-		}
-		since = v.When
-	}
-	return since, nil
+	return s.Run.heldSince(s.Path, s.Listing.ToolDID, history)
 }
 
 func runDomainAge(s *Subject) (verdict.Outcome, error) {

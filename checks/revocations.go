@@ -241,16 +241,31 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	return o, nil
 }
 
-// eligible counts the listings that could sign a forced revocation of l.
+// maxFollowed is how many provisional listings are followed through the history only to count them.
+const maxFollowed = 10
+
+// eligible counts the listings that could sign a forced revocation of l, up to the quorum.
 func eligible(r *Run, l *Listed) int {
-	n := 0
+	n, followed := 0, 0
 	for w := range r.Base.Listings() {
-		if w.Path == l.Path || w.Level.Base() < 4 || !web(w.ToolDID) || w.Provisional || !r.Now.Before(w.Expires) ||
+		if w.Path == l.Path || w.Level.Base() < 4 || !web(w.ToolDID) || !r.Now.Before(w.Expires) ||
 			r.Revoked(w.Path, w.ReceiptSHA256) != "" {
 			continue
 		}
-		if speaks := r.Base.Witness(w.ToolDID); speaks != nil && speaks.Path == w.Path {
-			n++
+		if speaks := r.Base.Witness(w.ToolDID); speaks == nil || speaks.Path != w.Path {
+			continue
+		}
+		if w.Provisional {
+			if followed == maxFollowed {
+				continue
+			}
+			followed++
+			if provisional, err := r.Provisional(w); err != nil || provisional {
+				continue
+			}
+		}
+		if n++; n == quorum {
+			break
 		}
 	}
 	return n

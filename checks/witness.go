@@ -148,9 +148,16 @@ type voucher struct {
 func vouches(s *Subject, id string) (*voucher, string, string, error) {
 	l := s.Run.Base.Witness(id)
 	code, why := "witness-not-listed", s.Run.Base.noWitness(id)
+	provisional := false
+	if l != nil {
+		var err error
+		if provisional, err = s.Run.Provisional(l); err != nil {
+			return nil, "", "", err
+		}
+	}
 	switch {
 	case l == nil:
-	case l.Provisional:
+	case provisional:
 		code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
 	case !s.Run.Now.Before(l.Expires):
 		code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
@@ -193,8 +200,12 @@ func vouchedThen(s *Subject, id string) (*voucher, error) {
 			continue
 		}
 		then := condense(l.Path, listing)
-		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || then.Provisional ||
-			!s.Then.When.Before(then.Expires) {
+		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || !s.Then.When.Before(then.Expires) {
+			continue
+		}
+		if provisional, err := s.Run.provisional(then, s.Then.Tree, s.Then.When); err != nil {
+			return nil, err
+		} else if provisional {
 			continue
 		}
 		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")

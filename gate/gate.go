@@ -132,7 +132,8 @@ func hasRegistry(trees ...*registry.Tree) error {
 // checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
 	known *memo.Memo, joined *Join, follows bool) error {
-	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows, Landing: cfg.Landing,
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows,
+		Landing:        cfg.Landing,
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,
 		Memo: known, Reach: Reach(src, rng.Head.Commit())}

@@ -158,7 +158,11 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 		"revoked_receipt_sha256": hash, "reason": o.reason,
 		"revoked_at": stampSeconds(w.src.Now())}}
 	if o.forced {
-		if why := cannotRevoke(st, w, l, o.did); why != "" {
+		why, err := cannotRevoke(ctx, st, w, l, o.did)
+		if err != nil {
+			return err
+		}
+		if why != "" {
 			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
 		}
 		v.by = st.Witness(o.did).ToolDID // in the listing's spelling
@@ -178,19 +182,29 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 }
 
 // cannotRevoke says why a DID cannot be a witness of a listing's revocation, as far as the base tree shows.
-func cannotRevoke(st *checks.Standing, w *workspace, l *checks.Listed, id string) string {
+func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed,
+	id string) (string, error) {
 	witness := st.Witness(id)
+	provisional := false
+	if witness != nil {
+		run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st,
+			Now: w.src.Now()}
+		var err error
+		if provisional, err = run.Provisional(witness); err != nil {
+			return "", err
+		}
+	}
 	switch {
 	case did.Alike(id, l.ToolDID):
-		return "it is the listing's own tool_did, which revokes without --forced"
+		return "it is the listing's own tool_did, which revokes without --forced", nil
 	case witness == nil:
-		return "the base tree has no listing at L4 or L5 of it"
-	case witness.Provisional:
-		return "its listing is provisional"
+		return "the base tree has no listing at L4 or L5 of it", nil
+	case provisional:
+		return "its listing is provisional", nil
 	case !w.src.Now().Before(witness.Expires):
-		return "its listing expired on " + stampSeconds(witness.Expires)
+		return "its listing expired on " + stampSeconds(witness.Expires), nil
 	}
-	return ""
+	return "", nil
 }
 
 // revocation is one that is being made.

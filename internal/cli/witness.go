@@ -729,7 +729,11 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *works
 	if err != nil {
 		return err
 	}
-	if why := cannotRevoke(st, w, l, o.did); why != "" {
+	why, err := cannotRevoke(ctx, st, w, l, o.did)
+	if err != nil {
+		return err
+	}
+	if why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
 	}
 	id := st.Witness(o.did).ToolDID // in the listing's spelling

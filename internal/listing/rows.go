@@ -32,6 +32,10 @@ type Row struct {
 	ReceiptSHA256 string     `json:"receipt_sha256"`
 	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
 	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
+
+	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
+
+	flagged bool // the file says provisional
 }
 
 // StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
@@ -82,8 +86,11 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		}
 		rows = append(rows, r)
 	}
-	if err := anchor(ctx, repo, commit, rows); err != nil {
+	if err := anchor(ctx, repo, commit, at, rows); err != nil {
 		return nil, err
+	}
+	for i := range rows {
+		rows[i].settle(at)
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
 	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
@@ -94,7 +101,7 @@ func row(rec *registry.Record, at time.Time, revoked map[string]bool) Row {
 	slug := slugOf(rec.Path)
 	l := registry.ParseListing(rec)
 	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
-		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid}
+		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, flagged: l.Provisional}
 	if !l.Expires.IsZero() {
 		r.Until = &l.Expires
 	}
@@ -107,21 +114,28 @@ func row(rec *registry.Record, at time.Time, revoked map[string]bool) Row {
 		r.Status = verdict.StatusRevoked
 	case !at.Before(l.Expires):
 		r.Status = verdict.StatusExpired
-	case l.Provisional:
-		r.Status = verdict.StatusProvisional
-	case l.Expires.Sub(at) < verdict.Soon:
-		r.Status = verdict.StatusExpiring
 	}
 	return r
+}
+
+// settle tells apart what counts as valid, once it is known since when the slug has listed the DID.
+func (r *Row) settle(at time.Time) {
+	switch {
+	case r.Status != verdict.StatusValid:
+	case r.flagged && (r.ProvisionalUntil == nil || at.Before(*r.ProvisionalUntil)):
+		r.Status = verdict.StatusProvisional
+	case r.Until.Sub(at) < verdict.Soon:
+		r.Status = verdict.StatusExpiring
+	}
 }
 
 func slugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
 }
 
-// anchor says of each row which first-parent commit gave its file its present content. What no commit after the root
-// changed came with that.
-func anchor(ctx context.Context, repo *registry.Repository, tip string, rows []Row) error {
+// anchor says of each row which first-parent commit gave its file its present content, and of one whose file says
+// provisional until when it counts as that by the clock at. What no commit after the root changed came with that.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row) error {
 	chain, err := repo.FirstParents(ctx, "", tip)
 	if err != nil {
 		return err
@@ -130,11 +144,19 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, rows []R
 	if err != nil {
 		return err
 	}
+	t := tenures{repo: repo, at: at, held: map[string]tenure{}, flagged: map[string]bool{}}
+	if err := t.begin(ctx, root.ID, rows); err != nil {
+		return err
+	}
 	last := map[string]*registry.Commit{}
 	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
 		for _, c := range step.Changes {
-			if registry.KindOf(c.Path) == registry.KindListing {
-				last[slugOf(c.Path)] = step.Commit
+			if registry.KindOf(c.Path) != registry.KindListing {
+				continue
+			}
+			last[slugOf(c.Path)] = step.Commit
+			if err := t.change(ctx, step.Commit.ID, c); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -142,8 +164,73 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, rows []R
 	for i := range rows {
 		c := cmp.Or(last[rows[i].Slug], root)
 		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
+		if held, found := t.held[rows[i].Slug]; found && rows[i].flagged {
+			until := held.since.Add(registry.ProvisionalFor)
+			rows[i].ProvisionalUntil = &until
+		}
 	}
 	return err
+}
+
+// tenures follows since when the slugs whose file says provisional have listed their DIDs without a break.
+type tenures struct {
+	repo    *registry.Repository
+	at      time.Time
+	flagged map[string]bool
+	held    map[string]tenure // by slug
+}
+
+type tenure struct {
+	did   string
+	since time.Time // first-parent time
+}
+
+// begin reads what the root commit lists.
+func (t *tenures) begin(ctx context.Context, root string, rows []Row) error {
+	tree, err := t.repo.Tree(ctx, root)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if !r.flagged {
+			continue
+		}
+		t.flagged[r.Slug] = true
+		path := registry.KindListing.Folder() + "/" + r.Slug + ".json"
+		e, err := tree.Leaf(path)
+		if err != nil {
+			return err
+		}
+		if err := t.change(ctx, root, registry.Change{Path: path, Head: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change follows a commit that changes a listing.
+func (t *tenures) change(ctx context.Context, commit string, c registry.Change) error {
+	slug := slugOf(c.Path)
+	if !t.flagged[slug] {
+		return nil
+	}
+	old := t.held[slug]
+	delete(t.held, slug)
+	if c.Head == nil {
+		return nil
+	}
+	rec, err := t.repo.Record(ctx, c.Path, *c.Head)
+	if err != nil || rec.Document == nil {
+		return err
+	}
+	now := tenure{did: strings.Clone(registry.ParseListing(rec).ToolDID), since: old.since}
+	if now.did != old.did || old.since.IsZero() {
+		if now.since, err = t.repo.FirstParentTime(ctx, commit, t.at); err != nil {
+			return err
+		}
+	}
+	t.held[slug] = now
+	return nil
 }
 
 // AtLeast reports whether a listing's level is at least the one that is asked for: its base level decides, whatever its

@@ -489,7 +489,7 @@ func (a *audit) date(s *checks.Subject) error {
 	if s.Listing == nil && !merged {
 		return nil
 	}
-	if a.cfg.Offline && !high && !merged {
+	if a.cfg.Offline && !high && !merged && !s.Listing.Provisional {
 		return nil // neither its age nor its witnesses will be judged
 	}
 	origin, err := a.ledger.Origin(a.git, s.Path)

@@ -112,7 +112,7 @@ func listed(run *checks.Run, s *checks.Subject, status string, judged []gate.Jud
 		l.Status = verdict.StatusInvalid
 	case worst == verdict.Inconclusive:
 		l.Status = verdict.StatusUnreachable
-	case s.Listing.Provisional:
+	case registry.Provisional(s.Listing.Provisional, s.Stood, run.Now):
 		l.Status = verdict.StatusProvisional
 	case s.Listing.Expires.Sub(run.Now) < verdict.Soon:
 		l.Status = verdict.StatusExpiring

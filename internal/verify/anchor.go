@@ -106,6 +106,20 @@ func (w *work) listed() []*checks.Listed {
 		func(l *checks.Listed) bool { return !did.Same(l.ToolDID, w.did) })
 }
 
+// current are the clone's listings of the DID, provisional only as long as they count as that.
+func (w *work) current() ([]*checks.Listed, error) {
+	var out []*checks.Listed
+	for _, l := range w.listed() {
+		now := *l
+		var err error
+		if now.Provisional, err = w.run.Provisional(l); err != nil {
+			return nil, err
+		}
+		out = append(out, &now)
+	}
+	return out, nil
+}
+
 func judgeRevocation(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	switch {
@@ -219,7 +233,10 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 
 // anchors holds each claimed level against the listings of the DID.
 func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdict) error {
-	listed := w.listed()
+	listed, err := w.current()
+	if err != nil {
+		return err
+	}
 	var anchor *checks.Listed
 	told := map[string]bool{}
 	for _, l := range w.claimed {
@@ -251,7 +268,7 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		case anchor.Provisional && !told["provisional"]:
 			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age",
 				anchor.Path).
-				WithFix("wait until the listing is issued anew without it")
+				WithFix("wait until the listing is issued anew without it, or has been there for 30 days")
 			told["provisional"] = true
 		}
 	}

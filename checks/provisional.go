@@ -1,0 +1,64 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Provisional reports whether a listing of the base tree counts as provisional now. See registry.Provisional.
+func (r *Run) Provisional(l *Listed) (bool, error) { return r.provisional(l, r.Base.Tree, r.Now) }
+
+// provisional reports whether a listing of a tree of the first-parent history counted as provisional at a time.
+func (r *Run) provisional(l *Listed, t *registry.Tree, at time.Time) (bool, error) {
+	if !l.Provisional {
+		return false, nil
+	}
+	since, err := r.listedSince(l, t, at)
+	return registry.Provisional(true, since, at), err
+}
+
+// listedSince returns the first-parent time of the commit from which on a listing's file has held its tool_did
+// without a
+// break, up to a tree that stood at a time.
+func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time, error) {
+	if t.Commit() == "" {
+		return time.Time{}, nil
+	}
+	standing := t.Commit() == r.Base.Tree.Commit()
+	if r.Audit && r.Base.followed != nil {
+		o, err := r.Base.followed.Origin(r.Context, l.Path)
+		if err != nil || standing || !o.First.After(at) {
+			return o.First, err
+		}
+	}
+	if standing {
+		history, err := r.History(l.Path)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return r.heldSince(l.Path, l.ToolDID, history)
+	}
+	history, err := r.Repo.FileHistory(r.Context, t.Commit(), l.Path, r.Now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return r.heldSince(l.Path, l.ToolDID, history)
+}
+
+// heldSince returns the first-parent time of the version from which on all newer ones list a DID; zero if the newest
+// one
+// does not. The history is newest first.
+func (r *Run) heldSince(path, toolDID string, history []registry.Version) (since time.Time, err error) {
+	for _, v := range history {
+		l, err := r.Version(path, v)
+		if err != nil {
+			return since, err
+		}
+		if l == nil || l.ToolDID != toolDID {
+			break
+		}
+		since = v.When
+	}
+	return since, nil
+}
