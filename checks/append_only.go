@@ -243,6 +243,19 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	return nil
 }
 
+// kindsMixed are the governance files that may not change with records: all but .gitkeep and, where layout reports them,
+// those with private keys, which no pull request may bring.
+func (r *Run) kindsMixed(governance []string) ([]string, error) {
+	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
+	if len(mixed) == 0 || r.Merged || r.Audit || !r.Selected(layoutID) {
+		return mixed, nil
+	}
+	leaks, err := r.leaks()
+	return slices.DeleteFunc(mixed, func(path string) bool {
+		return slices.ContainsFunc(leaks, func(l leak) bool { return l.path == path && l.kind != "" })
+	}), err
+}
+
 func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	whole := &Subject{Run: r}
@@ -266,7 +279,10 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			reissues = append(reissues, s)
 		}
 	}
-	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
+	mixed, err := r.kindsMixed(governance)
+	if err != nil {
+		return out, err
+	}
 	switch {
 	case data > 0 && len(mixed) > 0:
 		sev := verdict.Error

@@ -15,8 +15,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// layoutID is the id of layout, to which append-only leaves files with private keys.
+const layoutID = "layout"
+
 var layout = &Check{
-	ID:          "layout",
+	ID:          layoutID,
 	Title:       "every file is where the registry format puts it, and is strict JSON",
 	Cite:        "RFC 0026 sections 3 to 5",
 	Row:         "Schema",
@@ -65,6 +68,8 @@ var layout = &Check{
 		{"path-too-long", "a new path has more than 1,024 bytes, or a part of it more than 255, which some systems " +
 			"cannot hold",
 			"choose a shorter name"},
+		{codePrivateKey, "a file that base does not hold has a private key, which anyone can use once it is pushed",
+			privateKeyFix},
 		{"record-elsewhere", "a new file outside the data folders is valid under the schema of a record",
 			"move it to the path that the message names, if it is to be one"},
 		{"standing-faults", "the base tree has more faults than are shown",
@@ -436,8 +441,12 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Findings = slices.Concat(out.Findings, folders.Findings, repositories.Findings, longPaths(r).Findings,
-		portable(r).Findings, misplaced.Findings)
+	keys, err := privateKeys(r)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = slices.Concat(out.Findings, keys.Findings, folders.Findings, repositories.Findings,
+		longPaths(r).Findings, portable(r).Findings, misplaced.Findings)
 	return out.OrPass(), nil
 }
 

@@ -60,6 +60,10 @@ type Run struct {
 	servers    []string // see referenceServers
 	serversErr error
 
+	leaked  sync.Once
+	leakage []leak // see leaks
+	leakErr error
+
 	mu        sync.Mutex
 	histories map[string][]registry.Version           // by path
 	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned

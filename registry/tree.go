@@ -114,6 +114,10 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 	return data, nil
 }
 
+// Blob returns the content of the blob of an entry, also of one that is only on disk. It is shared and must not be
+// changed. One of more than max bytes is gitstore.ErrTooLarge.
+func (r *Repository) Blob(e Entry, max int64) ([]byte, error) { return r.blob(e.ID, max) }
+
 // Walk calls f for every path of the tree, in byte order of the paths. A folder comes only where it has no
 // entries, which Git itself never writes. More than 1,048,576 paths or 64 folders in one another are
 // ErrLimit. An error of f ends the walk and is returned.
