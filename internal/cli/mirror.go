@@ -75,14 +75,10 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	f := c.Flags()
 	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
 	durationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
-	f.StringVar(&o.listen, "listen", "", "with --every: serve the page, /report.json, /state.json, /checkpoint, "+
-		"/metrics, /livez, /readyz and /healthz on `host:port`")
-	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch below /registry.git by "+
-		"git's dumb HTTP protocol")
-	f.IntVar(&o.peersNeeded, "peers-needed", 0, "peers that must hold the verified tip before the branch moves "+
-		"(default: all that --peer names)")
-	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` of a listing whose expiry stays in the metrics, also after its "+
-		"end (repeatable)")
+	f.StringVar(&o.listen, "listen", "", "with --every: serve the last run and the probes on `HOST:PORT`")
+	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch to git")
+	f.IntVar(&o.peersNeeded, "peers-needed", 0, "`K` peers must hold the verified tip (default: all of --peer)")
+	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` whose expiry stays in the metrics (repeatable)")
 	durationVar(f, &o.reverify, "reverify", "7d", "hash every stored object again after this time; 0: never")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
 	o.tellUsage(c, sys)
