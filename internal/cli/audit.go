@@ -180,7 +180,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 		defer func() { err = mirror.CorruptClone(err) }()
 	}
 	if o.shard != "" {
-		frugal()
+		frugal(mostOfShard)
 	}
 	repo, err := openClone(sys, o.repo)
 	if err != nil {

@@ -56,12 +56,18 @@ func System() IO {
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
-// frugal has garbage collected the more often the nearer memory comes to what a shard and merge promise to stay below,
-// 500 MiB, where GOMEMLIMIT says nothing else. More than that is no error.
-func frugal() {
-	const limit = 464 << 20 // with the floor, without the program's own pages
+// What commands promise to stay below, in bytes.
+const (
+	mostOfShard  = 500 << 20 // and of merge
+	mostOfMirror = 400 << 20 // at 100,000 listings
+)
+
+// frugal collects garbage the more often the nearer memory comes to what a command promises to stay below, unless
+// GOMEMLIMIT says something else. More than that is no error.
+func frugal(most int64) {
+	const own = 36 << 20 // the program's own pages, less the floor
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(limit)
+		debug.SetMemoryLimit(most - own)
 	}
 }
 

@@ -28,7 +28,7 @@ shard that is missing or there twice, and one in which a record lacks a check ar
 			if len(args) == 0 {
 				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
 			}
-			frugal()
+			frugal(mostOfShard)
 			var parts []mirror.Part
 			for _, name := range args {
 				p, err := shardReport(name)

@@ -114,6 +114,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
 	o.archive, o.cache, o.ofMirror = dir.File("archive"), dir.File("cache"), true
 	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
+	frugal(mostOfMirror)
 	if err := o.check(); err != nil {
 		return o.failed(sys, err)
 	}
