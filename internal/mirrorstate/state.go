@@ -78,7 +78,6 @@ type Repair struct {
 // Pass is the position of a pass over the stored objects.
 type Pass struct {
 	Begun time.Time `json:"begun"`
-	Tip   string    `json:"tip" jsonschema:"description=whose objects are hashed"`
 	Packs []string  `json:"packs" jsonschema:"description=checksums of the packs of which every object was hashed"`
 }
 
