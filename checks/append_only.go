@@ -243,8 +243,8 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	return nil
 }
 
-// kindsMixed are the governance files that may not change with records: all but .gitkeep and, where layout reports them,
-// those with private keys, which no pull request may bring.
+// kindsMixed returns the governance files that may not change with records: all but .gitkeep and, where layout reports
+// them, those with private keys, which no pull request may bring.
 func (r *Run) kindsMixed(governance []string) ([]string, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
 	if len(mixed) == 0 || r.Merged || r.Audit || !r.Selected(layoutID) {
