@@ -9,11 +9,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mr-tron/base58"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"golang.org/x/crypto/cryptobyte"
 	tag "golang.org/x/crypto/cryptobyte/asn1"
 )
@@ -54,14 +54,14 @@ func unpublished(secret []byte) bool {
 }
 
 var (
-	begin = regexp.MustCompile(`-----BEGIN ((?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?)-----`)
+	begin = plain.Pattern(`-----BEGIN ((?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?)-----`)
 	// escapes are how a text with several lines is written in JSON and in programs.
 	escapes = strings.NewReplacer(`\r`, "\n", `\n`, "\n", `\u000a`, "\n", `\u000d`, "\n")
 	// headers are those of RFC 1421 and of OpenPGP.
-	headers = regexp.MustCompile(`(?m)^[\t "'+#>*/-]*[A-Z][A-Za-z-]{2,30}: [^\n]*\n`)
+	headers = plain.Pattern(`(?m)^[\t "'+#>*/-]*[A-Z][A-Za-z-]{2,30}: [^\n]*\n`)
 	// joints are between the parts of a text that a program joins.
-	joints = regexp.MustCompile(`["'\x60][\t ]*[+.]?[\t ]*\n[\t ]*[+.]?[\t ]*["'\x60]`)
-	check  = regexp.MustCompile(`(?m)^=[A-Za-z0-9+/]{4}[\t ]*$`)
+	joints = plain.Pattern(`["'\x60][\t ]*[+.]?[\t ]*\n[\t ]*[+.]?[\t ]*["'\x60]`)
+	check  = plain.Pattern(`(?m)^=[A-Za-z0-9+/]{4}[\t ]*$`)
 )
 
 // maxPEM is the length of a PEM block that is read, in bytes.
@@ -71,7 +71,7 @@ const maxPEM = 64 << 10
 // ends too.
 func inPEM(text []byte) bool {
 	for {
-		at := begin.FindSubmatchIndex(text)
+		at := begin().FindSubmatchIndex(text)
 		if at == nil {
 			return false
 		}
@@ -90,8 +90,8 @@ func inPEM(text []byte) bool {
 
 func pemBody(kind, body string) bool {
 	encrypted := strings.Contains(body, "DEK-Info: ")
-	body = joints.ReplaceAllString(body, "\n")
-	body = check.ReplaceAllString(headers.ReplaceAllString(body, ""), "")
+	body = joints().ReplaceAllString(body, "\n")
+	body = check().ReplaceAllString(headers().ReplaceAllString(body, ""), "")
 	der, err := base64.StdEncoding.DecodeString(alphabet(body))
 	switch {
 	case err != nil || len(der) < 16:
