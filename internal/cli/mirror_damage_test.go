@@ -274,7 +274,8 @@ func TestMirrorLost(t *testing.T) {
 	for _, pack := range m.all("registry.git/objects/pack/pack-*.pack") {
 		edit(t, pack, flipped(60))
 	}
-	if out := m.ends(2, "[clone-damaged]", first); !strings.Contains(out, "fix: run again when the origin can be reached") {
+	out := m.ends(2, "[clone-damaged]", first)
+	if !strings.Contains(out, "fix: run again when the origin can be reached") {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -325,8 +326,9 @@ func TestMirrorOriginGone(t *testing.T) {
 		behind.ServeHTTP(w, r)
 	})
 	m.run(0, first)
-	for code, says := range map[int]string{401: "the origin no longer shows the registry", 403: "the origin no longer shows",
-		404: "the origin no longer shows", 500: "could not be fetched", 503: "could not be fetched"} {
+	for code, says := range map[int]string{401: "the origin no longer shows the registry",
+		403: "the origin no longer shows", 404: "the origin no longer shows", 500: "could not be fetched",
+		503: "could not be fetched"} {
 		status = code
 		if out := m.ends(3, says, first); !strings.Contains(out, "[origin-unavailable]") ||
 			code >= 500 && strings.Contains(out, "no longer shows") {

@@ -536,8 +536,8 @@ func CheckObjects(ctx context.Context, repo *registry.Repository, head string) e
 	return err
 }
 
-// CorruptClone returns an error that comes from damaged bytes of an audited clone with the code clone-damaged, others as
-// they are.
+// CorruptClone returns an error that comes from damaged bytes of an audited clone with the code clone-damaged, and
+// other errors as they are.
 func CorruptClone(err error) error {
 	if errors.Is(err, gitstore.ErrCorrupt) && remedy.CodeOf(err) == "" {
 		return cloneDamaged(cloneAnew, "%w", err)

@@ -88,8 +88,8 @@ var claimReportRule = verdict.Rule{
 			Fix: "fix what the report names, and run it again"},
 		{ID: "claim-differs", Meaning: "the report is of another provider, profile, version or tier than the claim",
 			Fix: "give the report of the claimed provider and profile, at the highest claimed tier"},
-		{ID: "provider-not-compared", Meaning: "the claim names an organization only, so the report's provider was not " +
-			"compared", Fix: "none needed; with provider and provider_version the two are compared"},
+		{ID: "provider-not-compared", Meaning: "the claim names an organization only, so the report's provider was " +
+			"not compared", Fix: "none needed; with provider and provider_version the two are compared"},
 		{ID: "claim-unverified", Meaning: "no report is given, so nothing shows that the preflight passes",
 			Fix: "give the JSON report of conformance oasis provider with --report FILE"},
 	},
@@ -129,8 +129,8 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 	place, object, fault := c.parse()
 	var out verdict.Outcome
 	if fault != nil {
-		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "claim-form", "the claim is not one mapping: %s", fault.Message).
-			WithFix("write one YAML or JSON mapping with the members of section 4")
+		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "claim-form", "the claim is not one mapping: %s",
+			fault.Message).WithFix("write one YAML or JSON mapping with the members of section 4")
 		return nil, out
 	}
 	r := &claimReader{place: place, object: object}
@@ -286,8 +286,8 @@ func (r *claimReader) unknown() {
 	for _, key := range slices.Sorted(maps.Keys(r.object)) {
 		if told < maxTold && !slices.Contains(known, key) {
 			told++
-			r.out.Noticef(r.place, "/"+strict.Escape(key), "unknown-member", "the claim has a member %s, which is not read",
-				quoted(key))
+			r.out.Noticef(r.place, "/"+strict.Escape(key), "unknown-member",
+				"the claim has a member %s, which is not read", quoted(key))
 		}
 	}
 }
