@@ -49,7 +49,7 @@ func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.T
 		if err != nil {
 			return time.Time{}, wrap(err, "reading the reflog of", ref, "remove the file, or clone anew")
 		}
-		for _, t := range reflogTimes(text, tip) {
+		for _, t := range reflogTimes(text, tip, remote) {
 			note(t)
 		}
 	}
@@ -130,15 +130,15 @@ func readTail(root *os.Root, name string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// reflogTimes returns the times of the entries that made a commit the value of the ref. `git remote set-head` asks the
-// remote only with -a, and the entry does not say whether it did, so it shows no fetch.
-func reflogTimes(text []byte, tip ID) []time.Time {
+// reflogTimes returns the times of the entries by which a command that asked the remote made a commit the value of the
+// ref.
+func reflogTimes(text []byte, tip ID, remote string) []time.Time {
 	var out []time.Time
 	want := tip.String()
 	for line := range bytes.Lines(text) {
 		head, message, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), "\t")
 		words := strings.Fields(head)
-		if len(words) < 4 || words[1] != want || strings.HasPrefix(message, "remote set-head") {
+		if len(words) < 4 || words[1] != want || !asksRemote(message, remote) {
 			continue
 		}
 		seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
@@ -147,6 +147,23 @@ func reflogTimes(text []byte, tip ID) []time.Time {
 		}
 	}
 	return out
+}
+
+// asksRemote reports whether the message of a reflog entry is that of a command that asked the remote. `git remote
+// rename`, `git remote set-head` and `git update-ref` do not, and `git fetch` can name another repository.
+func asksRemote(message, remote string) bool {
+	if strings.HasPrefix(message, "clone: from ") || message == "update by push" {
+		return true
+	}
+	if end := strings.LastIndex(message, ": "); end >= 0 { // before what became of the ref
+		message = message[:end]
+	}
+	words := strings.Fields(message)
+	if len(words) == 0 || words[0] != "fetch" && words[0] != "pull" {
+		return false
+	}
+	named := slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
+	return len(named) == 0 || slices.Contains(named, remote)
 }
 
 // namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of these URLs; with unnamed also
