@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -53,10 +54,12 @@ func segmentOf(escaped string) (string, error) {
 		return "", err
 	}
 	for name, last := first, ""; name != last; {
-		dots, _, _ := strings.Cut(name, ";") // a servlet reads "..;" as ".."
+		dots, _, _ := strings.Cut(name, ";") // a servlet reads "..;" as "..", and Windows drops trailing dots and blanks
 		switch {
-		case dots == "." || dots == "..":
+		case strings.HasPrefix(dots, ".") && strings.Trim(dots, ". ") == "":
 			return "", fmt.Errorf("the path segment %.60q is a dot segment", escaped)
+		case !utf8.ValidString(name): // in a longer form than the shortest it may be a dot or a slash
+			return "", fmt.Errorf("the path segment %.60q is not UTF-8", escaped)
 		case strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl):
 			return "", fmt.Errorf("the path segment %.60q has an escaped slash, a backslash or a control character",
 				escaped)

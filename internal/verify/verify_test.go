@@ -45,7 +45,8 @@ func TestParseTarget(t *testing.T) {
 		"https://tool.example/a\\b", "https://tool.example/a%00/m.json", "https://tool.example/a%0a",
 		"https://tool.example/%7f",
 		"https://tool.example/a/%252e%252e/b/m.json", "https://tool.example/a%252fb",
-		"https://tool.example/a/..%253b/m.json",
+		"https://tool.example/a/..%253b/m.json", "https://tool.example/a/%c0%ae%c0%ae/b/m.json",
+		"https://tool.example/a/..%20/b/m.json", "https://tool.example/a/.../b/m.json", "https://tool.example/a%c0%afb",
 		"did:web:tool.example:a:..%3b:b", "did:web:tool.example:a::b", "did:web:tool.example:..:b"} {
 		if got, err := ParseTarget(text, false); !errors.Is(err, ErrForm) {
 			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
