@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -631,6 +631,7 @@ type told struct {
 	counted verify.Counted
 	json    []byte           // for the files that are JSON
 	text    []byte           // for the files that are text
+	last    []byte           // line of stdout, which waits until all files are written; of the format text
 	all     []*verify.Report // for the other formats
 	common  bool             // other formats are asked for
 }
@@ -687,6 +688,10 @@ func (t *told) add(r *verify.Report) error {
 		if t.format == "text" {
 			out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions(t.v.sys).Color, t.several), between...)
 		}
+		if t.format == "text" && !t.several { // a file that cannot be written changes the exit status
+			at := bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n') + 1
+			out, t.last = out[:at], out[at:]
+		}
 	}
 	_, err := t.v.sys.Stdout.Write(out)
 	return err
@@ -697,13 +702,13 @@ func (t *told) end() error {
 	if t.several {
 		t.text = append(t.text, t.counted.Line(t.worst, false)...)
 		if t.format == "text" {
-			if _, err := io.WriteString(t.v.sys.Stdout,
-				t.counted.Line(t.worst, t.v.out.reportOptions(t.v.sys).Color)); err != nil {
-				return err
-			}
+			t.last = []byte(t.counted.Line(t.worst, t.v.out.reportOptions(t.v.sys).Color))
 		}
 	}
 	if err := t.write(); err != nil {
+		return err
+	}
+	if _, err := t.v.sys.Stdout.Write(t.last); err != nil {
 		return err
 	}
 	if t.worst == verdict.Errored && len(t.v.targets) == 1 && t.format == "text" {
