@@ -96,7 +96,12 @@ func (w namedWriter) Write(p []byte) (int, error) {
 	return n, named(err, w.path)
 }
 
+// create creates the file that gets the name of path. What has that name and is not a file, such as a device, is not
+// replaced.
 func create(path string, mode fs.FileMode) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "replace", Path: path, Err: errors.New("it is not a regular file")}
+	}
 	name := filepath.Join(filepath.Dir(path), temporary(filepath.Base(path)))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
