@@ -26,7 +26,8 @@ func newKey(sys IO) *cobra.Command {
 		Short: "make an Ed25519 key, or show its public half",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("oap-gate key new FILE, or oap-gate key show FILE", "key has no command %q", args[0])
+				// What was given is not repeated: it may be a key.
+				return usagef("oap-gate key new FILE, or oap-gate key show FILE", "key requires the command new or show")
 			}
 			return nil
 		},

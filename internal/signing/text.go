@@ -7,8 +7,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
-// A text that begins like a Multikey's secret: of the seed, or of the seed and the public key.
-var multikeys = plain.Pattern(`z(?:3u2[1-9A-HJ-NP-Za-km-z]{30}|r[uv][1-9A-HJ-NP-Za-km-z]{80})`)
+// secrets match a text that begins like a Multikey's secret (of the seed, or of the seed and the public key), or like
+// PKCS #8 in base64 without its frame.
+var secrets = plain.Pattern(`z(?:3u2[1-9A-HJ-NP-Za-km-z]{30}|r[uv][1-9A-HJ-NP-Za-km-z]{80})|MC4CAQAwBQYDK2VwBCIEI|MFECAQEwBQYDK2VwBCIEI`)
 
 // A key without its frame is base64 or base64url, which for so many random bytes has digits and letters of both cases,
 // or hexadecimal digits.
@@ -19,7 +20,7 @@ var (
 
 // HoldsKey reports whether a text holds a private key in a form that Read takes, or the beginning of one.
 func HoldsKey(text string) bool {
-	return strings.Contains(text, "-----BEGIN") || multikeys().MatchString(text) ||
+	return strings.Contains(text, "-----BEGIN") || secrets().MatchString(text) ||
 		strings.Contains(text, `"d"`) && strings.Contains(text, `"kty"`)
 }
 

@@ -34,6 +34,9 @@ func TestKeyForFile(t *testing.T) {
 			t.Errorf("a key without its frame is repeated: %v", err)
 		}
 	}
+	if body := base64.StdEncoding.EncodeToString(pkcs8Of(t, key(t))); !HoldsKey("--key=" + body) {
+		t.Error("PKCS #8 without its frame is not taken for a key")
+	}
 	for _, name := range []string{"my-organisation-registry-signing-key-for-production", "key.pem", "~/keys/z3u",
 		"secrets/Registry2026/signing-keys/production.pem"} {
 		if IsKey(name) || HoldsKey(name) || unrepeated(name) {
