@@ -16,7 +16,13 @@ type Landing struct {
 // MaxBackdated is how much earlier than the event that landed it a commit's first-parent time may be.
 const MaxBackdated = 24 * time.Hour
 
-const commitBackdated = "commit-backdated"
+// CodeCommitBackdated marks a commit that is dated long before it landed.
+const CodeCommitBackdated = "commit-backdated"
+
+// CommitBackdated explains that code.
+var CommitBackdated = Code{CodeCommitBackdated,
+	"a commit lands more than 24 hours after its date, so what it brings would look old",
+	"land the commits with a merge commit or squashed"}
 
 // backdated requires that the head of the range is not dated long before it landed: what it brings would look old.
 func backdated(o *verdict.Outcome, r *Run) error {
@@ -39,7 +45,7 @@ func backdated(o *verdict.Outcome, r *Run) error {
 	if r.Landing.Landed {
 		severity, fix = verdict.Warning, fix+"; the next push is judged by itself"
 	}
-	f := o.Add(&Subject{Run: r}, severity, "", commitBackdated,
+	f := o.Add(&Subject{Run: r}, severity, "", CodeCommitBackdated,
 		"the first-parent time of commit %s is %s, %s before the "+
 			"event of %s; expected at most %s", short(commit), stamp(when), plain.Span(at.Sub(when)), stamp(at),
 		plain.Span(MaxBackdated))

@@ -82,6 +82,13 @@ type landing struct {
 	clock, when time.Time
 }
 
+// date moves the time on to a date that counts.
+func (l *landing) date(when time.Time, counts bool) {
+	if counts && when.After(l.when) && !when.After(l.clock.Add(Skew)) {
+		l.when = when
+	}
+}
+
 func (l landing) time() time.Time {
 	if l.when.IsZero() {
 		return l.clock.UTC()
@@ -89,10 +96,27 @@ func (l landing) time() time.Time {
 	return l.when
 }
 
+// Sight makes the time at which a commit was first seen, by its full id, count as a date in first-parent times, besides
+// the committer date. Ids that cannot be read are skipped.
+func (r *Repository) Sight(seenAt map[string]time.Time) {
+	seen := make(map[gitstore.ID]time.Time, len(seenAt))
+	for commit, at := range seenAt {
+		if id, err := gitstore.ParseID(commit); err == nil {
+			seen[id] = at.UTC()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sighted = seen
+	for _, c := range r.commits {
+		c.landed = landing{}
+	}
+}
+
 // FirstParentTime returns the first-parent time of the commit that rev names: the latest committer date of the commit
 // and of all first-parent commits before it. Anybody can set a committer date, but no commit landed before its first
-// parent. Dates more than Skew after now, the clock of the run, do not count; if no date counts, the time is now.
-// The first call for a clock reads the first-parent history down to the root.
+// parent. A time that Sight set counts as a date. Dates more than Skew after now, the clock of the run, do not count;
+// if no date counts, the time is now. The first call for a clock reads the first-parent history down to the root.
 func (r *Repository) FirstParentTime(ctx context.Context, rev string, now time.Time) (time.Time, error) {
 	c, err := r.resolve(rev)
 	if err != nil {
@@ -128,9 +152,9 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range slices.Backward(chain) {
-		if c.dated && c.when.After(last.when) && !c.when.After(last.clock.Add(Skew)) {
-			last.when = c.when
-		}
+		last.date(c.when, c.dated)
+		seen, sighted := r.sighted[c.id]
+		last.date(seen, sighted)
 		c.landed = last
 	}
 	return last

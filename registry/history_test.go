@@ -53,6 +53,23 @@ func TestFirstParentTime(t *testing.T) {
 			t.Errorf("by the first clock again: %v, %v", again, err)
 		}
 	}
+	// The time at which a commit was first seen counts as a date; one ahead of the clock does not.
+	r := c.open()
+	for _, sight := range []bool{false, true, false} {
+		seen, want := map[string]time.Time(nil), -40*day
+		if sight {
+			seen = map[string]time.Time{older: clock.Add(-35 * day * time.Second), "main": clock,
+				root: clock.Add(day * time.Second)}
+			want = -35 * day
+		}
+		r.Sight(seen)
+		for commit, want := range map[string]int{root: -40 * day, older: want, merge: -30 * day} {
+			got, err := r.FirstParentTime(ctx, commit, clock)
+			if err != nil || got.Unix() != int64(now+want) || got.Location() != time.UTC {
+				t.Errorf("%.7s with %v: %v, %v; want %d s from the clock", commit, seen, got, err, want)
+			}
+		}
+	}
 	c.Write("f", "")
 	c.Date = now - 55*day
 	c.Commit()

@@ -41,6 +41,7 @@ type Repository struct {
 
 	mu      sync.Mutex
 	commits map[gitstore.ID]*commit
+	sighted map[gitstore.ID]time.Time
 }
 
 // commit is what the package needs of a commit object.

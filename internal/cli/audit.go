@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // auditOptions are the flags of audit.
@@ -46,7 +47,8 @@ type auditOptions struct {
 
 	// before is what a mirror does before the checkpoint moves, told whether the head holds.
 	before func(rep *verdict.Report, holds bool) error
-	told   func() []verdict.Finding // what a mirror found before the audit; nil: nothing
+	// told is what a mirror found before the audit and finds of the head; nil: nothing.
+	told func(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error)
 }
 
 func newAudit(sys IO) *cobra.Command {
@@ -234,7 +236,11 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 		return nil, err
 	}
 	if o.told != nil {
-		old = append(old, o.told()...)
+		more, err := o.told(ctx, repo, head)
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, more...)
 	}
 	found, err := state.Consistency(ctx, repo, head, slices.Concat(old, apart)...)
 	if err != nil {

@@ -291,7 +291,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 	if o.room, err = dir.Room(ctx, o.maxDisk<<30/2); err != nil {
 		return nil, err
 	}
-	o.told = func() []verdict.Finding { return dir.Warnings }
+	o.told = dir.Told
 	moves := false
 	o.before = func(rep *verdict.Report, holds bool) error {
 		moves = holds

@@ -324,6 +324,9 @@ func openRegistry(sys IO, dir, rev string) (repo *registry.Repository, mirror *m
 	}
 	if registry.IsMirror(dir) {
 		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
+		if view != nil {
+			repo.Sight(view.Seen)
+		}
 		if err != nil || rev == "" {
 			return repo, view, tip, "the mirror's last verified commit", err
 		}
@@ -345,7 +348,7 @@ func (v *verification) open(ctx context.Context, dir, rev string, flags *evidenc
 	}
 	if mirror != nil {
 		flags.Fetched, flags.Refused, flags.Mirror = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused, true
-		flags.Frozen = mirror.Frozen
+		flags.Frozen, flags.Seen = mirror.Frozen, mirror.Seen
 	} else if err := v.follows(commit, flags); err != nil {
 		return err
 	}
@@ -376,6 +379,7 @@ func (v *verification) follows(commit string, flags *evidence.VerifyFlags) error
 
 // stand reads the clone at a commit.
 func (v *verification) stand(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
+	v.clone.Sight(flags.Seen)
 	c, err := v.clone.Commit(ctx, commit)
 	if err != nil {
 		return err

@@ -102,12 +102,14 @@ type VerifyFlags struct {
 	Places []string `json:"places,omitempty"`
 	// Of a clone: when it last saw the commit as its remote's head, RFC 3339, and the arguments of the git fetch that
 	// brings it up to date. Of a mirror: when it last verified what the origin served, the records
-	// that it refused, and why it shows nothing newer.
+	// that it refused, why it shows nothing newer, and the commits whose time is that of the run that first saw them.
 	Fetched string   `json:"fetched,omitempty"`
 	Fetch   []string `json:"fetch,omitempty"`
 	Mirror  bool     `json:"mirror,omitempty"`
 	Refused []string `json:"refused,omitempty"`
 	Frozen  string   `json:"frozen,omitempty"`
+
+	Seen map[string]time.Time `json:"seen,omitempty"`
 }
 
 // Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,

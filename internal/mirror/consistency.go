@@ -22,6 +22,7 @@ var consistency = &check{
 				Fix: "check the disk if it happens again"},
 			{ID: "rewritten-not-kept", Meaning: "a tip before a rewrite is not kept: the mirror has as many as it may",
 				Fix: "look at what the origin served"},
+			checks.CommitBackdated,
 			{ID: "head-in-future", Meaning: "the head is dated ahead of now, so that nothing shows its age",
 				Fix: "set the clock, or ask the maintainers who made the commit"},
 			{ID: "head-too-old", Meaning: "the head is older than --max-age allows",

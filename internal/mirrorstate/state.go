@@ -38,6 +38,7 @@ type State struct {
 	Tips         []Tip     `json:"tips" jsonschema:"description=of the tip of the branch and of the one that it moves to"`
 	Rewritten    Rewritten `json:"rewritten"`
 	Repaired     Repaired  `json:"repaired"`
+	Backdated    Backdated `json:"backdated,omitempty" jsonschema:"description=commits that are dated long before the run that first saw them: the newest 1\\,000\\, each the first of those that came with it"`
 	Pass         *Pass     `json:"pass,omitempty" jsonschema:"description=position of a pass over the stored objects that has not ended"`
 }
 
@@ -75,6 +76,16 @@ type Repair struct {
 	Reason string    `json:"reason"`
 }
 
+// Backdated are commits whose first-parent time is that of the run that first saw them, oldest sighting first. The
+// commits after them landed no earlier.
+type Backdated []Sighting
+
+// Sighting is a commit and the time of the run that first saw it.
+type Sighting struct {
+	Commit string    `json:"commit"`
+	At     time.Time `json:"at"`
+}
+
 // Pass is the position of a pass over the stored objects.
 type Pass struct {
 	Begun time.Time `json:"begun"`
@@ -85,6 +96,7 @@ type Pass struct {
 const (
 	maxRewritten = 50
 	maxRepaired  = 100
+	maxBackdated = 1000
 	maxBytes     = 64 << 20 // room for a refused path for each of 100,000 listings, of two tips
 )
 
@@ -142,6 +154,11 @@ func (s *State) check() error {
 	}
 	for _, t := range s.Tips {
 		if _, err := gitstore.ParseID(t.Tip); err != nil {
+			return err
+		}
+	}
+	for _, b := range s.Backdated {
+		if _, err := gitstore.ParseID(b.Commit); err != nil {
 			return err
 		}
 	}
@@ -211,6 +228,27 @@ func (r *Repaired) Add(some ...Repair) {
 	r.Last = r.Last[max(0, len(r.Last)-maxRepaired):]
 }
 
+// Add records the commit that a run saw and returns the time of the first run that saw it.
+func (b *Backdated) Add(commit string, now time.Time) time.Time {
+	for _, known := range *b {
+		if known.Commit == commit {
+			return known.At
+		}
+	}
+	*b = append(*b, Sighting{Commit: commit, At: now.UTC()})
+	*b = (*b)[max(0, len(*b)-maxBackdated):]
+	return now.UTC()
+}
+
+// Times returns the time of each commit.
+func (b Backdated) Times() map[string]time.Time {
+	times := make(map[string]time.Time, len(b))
+	for _, s := range b {
+		times[s.Commit] = s.At
+	}
+	return times
+}
+
 // Refusable reports whether a record of that path can be refused. A revocation never is: it counts whoever objects.
 func Refusable(path string) bool {
 	switch registry.KindOf(path) {
@@ -226,6 +264,7 @@ type View struct {
 	Refused []string  // paths of records that do not count
 	// Frozen says why the mirror shows what it verified at FreshAt and nothing newer; empty: it does not.
 	Frozen string
+	Seen   map[string]time.Time // for registry.Repository.Sight
 }
 
 // For returns what the state says of the tip that the branch names. The error has the code mirror-state if
@@ -235,7 +274,7 @@ func (s *State) For(tip string) (*View, error) {
 	if t == nil {
 		return nil, unreadable("%s has no entry for %s, the tip of the mirror's branch", File, tip)
 	}
-	v := &View{FreshAt: t.FreshAt}
+	v := &View{FreshAt: t.FreshAt, Seen: s.Backdated.Times()}
 	for _, path := range t.Refused {
 		if Refusable(path) {
 			v.Refused = append(v.Refused, path)

@@ -50,6 +50,7 @@ func TestReadRefuses(t *testing.T) {
 		"empty": "", "no object": "1", "twice": `{"version":1,"version":1}`, "another version": `{"version":2}`,
 		"a tip":     `{"version":1,"tips":[{"tip":"main"}]}`,
 		"verified":  `{"version":1,"verified":"../x"}`,
+		"backdated": `{"version":1,"backdated":[{"commit":"main","at":"2026-06-01T12:00:00Z"}]}`,
 		"a time":    `{"version":1,"last_attempt":"yesterday"}`,
 		"torn":      `{"version":1,"tips":[`,
 		"something": `{"version":1} {}`,
@@ -118,5 +119,18 @@ func TestLists(t *testing.T) {
 	}
 	if p.Count != 300 || len(p.Last) != 100 || p.Last[99].What != "299" {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestBackdatedAdd(t *testing.T) {
+	var b mirrorstate.Backdated
+	for i := range 1001 {
+		b.Add(fmt.Sprintf("%040x", i), noon.Add(time.Duration(i)*time.Hour))
+	}
+	if len(b) != 1000 || b[0].Commit != fmt.Sprintf("%040x", 1) {
+		t.Errorf("%d entries, the first is %+v; expected the newest 1,000", len(b), b[0])
+	}
+	if at := b.Add(b[5].Commit, noon.Add(9999*time.Hour)); !at.Equal(b[5].At) || len(b) != 1000 {
+		t.Errorf("a commit that a run saw before: %s, %d entries", at, len(b))
 	}
 }
