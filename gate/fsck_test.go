@@ -222,6 +222,13 @@ func refusedShapes() []shape {
 			entryShape("gitmodulesSymlink", f, ".gitmodules", "120000", "blob", "README.md"),
 			entryShape("gitmodulesBlob, a directory", f, ".gitmodules", "40000", "tree", ""),
 			entryShape("gitmodulesBlob, a file's mode", f, ".gitmodules", "100644", "tree", ""),
+			{"gitmodulesBlob, a submodule that names a commit", f, func(s *shapes) string {
+				return s.onto(s.with(".gitmodules", "160000 "+s.base))
+			}},
+			{"a submodule that names a file", f, func(s *shapes) string {
+				id := s.object("blob", badModules)
+				return s.onto(s.with(".gitmodules", "160000 "+id, "note.md", "100644 "+id))
+			}},
 			entryShape("executable", f, ".gitmodules", "100755", "blob", badModules),
 			fileShape("gitattributesLineLength", f, ".gitattributes", strings.Repeat("a", 2048)),
 			entryShape("gitattributesBlob", f, ".gitattributes", "40000", "tree", ""),
@@ -298,6 +305,16 @@ func refusedShapes() []shape {
 	return out
 }
 
+// laterShapes are those that git accepts until another commit brings the object that they name.
+func laterShapes() []shape {
+	return []shape{
+		entryShape("a submodule .gitmodules", "fsck-file", ".gitmodules", "160000", "blob", "x"),
+		{"a submodule .gitmodules of nothing", "fsck-file", func(s *shapes) string {
+			return s.onto(s.with(".gitmodules", "160000 "+strings.Repeat("1", 40)))
+		}},
+	}
+}
+
 func acceptedShapes() []shape {
 	section := func(setting string) string { return "[submodule \"a\"]\n\t" + setting + "\n" }
 	sig := "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n"
@@ -342,7 +359,6 @@ func acceptedShapes() []shape {
 			entryShape("a linked .gitignore", "", ".gitignore", "120000", "blob", "README.md"),
 			entryShape("a linked .gitattributes", "", ".gitattributes", "120000", "blob", "README.md"),
 			entryShape("a linked .mailmap", "", ".mailmap", "120000", "blob", "README.md"),
-			entryShape("a submodule .gitmodules", "", ".gitmodules", "160000", "blob", "x"),
 			entryShape("an executable", "", "run.sh", "100755", "blob", "#!/bin/sh\n"),
 			fileShape("a name of 255 bytes", "", strings.Repeat("n", 255), "x"),
 			{"a merge of the base", "", func(s *shapes) string {
@@ -373,7 +389,7 @@ func TestGitAcceptsWhatPasses(t *testing.T) {
 	if len(refused) < 61 || len(accepted) < 33 {
 		t.Fatalf("%d and %d shapes", len(refused), len(accepted))
 	}
-	for i, sh := range slices.Concat(refused, accepted) {
+	for i, sh := range slices.Concat(refused, laterShapes(), accepted) {
 		head := sh.make(s)
 		s.Git("update-ref", "refs/heads/pr", head)
 		err := clone("pr")

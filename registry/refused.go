@@ -164,11 +164,8 @@ func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
 			return nil, nil // git warns
 		}
 		return fault("Symlink", "the file is a symbolic link")
-	case ModeSubmodule:
-		if key.kind == modulesFile {
-			return nil, nil // git's clone does not look for what a submodule names
-		}
-		return fault("Missing", "the file is a submodule")
+	case ModeSubmodule: // git judges the object that it names, once the clone has that: a later commit can bring it
+		return fault("Blob", "the file is a submodule")
 	case ModeTree:
 		return fault("Blob", "the file is a directory")
 	}
