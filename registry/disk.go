@@ -263,10 +263,10 @@ func (d *disk) fileMode(c candidate, info fs.FileInfo) Mode {
 	return ModeFile
 }
 
-// isClone reports whether a directory is a clone of its own, which Git stores as a submodule.
+// isClone reports whether a directory is a clone of its own, which Git stores as a submodule. A .git that leads to no
+// repository makes none: git adds the files beside it.
 func (d *disk) isClone(path string) bool {
-	_, err := d.root.Lstat(filepath.FromSlash(path + "/.git"))
-	return err == nil
+	return gitstore.IsClone(filepath.Join(d.dir, filepath.FromSlash(path)))
 }
 
 // submodule is the entry of a clone inside the work tree. One that has no commit yet gets the id of an empty one.

@@ -24,6 +24,8 @@ type untracked struct {
 	fold  bool // case does not count
 	// aliases are the tracked paths in lower case, where case does not count.
 	aliases map[string]bool
+	// folders are those that have tracked files: none of them is a clone of its own to git, whatever it has.
+	folders map[string]bool
 	left    struct{ names, bytes, work int64 }
 }
 
@@ -37,11 +39,18 @@ type scope struct {
 // addUntracked adds the untracked paths that `git add -A` would add.
 func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidates) error {
 	settings := d.conv.settings
-	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: settings.IgnoreCase}
+	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: settings.IgnoreCase,
+		folders: map[string]bool{}}
 	if u.fold {
 		u.aliases = map[string]bool{}
 		for path := range found.seen {
 			u.aliases[strings.ToLower(path)] = true
+		}
+	}
+	for path := range found.seen {
+		for i := strings.LastIndexByte(path, '/'); i >= 0 && !u.folders[path[:i]]; i = strings.LastIndexByte(path, '/') {
+			path = path[:i]
+			u.folders[path] = true
 		}
 	}
 	u.left.names, u.left.bytes, u.left.work = maxPaths, maxIgnoreBytes, maxIgnoreWork
@@ -97,7 +106,7 @@ func (u *untracked) path(path string, depth int, scopes []scope) error {
 	if ignored, err := u.ignored(path, info.IsDir(), scopes); err != nil || ignored {
 		return err
 	}
-	if !info.IsDir() || u.disk.isClone(path) {
+	if !info.IsDir() || !u.folders[path] && u.disk.isClone(path) {
 		if u.aliases[strings.ToLower(path)] || !u.disk.conv.inSparse(path) {
 			return nil
 		}

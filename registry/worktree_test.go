@@ -148,6 +148,20 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 			c.Git("init", "-q", sub)
 			c.at(sub).Commit("x", "x")
 		}, "A implementations/sub"},
+		{"a .git that is no repository", func(c *clone) {
+			c.Write("one/.git/x", "x")
+			c.Write("one/a", "a")
+			c.Write("two/.git", "gitdir: nowhere\n")
+			c.Write("two/a", "a")
+			c.Write("implementations/.git", "x")
+			c.Write(pathB, "b")
+		}, "A " + pathB + "\nA one/a\nA two/a"},
+		{"a clone over tracked files", func(c *clone) {
+			sub := filepath.Join(c.Dir, "implementations")
+			c.Git("init", "-q", sub)
+			c.at(sub).Commit("b.json", "b")
+			c.Write(pathA, "a")
+		}, "M " + pathA + "\nA " + pathB},
 		{"index version 4", func(c *clone) {
 			c.Git("update-index", "--index-version", "4")
 			c.Write(pathB, "b")
