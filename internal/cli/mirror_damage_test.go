@@ -180,12 +180,13 @@ func (m *mirrored) within(pack, object string) int {
 // TestMirrorReverify damages objects that no run reads, behind trailers that fit: a pass over all of them finds it.
 func TestMirrorReverify(t *testing.T) {
 	m := newMirrored(t)
-	first := m.git(m.work, "rev-parse", "HEAD")
+	root := m.git(m.work, "rev-parse", "HEAD")
+	first := m.push("README.md", "# what each run reads\n")
 	m.run(0, first)
 	forge := func() {
 		t.Helper()
 		pack := m.only("registry.git/objects/pack/pack-*.pack")
-		forged(t, pack, m.within(pack, first+":README.md"))
+		forged(t, pack, m.within(pack, root+":README.md"))
 	}
 	forge()
 	if out := m.ends(0, "", first); strings.Contains(out, "clone-repaired") {
