@@ -620,8 +620,14 @@ func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.
 		return "", refusef("have the candidate sign the SHA-256 of its previous Receipt, or genesis",
 			"previous_receipt_hash is %.100q; expected genesis or a SHA-256", said)
 	}
+	var listed []string
 	for _, l := range st.ByDID(id) {
-		versions, err := w.repo.FileHistory(ctx, w.base, l.Path, w.src.Now())
+		listed = append(listed, l.Path)
+	}
+	now := func(path string) bool { return slices.Contains(listed, path) }
+	once := func(path string) bool { return !now(path) } // under another slug
+	for _, keep := range []func(string) bool{now, once} {
+		versions, err := w.repo.FolderHistory(ctx, w.base, registry.KindListing.Folder(), w.src.Now(), keep)
 		if err != nil {
 			return "", err
 		}
@@ -629,7 +635,7 @@ func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.
 			if v.Entry == nil {
 				continue
 			}
-			rec, err := w.repo.Record(ctx, l.Path, *v.Entry)
+			rec, err := w.repo.Record(ctx, v.Path, *v.Entry)
 			if err != nil {
 				return "", err
 			}
