@@ -333,7 +333,11 @@ func claim(taken []output, f output) ([]output, error) {
 				t.flag)
 		}
 	}
-	if err := report.Writable(path); err != nil {
+	err := report.Writable(path)
+	if info, unknown := os.Stat(path); f.flag != "--report" && unknown == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file") // a report alone goes to a device or a pipe
+	}
+	if err != nil {
 		return taken, usagef(writable, "%s %q cannot be written: %v", f.flag, f.path, err)
 	}
 	return append(taken, output{f.flag, path}), nil
