@@ -435,6 +435,10 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 	if b.Mode != "verify" || b.Flags.Verify == nil {
 		return usagef(recordVerify, "the bundle is of the mode %q", b.Mode)
 	}
+	if n := len(b.Flags.Verify.Targets); b.Flags.Verify.AtHand != (n == 0) || n > maxRecorded {
+		return usagef(recordVerify, "the bundle has %d targets; expected 1 to %d, or documents at hand and none", n,
+			maxRecorded)
+	}
 	if b.Head != "" {
 		if dir == "" {
 			return usagef("name the clone with --registry DIR",
