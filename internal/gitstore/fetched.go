@@ -150,7 +150,8 @@ func reflogTimes(text []byte, tip ID, remote string) []time.Time {
 }
 
 // asksRemote reports whether the message of a reflog entry is that of a command that asked the remote. `git remote
-// rename`, `git remote set-head` and `git update-ref` do not, and `git fetch` can name another repository.
+// rename`, `git remote set-head` and `git update-ref` do not, and `git fetch` can name another repository, or a commit
+// by its id, as actions/checkout does when an old job runs again: the branch may be ahead of it.
 func asksRemote(message, remote string) bool {
 	if strings.HasPrefix(message, "clone: from ") || message == "update by push" {
 		return true
@@ -162,8 +163,13 @@ func asksRemote(message, remote string) bool {
 	if len(words) == 0 || words[0] != "fetch" && words[0] != "pull" {
 		return false
 	}
+	byID := func(refspec string) bool {
+		from, _, _ := strings.Cut(strings.TrimPrefix(refspec, "+"), ":")
+		_, err := ParseID(from)
+		return err == nil
+	}
 	named := slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
-	return len(named) == 0 || slices.Contains(named, remote)
+	return !slices.ContainsFunc(named, byID) && (len(named) == 0 || slices.Contains(named, remote))
 }
 
 // namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of these URLs; with unnamed also
