@@ -91,7 +91,7 @@ type keySearch struct {
 }
 
 func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
-	if e.Mode != registry.ModeFile && e.Mode != registry.ModeExecutable {
+	if e.Mode == registry.ModeSubmodule || e.Mode == registry.ModeTree {
 		return nil, nil
 	}
 	if found, seen := s.seen[e]; seen {

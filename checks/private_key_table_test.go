@@ -39,6 +39,11 @@ docs/key.pem: warning: append-only: governance`},
 			Want: `
 key.json: error: layout: private-key
 key.json: warning: append-only: governance`},
+		// the target of a link is a text too
+		{Name: "link", World: base + `pr: [{write: docs/link, text: "` + key + `", mode: "120000"}]`,
+			Want: `
+docs/link: error: layout: private-key
+docs/link: warning: append-only: governance`},
 		// a commit brings it, and a later one takes it away
 		{Name: "in passing", World: base + `pr:
   - {write: key.pem, text: "` + key + `"}

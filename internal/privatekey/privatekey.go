@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mr-tron/base58"
@@ -28,6 +28,7 @@ const (
 // Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block"; empty if
 // there is none but keys that an RFC publishes.
 func Find(text []byte) string {
+	text = utf8Of(text)
 	parts := [][]byte{text}
 	if len(text) > 2*(window+overhang) {
 		parts = [][]byte{text[:window+overhang], text[len(text)-window-overhang:]}
@@ -45,6 +46,22 @@ func Find(text []byte) string {
 		return "a Multikey"
 	}
 	return ""
+}
+
+// utf8Of returns a text without its byte order mark, and one of UTF-16, as PowerShell writes files, in UTF-8.
+func utf8Of(text []byte) []byte {
+	order := binary.ByteOrder(binary.LittleEndian)
+	switch {
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(text, []byte("\xff\xfe")):
+		return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	}
+	out := make([]byte, 0, len(text)/2)
+	for text = text[2:]; len(text) > 1; text = text[2:] {
+		out = utf8.AppendRune(out, rune(order.Uint16(text))) // keys are ASCII
+	}
+	return out
 }
 
 // unpublished reports whether a secret is one, and none that an RFC publishes.
@@ -78,8 +95,8 @@ func inPEM(text []byte) bool {
 		kind := string(text[at[2]:at[3]])
 		text = text[at[1]:]
 		body := text[:min(len(text), maxPEM)]
-		end := bytes.Index(body, []byte("-----END "+kind+"-----"))
-		if end < 0 {
+		end := bytes.Index(body, []byte("-----")) // none is within a body, so that no byte is read twice
+		if end < 0 || !bytes.HasPrefix(text[end:], []byte("-----END "+kind+"-----")) {
 			continue
 		}
 		if pemBody(kind, escapes.Replace(string(body[:end]))) {
@@ -215,7 +232,6 @@ type object struct{ kty, crv, d, name string }
 
 // inJSON returns the kind of a private key in the members of JSON objects, of one value or of several.
 func inJSON(text []byte) string {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if start := bytes.TrimLeft(text, " \t\r\n"); len(start) == 0 || start[0] != '{' && start[0] != '[' {
 		return ""
 	}
@@ -224,9 +240,6 @@ func inJSON(text []byte) string {
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
-			if !errors.Is(err, io.EOF) && len(stack) > 0 && stack[len(stack)-1].isPrivate() {
-				return "a JWK"
-			}
 			return ""
 		}
 		kind, length := d.StackIndex(d.StackDepth())
@@ -234,10 +247,7 @@ func inJSON(text []byte) string {
 		case '{', '[':
 			stack = append(stack, object{})
 		case '}', ']':
-			last := stack[len(stack)-1]
-			if stack = stack[:len(stack)-1]; last.isPrivate() {
-				return "a JWK"
-			}
+			stack = stack[:len(stack)-1]
 		case '"':
 			value := t.String()
 			if inPEM([]byte(value)) {
@@ -262,6 +272,9 @@ func inJSON(text []byte) string {
 				if unpublished(memberSecret(value)) {
 					return "a " + top.name
 				}
+			}
+			if top.isPrivate() { // whatever a second member of that name says
+				return "a JWK"
 			}
 		}
 	}

@@ -38,6 +38,15 @@ func multi(codec string, key []byte) string {
 	return "z" + base58.Encode(append([]byte(codec), key...))
 }
 
+// utf16LE is a text as PowerShell writes it.
+func utf16LE(text string) string {
+	out := []byte("\xff\xfe")
+	for _, c := range text {
+		out = append(out, byte(c), 0)
+	}
+	return string(out)
+}
+
 func TestFind(t *testing.T) {
 	ed := ed25519.NewKeyFromSeed(seed)
 	whole := block("PRIVATE KEY", pkcs8(t, ed))
@@ -97,6 +106,11 @@ func TestFind(t *testing.T) {
 		"OpenPGP": "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n" +
 			"lQVYBGV4YW1wbGVleGFtcGxlZXhhbXBsZQ==\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----",
 		"JWK":                       jwk,
+		"in UTF-16":                 utf16LE(whole),
+		"JWK, two members d":        strings.TrimSuffix(jwk, "}") + `,"d":"x"}`,
+		"JWK, two members kty":      strings.TrimSuffix(jwk, "}") + `,"kty":"x"}`,
+		"JWK, then broken":          `{"a":` + strings.TrimSuffix(jwk, "}") + `,"x":[{`,
+		"Multikey after a mark":     "\ufeff" + multi("\x80\x26", seed),
 		"JWK, pretty":               strings.ReplaceAll(jwk, ",", ",\n  "),
 		"JWK, d first":              `{"d":"` + d + `","kty":"OKP","crv":"Ed25519"}`,
 		"JWK set":                   `{"keys":[{"kty":"oct"},` + jwk + `]}`,
@@ -148,6 +162,18 @@ func TestFind(t *testing.T) {
 		if kind := Find([]byte(text)); kind != "" {
 			t.Errorf("%s: %s", name, kind)
 		}
+	}
+}
+
+// Each byte of a file of heads is read a bounded number of times: what a head begins ends at the next one.
+func TestFindHeads(t *testing.T) {
+	heads := strings.Repeat("-----BEGIN PRIVATE KEY-----\n", window/28) + "-----END PRIVATE KEY-----\n"
+	whole := block("PRIVATE KEY", pkcs8(t, ed25519.NewKeyFromSeed(seed)))
+	if kind := Find([]byte(heads + heads)); kind != "" {
+		t.Error(kind)
+	}
+	if Find([]byte(heads[:maxPEM]+whole)) == "" {
+		t.Error("a key after many heads was not found")
 	}
 }
 
