@@ -92,8 +92,8 @@ func writeDecided(b *bufio.Writer, r *Counted, rules map[string]verdict.Rule) {
 	}
 }
 
-// requirement is what a catalogue says of a check: its id, its sentence, its clause. Of a check that is in none it is
-// the id and what the report says, which are foreign.
+// requirement returns what a catalogue says of a check: its id, its sentence, its clause, and then what of the input
+// people attest. For a check that is in none it returns the id and what the report says, which are foreign.
 func requirement(result verdict.Result, rules map[string]verdict.Rule) string {
 	rule, known := rules[result.Check]
 	if !known {
@@ -106,6 +106,9 @@ func requirement(result verdict.Result, rules map[string]verdict.Rule) string {
 	text := line(rule.ID) + " " + line(sentence(rule.Title))
 	if rule.Cite != "" {
 		text += " (" + line(rule.Cite) + ")"
+	}
+	if result.Verdict == verdict.Manual && result.Reason != rule.Title { // what of the input people attest
+		text += ": " + Markdown(result.Reason)
 	}
 	return text
 }
