@@ -18,8 +18,11 @@ import (
 
 // Faults are the names of what a peer may do wrong.
 var Faults = []string{
+	"ignore-refusal", // invokes the irreversible tool whatever its question comes to
 	"confirm-late",   // invokes the irreversible tool, and asks then
+	"answers-itself", // sends the reply to its own question, and invokes
 	"no-wait",        // asks, and invokes without waiting
+	"ask-reversible", // asks a reversible question alone
 	"ask-nothing",    // calls no irreversible tool and asks nothing
 	"accept-forged",  // takes any token for that of the open question
 	"honor-second",   // lets a second reply overrule the first
@@ -44,8 +47,12 @@ type Options struct {
 	Fault     string // empty: none
 	// SelfStart has a session start when its events are asked for: there is no endpoint for it.
 	SelfStart bool
-	Prefix    string       // of the paths
-	Listener  net.Listener // where to serve; nil: a free port of 127.0.0.1
+	// FlagOnly is the one session whose irreversible call says irreversible: true; 0: all of them do.
+	FlagOnly   int
+	Reversible bool         // asks a reversible question before the irreversible one
+	Refused    string       // a tool to call after a refusal; empty: none
+	Prefix     string       // of the paths
+	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
 }
 
 // Peer is a running producer.
@@ -332,7 +339,7 @@ func (p *Peer) decide(q *question, timeout time.Duration) string {
 func (p *Peer) session() {
 	p.mu.Lock()
 	p.sessions++
-	id := fmt.Sprintf("sess_%d", p.sessions)
+	id, flags := fmt.Sprintf("sess_%d", p.sessions), p.o.FlagOnly == 0 || p.o.FlagOnly == p.sessions
 	p.mu.Unlock()
 	n, state := 0, "idle"
 	emit := func(kind string, members map[string]any) { p.emit(id, &n, kind, members) }
@@ -340,13 +347,20 @@ func (p *Peer) session() {
 		emit("state.changed", map[string]any{"from_state": state, "to_state": to})
 		state = to
 	}
+	calls := 0
 	invoke := func(tool string, forever bool) {
-		emit("tool.invoked", map[string]any{"tool": tool, "tool_call_id": "call_" + tool, "irreversible": forever,
-			"risk_level": map[bool]string{true: "high", false: "low"}[forever], "summary_normal": "Calling " + tool +
-				"."})
+		calls++
+		members := map[string]any{"tool": tool, "tool_call_id": fmt.Sprint("call_", tool, calls),
+			"risk_level":     map[bool]string{true: "high", false: "low"}[forever],
+			"summary_normal": "Calling " + tool + "."}
+		if flags {
+			members["irreversible"] = forever
+		}
+		emit("tool.invoked", members)
 	}
 	complete := func(tool, status string) {
-		emit("tool.completed", map[string]any{"tool": tool, "tool_call_id": "call_" + tool, "status": status})
+		emit("tool.completed", map[string]any{"tool": tool, "tool_call_id": fmt.Sprint("call_", tool, calls),
+			"status": status})
 	}
 	emit("session.started", map[string]any{"summary_normal": "Working."})
 	enter("thinking")
@@ -384,12 +398,27 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 	enter("awaiting_input")
 	const timeout = 1
 	wait := timeout * time.Second
+	if p.o.Reversible {
+		token, q := p.ask(wait)
+		emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Show",
+			"consequence": "It shows.", "reply_token": token, "timeout_seconds": timeout,
+			"default_decision": "reject", "risk_level": "low", "irreversible": false, "summary_normal": "Show?"})
+		p.decide(q, wait)
+		enter("thinking")
+		if p.o.Fault == "ask-reversible" {
+			return
+		}
+		enter("awaiting_input")
+	}
 	token, q := p.ask(wait)
 	emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Pay", "consequence": "It is paid.",
 		"reply_token": token, "timeout_seconds": timeout, "default_decision": "reject", "risk_level": "high",
 		"irreversible":   true,
 		"summary_normal": "Pay?"})
-	if p.o.Fault == "no-wait" {
+	if p.o.Fault == "answers-itself" {
+		emit("", map[string]any{"type": "confirmation.reply", "reply_token": token, "decision": "accept"})
+	}
+	if p.o.Fault == "no-wait" || p.o.Fault == "answers-itself" {
 		invoke("pay", true)
 	}
 	decision := p.decide(q, wait)
@@ -401,9 +430,9 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 		case <-p.done:
 		}
 	}
-	early := p.o.Fault == "confirm-late" || p.o.Fault == "no-wait"
+	early := slices.Contains([]string{"confirm-late", "no-wait", "answers-itself"}, p.o.Fault)
 	switch {
-	case decision == "accept":
+	case decision == "accept" || p.o.Fault == "ignore-refusal":
 		enter("calling_tool")
 		if !early {
 			invoke("pay", true)
@@ -412,6 +441,10 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 	case early:
 		complete("pay", "error")
 		enter("thinking")
+	case p.o.Refused != "":
+		enter("calling_tool")
+		invoke(p.o.Refused, false)
+		complete(p.o.Refused, "success")
 	default:
 		enter("thinking")
 	}

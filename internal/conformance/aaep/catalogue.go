@@ -38,6 +38,12 @@ const (
 	claimReport = "aaep-claim-report"
 )
 
+// unclearProbe says what call-unclear means in a live check.
+const unclearProbe = "after the reply a tool was called, and nothing in the run says whether it is irreversible"
+
+// plainTool is the row by which people attest that a call says what it does.
+const plainTool = "AAEP-P2.2b"
+
 // notExercised is what an input comes to that shows nothing of a required behaviour.
 const notExercised = "not-exercised"
 
@@ -75,6 +81,8 @@ var Rules = []verdict.Rule{
 				"start at 0 and add one for each event of the session, or leave the number out"},
 			{"sequence-gaps", "some events of a session have a sequence_number and others have none",
 				"number all events of a session, or none"},
+			{"frame", "a frame has no time of passing, or names no sender or the wrong one",
+				`write it like {"at":"2026-05-04T12:00:00.000Z","from":"producer","message":{…}}`},
 			{"no-events", "the input holds no event", "capture a session and give its events"},
 		}, strict.Codes...)},
 	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)",
@@ -166,8 +174,9 @@ var Rules = []verdict.Rule{
 		Role: producer, Level: 2,
 		Why: "a user who did not hear the question must not have agreed to it",
 		Fix: "set default_decision to reject",
-		Codes: []strict.Code{{"default-accept", "a confirmation of an irreversible or risky action defaults to accept",
-			"set default_decision to reject"}}},
+		Codes: []strict.Code{{"default-accept",
+			"a confirmation of an irreversible or risky action defaults to accept, or a call of medium or high risk " +
+				"rests on such a default", "set default_decision to reject"}}},
 	{ID: "aaep-confirmation", Title: "each irreversible action is asked for first", Cite: "AAEP 9.4.1 (2), 4.3.1",
 		Role: producer, Level: 2,
 		Why: "an action that cannot be taken back needs the user's word before it, and for itself",
@@ -178,6 +187,8 @@ var Rules = []verdict.Rule{
 			{"token-twice", "a reply_token is used a second time", "make a new token for each question"},
 			{"asked-twice", "the same action is asked for again while the first question is open",
 				"wait for the reply or the timeout before asking again"},
+			{"irreversible-differs", "a confirmed call of an irreversible tool does not say irreversible: true",
+				"set irreversible to true on each call of the tool"},
 			{notExercised, "the input holds no irreversible tool call; nothing was decided",
 				"capture a session in which an irreversible tool is called"},
 		}},
@@ -193,6 +204,15 @@ var Rules = []verdict.Rule{
 				"drop the action, and emit state.changed instead"},
 			{"replies-not-captured", "the input holds no reply at all, so that nobody can tell whether one had come",
 				"capture the replies too, in the order in which they pass"},
+			{"which-question", "of two questions that were open at once the later was refused, and a call uses the " +
+				"earlier one's accept",
+				"ask one question at a time"},
+			{"call-unclear", "the input does not say whether a call is irreversible, and no accepted question comes " +
+				"before it",
+				"call that tool before a question, in a session that asks one later"},
+			{"taken-as-plain", "a tool is called after an irreversible question, and a session calls it before its " +
+				"first question: people attest that it is not irreversible",
+				"sign the tool's row of the checklist: --report checklist=FILE"},
 		}},
 	{ID: "aaep-resolution", Title: "a question that was answered is followed up", Cite: "AAEP 9.4.1 (9)",
 		Role: producer, Level: 2,
@@ -231,6 +251,7 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{
 			{"forged-accepted", "an irreversible tool was invoked after a reply with a token that was never issued",
 				"look the token up among the open questions, and ignore what is not there"},
+			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
 			{notExercised, "no scenario brought about what the check needs; nothing was decided",
 				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
 		}},
@@ -241,6 +262,7 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{
 			{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
 				"close the question at its first valid reply"},
+			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
 			{notExercised, "no scenario brought about what the check needs; nothing was decided",
 				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
 		}},
@@ -251,6 +273,7 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{
 			{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
 				"close the question at its timeout"},
+			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
 			{notExercised, "no scenario brought about what the check needs; nothing was decided",
 				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
 		}},
@@ -301,6 +324,7 @@ var Rules = []verdict.Rule{
 	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is told"),
 	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
 	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
+	manual(plainTool, producer, 2, "9.4.1 (2), 4.3.1", "irreversible and risk_level say what the action is"),
 	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "whoever replies is authenticated"),
 	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)",
 		"clarification is asked for where it is genuinely needed, and its kinds are true"),

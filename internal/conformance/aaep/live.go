@@ -59,7 +59,14 @@ type visit struct {
 
 	transport verdict.Outcome
 	probes    map[string]*probe
+	watches   []watch
 	ran       []string
+}
+
+// watch is a call that a probe watches: the whole run decides what it is.
+type watch struct {
+	line            int
+	reply, scenario string
 }
 
 // probe is what the scenarios of one kind showed.
@@ -77,7 +84,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 			// A redirect is the answer that it is: another server is not the one that was named.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
-	v.stream.excused = map[int32]bool{}
+	v.stream.watched = map[int32]int{}
 	v.left.Store(MaxBytes)
 	// A late reply shows nothing of a producer that does not apply its timeouts.
 	scenarios := slices.Clone(l.Scenarios)
@@ -426,9 +433,11 @@ func (t *talk) event(ctx context.Context, data []byte) error {
 	if err != nil || m == nil {
 		return err
 	}
+	m.emitted = true
 	ours := t.session != "" && m.text("session_id") == t.session
-	if t.guarded && ours && m.core == toolInvoked && m.isTrue("irreversible") {
-		t.violated()
+	if t.guarded && ours && m.core == toolInvoked {
+		t.watches = append(t.watches, watch{t.line, t.Reply, t.Name})
+		t.stream.watched[m.at.line] = harmless
 	}
 	if err := t.judge(m); err != nil {
 		return err
@@ -439,6 +448,9 @@ func (t *talk) event(ctx context.Context, data []byte) error {
 		return nil
 	case !ours:
 		return nil
+	case m.core == awaitingConfirmation && t.asked.IsZero() && m.members["irreversible"] == false && t.acts():
+		// It covers no irreversible call, so a reply to it would show nothing.
+		return t.reply(ctx, m.text("reply_token"), "accept", true)
 	case m.core == awaitingConfirmation && t.asked.IsZero():
 		t.question(m)
 	case m.core == awaitingConfirmation:
@@ -456,6 +468,9 @@ func (t *talk) event(ctx context.Context, data []byte) error {
 	}
 	return nil
 }
+
+// acts reports whether the scenario shows by irreversible calls what its reply does.
+func (t *talk) acts() bool { return t.Reply != replyReject && t.Reply != replyNone }
 
 // allowed is how long a producer may take to apply a default: 2 s and 10 % more than the timeout.
 func (t *talk) allowed() time.Duration { return t.wait + 2*time.Second + t.wait/10 }
@@ -486,7 +501,11 @@ func (t *talk) answer(ctx context.Context) error {
 	t.guarded = true
 	t.probes[t.Reply].shown++
 	if t.Reply == replyForged {
-		return cmp.Or(t.reply(ctx, first, "accept", false), t.reply(ctx, second, "reject", false))
+		t.later(min(time.Second, t.wait/4), func(ctx context.Context) error {
+			t.guarded = false
+			return t.reply(ctx, second, "reject", false)
+		})
+		return t.reply(ctx, first, "accept", false)
 	}
 	return cmp.Or(t.reply(ctx, first, "reject", true), t.reply(ctx, second, "accept", false))
 }
@@ -551,19 +570,26 @@ func (t *talk) late(ctx context.Context) error {
 	return t.reply(ctx, t.token, "accept", false)
 }
 
-// violated reports an irreversible invocation that no acceptance allows; the stream's own checks leave it to this one.
-func (t *talk) violated() {
-	code, message := "forged-accepted", "an irreversible tool is invoked after a reply with a token that was "+
-		"never issued"
-	switch t.Reply {
-	case replyTwice:
-		code, message = "second-reply-honored", "an irreversible tool is invoked after a reject, which an accept "+
-			"followed"
-	case replyLate:
-		code, message = "late-accepted", "an irreversible tool is invoked after an accept that came past the timeout"
+// watched reports the calls that a probe must not bring about, and those of which the run does not say what they are.
+func (v *visit) watched() {
+	for _, w := range v.watches {
+		p, at := v.probes[w.reply], verdict.At{Path: v.Path, Line: w.line, Column: 1}
+		switch v.stream.watched[int32(w.line)] {
+		case irreversibleCall:
+			code, message := "forged-accepted", "a reply with a token that was never issued"
+			switch w.reply {
+			case replyTwice:
+				code, message = "second-reply-honored", "a reject, which an accept followed"
+			case replyLate:
+				code, message = "late-accepted", "an accept that came past the timeout"
+			}
+			p.Errorf(at, "", code, "an irreversible tool is invoked after %s, in scenario %s", message,
+				show(w.scenario))
+		case unclearCall:
+			p.Doubtf(at, "", "call-unclear", "a tool is invoked in scenario %s, and nothing in the run says whether "+
+				"it is irreversible", show(w.scenario))
+		}
 	}
-	t.probes[t.Reply].Errorf(t.here(), "", code, "%s, in scenario %s", message, show(t.Name))
-	t.stream.excused[int32(t.line)] = true
 }
 
 // reply answers a confirmation.
@@ -626,6 +652,7 @@ func (v *visit) results() ([]verdict.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.watched()
 	add := func(id string, o verdict.Outcome) error {
 		r, err := resultOf(id, v.URL.Redacted(), o)
 		results = append(results, r)
@@ -655,7 +682,11 @@ func (v *visit) results() ([]verdict.Result, error) {
 		case v.stream.broken:
 			o = verdict.Skip("not run, as %s says", LiveStream)
 		case p.scenarios > 0:
-			o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "no question was asked in a scenario of reply %s",
+			what := "irreversible question"
+			if live.reply == replyNone {
+				what = "question"
+			}
+			o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "no %s was asked in a scenario of reply %s", what,
 				live.reply)
 		default:
 			o = verdict.Skip("not run: no scenario has reply %s", live.reply)

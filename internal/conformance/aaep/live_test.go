@@ -144,6 +144,79 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// The whole run decides what a call is, wherever the scenario that shows it is in the file.
+func TestLiveCalls(t *testing.T) {
+	scenarios := func(list string) string {
+		var text string
+		for _, reply := range strings.Fields(list) {
+			text += fmt.Sprintf("- {name: a%s, start: pay, reply: %q}\n", reply, reply)
+		}
+		return text
+	}
+	const every = "accept reject forged twice late none"
+	for _, c := range []struct {
+		name, scenarios string
+		o               aaeptest.Options
+		want            []string
+	}{
+		{"a reversible question first", every, aaeptest.Options{Reversible: true}, nil},
+		{"a known lookup after a refusal", every, aaeptest.Options{Refused: "read"},
+			[]string{"aaep-blocking taken-as-plain notice"}},
+		{"an unknown tool after a refusal", "accept reject", aaeptest.Options{Refused: "look"},
+			[]string{"aaep-blocking call-unclear inconclusive"}},
+		{"an unknown tool in the probes", "accept twice late", aaeptest.Options{Refused: "look"},
+			[]string{"aaep-blocking call-unclear inconclusive", "aaep-live-twice call-unclear inconclusive"}},
+		{"an unknown tool after the real reply", "accept forged", aaeptest.Options{Refused: "look"},
+			[]string{"aaep-blocking call-unclear inconclusive"}},
+		{"the refused tool by another flag", every, aaeptest.Options{Refused: "pay"},
+			[]string{"aaep-blocking after-reject error", "aaep-live-twice second-reply-honored error"}},
+		{"refusals ignored", every, aaeptest.Options{Fault: "ignore-refusal"},
+			[]string{"aaep-blocking after-reject error", "aaep-live-twice second-reply-honored error"}},
+		{"a producer that answers itself", "accept reject", aaeptest.Options{Fault: "answers-itself"},
+			[]string{"aaep-blocking before-reply error", "aaep-envelope type-unknown error"}},
+		{"a forged reply accepted, the flag left out", "accept forged", aaeptest.Options{Fault: "accept-forged",
+			FlagOnly: 1}, []string{"aaep-live-forged forged-accepted error"}},
+		{"the accept comes last", "forged accept", aaeptest.Options{Fault: "accept-forged", FlagOnly: 2},
+			[]string{"aaep-live-forged forged-accepted error"}},
+		{"a second reply, the flag left out", "twice accept", aaeptest.Options{Fault: "honor-second", FlagOnly: 2},
+			[]string{"aaep-live-twice second-reply-honored error"}},
+		{"a late reply, the flag left out", "late accept", aaeptest.Options{Fault: "accept-late", FlagOnly: 1},
+			[]string{"aaep-live-late late-accepted error"}},
+		{"no flag at all", "accept forged", aaeptest.Options{Fault: "accept-forged", FlagOnly: 99},
+			[]string{"aaep-confirmation irreversible-differs warning", "aaep-live-forged forged-accepted error"}},
+		{"no accept at all", "forged", aaeptest.Options{Fault: "accept-forged", FlagOnly: 99},
+			[]string{"aaep-confirmation not-exercised inconclusive", "aaep-live-forged call-unclear inconclusive"}},
+	} {
+		for _, reference := range []bool{false, true} {
+			c.o.Reference = reference
+			v, got, captured := visited(t, c.o, scenarios(c.scenarios), nil)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: %s %s\n%s", c.name, v, diff, plain.Cut(string(captured.Messages), 20000))
+			}
+			want := "pass"
+			for _, f := range c.want {
+				if _, severity, _ := strings.Cut(f[strings.Index(f, " ")+1:], " "); severity == "error" ||
+					severity == "inconclusive" && want == "pass" {
+					want = map[string]string{"error": "fail", "inconclusive": "inconclusive"}[severity]
+				}
+			}
+			if string(v) != want {
+				t.Errorf("%s: %s, want %s", c.name, v, want)
+			}
+		}
+	}
+}
+
+// A probe of a producer that asks reversible questions alone shows nothing.
+func TestLiveReversibleAlone(t *testing.T) {
+	v, got, _ := visited(t, aaeptest.Options{Reversible: true, Fault: "ask-reversible"}, every, nil)
+	want := []string{"aaep-confirmation not-exercised inconclusive", "aaep-live-forged not-exercised inconclusive",
+		"aaep-live-late not-exercised inconclusive", "aaep-live-twice not-exercised inconclusive"}
+	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
+		t.Errorf("%s %s", v, diff)
+	}
+}
+
 func TestLiveBases(t *testing.T) {
 	for _, o := range []aaeptest.Options{{Prefix: "/aaep/v1"}, {SelfStart: true}} {
 		if v, got, _ := visited(t, o, "- {name: a, start: b, reply: accept}", nil); v != "pass" || len(got) > 0 {

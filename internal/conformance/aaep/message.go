@@ -59,10 +59,15 @@ type message struct {
 	core    string
 	foreign bool
 	time    time.Time // zero where there is none that can be read
+	emitted bool      // it came from a running producer, which sends no replies
+	passed  time.Time // when it passed, by its frame; zero: not known
 }
 
-// place is where the first character of a message stands: what stands where within is a finding's pointer to say.
-type place struct{ line, column int32 }
+// place is where a message begins, and whether it is in a frame. A finding's pointer says where it is within.
+type place struct {
+	line, column int32
+	framed       bool
+}
 
 func newMessage(at place, members map[string]any) *message {
 	m := &message{at: at, members: members}
@@ -99,8 +104,11 @@ func (m *message) asks() bool {
 
 // isReply reports whether the message answers a question.
 func (m *message) isReply() bool {
-	return !m.foreign && (m.name == confirmationReply || m.name == clarificationReply)
+	return !m.foreign && !m.emitted && (m.name == confirmationReply || m.name == clarificationReply)
 }
+
+// isSubscription reports whether the message negotiates a subscription.
+func (m *message) isSubscription() bool { return !m.foreign && strings.HasPrefix(m.name, subscription) }
 
 // integer is a value that is a whole number, however it is spelled: 1.0 is one.
 func integer(v any) (int64, bool) {

@@ -1,24 +1,35 @@
 package aaep
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // question is an awaiting.confirmation or awaiting.clarification.
 type question struct {
-	of       *session
-	action   string
-	deadline int64 // in milliseconds of Unix time; 0: timeout and timestamp cannot be read
-	fallback decision
-	reply    decision // of the reply that counts
-	confirms bool
-	unlinked bool // it has no token that a reply could name, which is reported as that
-	answered bool // by a reply that counts
-	released bool // its session went on, or asked for the action again
+	of         *session
+	action     string
+	at         place
+	seconds    int64 // its timeout; 0: it cannot be read
+	fallback   decision
+	confirms   bool
+	reversible bool // it says irreversible: false, so it covers no irreversible call
+	unlinked   bool // it has no token that a reply could name, which is reported as that
+
+	// What the steps of its session say, once all of them are known.
+	asked, ended int32 // the steps at which it was asked and decided
+	deadline     int64 // 0: its time or its timeout cannot be read
+	reply        decision
+	answered     bool // by a reply that counts
+	spent        bool // a call used its accept
+	returned     bool // a call that failed gave the accept back
+	released     bool // its session continued, or asked for the action again
 }
 
 type decision uint8
@@ -35,51 +46,129 @@ func decisionOf(text string) decision {
 	return map[string]decision{"accept": accept, "reject": reject}[text]
 }
 
-// decided is what the question has come to at a time.
-func (q *question) decided(at time.Time) decision {
+// decided returns what the question has come to at a step.
+func (q *question) decided(step int32) decision {
 	switch {
-	case q.answered:
+	case q.ended <= step:
 		return q.reply
-	case q.deadline != 0 && !at.IsZero() && at.UnixMilli() >= q.deadline:
-		return q.fallback
 	case q.unlinked:
 		return unreadable
 	}
 	return undecided
 }
 
-// maxQuestions is how many confirmations of a session wait to be used; what is older is forgotten.
+// maxQuestions is how many questions of a session can be open, or wait to be used; older ones are forgotten.
 const maxQuestions = 256
 
-// doubt is a finding that the rest of the input decides.
-type doubt struct {
-	at          place
-	unconfirmed bool // no confirmation came before; else one that was open
-	before      *doubt
+// recent appends a question and forgets the oldest of too many.
+func recent(all []*question, q *question) []*question {
+	if all = append(all, q); len(all) > maxQuestions {
+		all = all[1:]
+	}
+	return all
+}
+
+// tool is what the whole input says of a tool. The judged party sets the flag of each call, so that one call alone
+// decides nothing.
+type tool struct {
+	name    string
+	flagged place // of its first call with irreversible: true
+	early   bool  // a session calls it before its first question
+	lines   []int32
+	more    int // calls taken as plain that lines does not list
+
+	// Of a tool that the calls after an accept make irreversible: whether it is the first after one, whether it is the
+	// only candidate after one, and where the call is that decided.
+	first, certain bool
+	covered        place
+	seen           int32 // the last stretch between questions that calls it
+}
+
+// plain reports whether the tool is shown to do nothing that needs a question.
+func (t *tool) plain() bool { return t.early && t.flagged == (place{}) }
+
+func (t *tool) irreversible() bool { return t.flagged != (place{}) || t.covered != (place{}) }
+
+// The kinds of a step.
+const (
+	stepAsk = iota
+	stepReply
+	stepCall
+	stepError   // a call completes with status error
+	stepRelease // the session leaves awaiting_input
+)
+
+// step is what a session did that the rules of level 2 need. They are judged once all of the input is known.
+type step struct {
+	kind         uint8
+	reply        decision // of a reply
+	accepts      bool     // an irreversible question is accepted here
+	late         bool     // the session had ended, other than by completing
+	events       int32    // of the session so far
+	at           place
+	stamp, frame int64 // the time by timestamps and by frames, in microseconds of Unix time; 0: not known
+	q            *question
+	c            *call
+}
+
+// pass adds a step at the session's time.
+func (o *session) pass(one step) {
+	one.stamp, one.frame, one.events = o.clock.stamp, o.clock.frame, o.events
+	one.late = o.terminal != "" && o.terminal != sessionCompleted
+	o.steps = append(o.steps, one)
+}
+
+// clock is the time of a session: the largest so far, by timestamps and by frames.
+type clock struct{ stamp, frame int64 }
+
+func (c *clock) take(m *message, stamped bool) {
+	if stamped && !m.time.IsZero() {
+		c.stamp = max(c.stamp, m.time.UnixMicro())
+	}
+	if !m.passed.IsZero() {
+		c.frame = max(c.frame, m.passed.UnixMicro())
+	}
 }
 
 // ask takes an event into the rules of level 2.
-func (s *Stream) ask(of *session, m *message, say sayer) {
+func (s *Stream) ask(of *session, m *message, one *call, say sayer) {
+	of.clock.take(m, true)
 	switch {
 	case m.asks():
 		s.open(of, m, say)
-	case m.core == stateChanged && m.text("to_state") != "awaiting_input":
-		for _, q := range of.questions {
-			q.released = true // a session that goes on has released its question (section 6.8)
+	case m.core == stateChanged && m.text("to_state") != "awaiting_input" && of.confirmed:
+		// A session that continues has released its questions (section 6.8).
+		if of.steps[len(of.steps)-1].kind != stepRelease {
+			of.pass(step{kind: stepRelease, at: m.at})
 		}
-	case m.core == toolInvoked && m.isTrue("irreversible"):
-		s.irreversible++
-		if !s.excused[m.at.line] {
-			s.act(of, m, say)
+	case m.core == toolInvoked:
+		one.of = s.tools[one.tool]
+		if one.of == nil {
+			one.of = &tool{name: one.tool}
+			s.tools[one.tool] = one.of
 		}
+		switch m.members["irreversible"] {
+		case true:
+			if one.says = saysTrue; one.of.flagged == (place{}) {
+				one.of.flagged = m.at
+			}
+		case false:
+			one.says = saysFalse
+		}
+		if risk := m.text("risk_level"); risk == "medium" || risk == "high" {
+			one.risk = strings.Clone(risk)
+		}
+		of.pass(step{kind: stepCall, at: m.at, c: one})
+	case m.core == toolCompleted && one != nil && m.members["status"] == "error":
+		of.pass(step{kind: stepError, at: m.at, c: one})
 	}
 }
 
 func (s *Stream) open(of *session, m *message, say sayer) {
-	q := &question{of: of, confirms: m.core == awaitingConfirmation, fallback: decisionOf(m.text("default_decision"))}
-	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 &&
-		!m.time.IsZero() {
-		q.deadline = m.time.UnixMilli() + seconds*1000
+	q := &question{of: of, at: m.at, ended: math.MaxInt32, confirms: m.core == awaitingConfirmation,
+		reversible: m.members["irreversible"] == false, fallback: decisionOf(m.text("default_decision"))}
+	if seconds, ok := integer(m.members["timeout_seconds"]); ok && seconds >= 1 && seconds <= 86400 {
+		q.seconds = seconds
 	}
 	if q.fallback == undecided {
 		q.fallback = unreadable
@@ -92,80 +181,363 @@ func (s *Stream) open(of *session, m *message, say sayer) {
 		}
 		s.questions[strings.Clone(token)] = q
 	}
-	if !q.confirms {
-		return
-	}
-	of.confirmed = true
-	q.action = strings.Clone(m.text("action"))
-	for _, before := range of.questions {
-		if q.action == "" || before.action != q.action || before.released {
-			continue
-		}
-		if before.released = true; before.decided(m.time) == undecided {
-			say(confirmation, verdict.Error, "/action", "asked-twice",
-				"the action %s is asked for while the question before it is open",
-				show(q.action))
+	if q.confirms {
+		q.action = strings.Clone(m.text("action"))
+		if !of.confirmed {
+			of.confirmed = true
+			for c := of.calls; c != nil; c = c.before {
+				c.of.early = true
+			}
 		}
 	}
-	if of.questions = append(of.questions, q); len(of.questions) > maxQuestions {
-		of.questions = of.questions[1:]
-	}
+	of.pass(step{kind: stepAsk, at: m.at, q: q})
 }
 
-// reply takes an answer. The first to each token counts, if it is one that the question takes and is in time
-// (section 6.3.4).
+// reply takes an answer. It has the time of its place: the clock of the party that replies decides nothing.
 func (s *Stream) reply(m *message) {
 	q := s.questions[m.text("reply_token")]
-	if q == nil || q.answered || q.confirms != (m.name == confirmationReply) {
+	if q == nil || q.confirms != (m.name == confirmationReply) {
 		return
 	}
 	reply := decisionOf(m.text("decision"))
-	late := q.deadline != 0 && !m.time.IsZero() && m.time.UnixMilli() >= q.deadline
-	if q.confirms && reply == undecided || late {
+	if q.confirms && reply == undecided {
 		return
 	}
-	q.answered, q.reply = true, reply
-	if q.of.terminal == "" || q.of.terminal == sessionCompleted {
-		q.of.answered++
-		q.of.unfollowed = m.at
+	q.of.clock.take(m, false)
+	q.of.pass(step{kind: stepReply, at: m.at, q: q, reply: reply})
+}
+
+// interact judges the rules of level 2 over the whole input.
+func (s *Stream) interact() {
+	framed := s.frames == s.messages
+	for _, of := range s.sessions {
+		of.decide(framed)
+	}
+	s.cover()
+	for _, of := range s.sessions {
+		for i := range of.steps {
+			s.judgeStep(of, int32(i))
+		}
+		if of.unfollowed != (place{}) && !s.broken {
+			s.note(of.said, of.unfollowed, resolution, verdict.Error, "", "no-follow-up",
+				"the reply answers a question, and no event of its session follows")
+		}
 	}
 }
 
-// act holds an irreversible invocation to a confirmation of its own, which it uses up: an accepted one if there is one,
-// the newest of them.
-func (s *Stream) act(of *session, m *message, say sayer) {
-	of.acted++
-	if len(of.questions) == 0 {
-		if of.started {
-			say(confirmation, verdict.Error, "", "not-confirmed",
-				"the irreversible tool %s is invoked, no awaiting.confirmation of its own comes before it",
-				show(m.text("tool")))
+// decide finds when and how each question of the session was decided. The first reply to each token counts if it is in
+// time (section 6.3.4); at the timeout the default does.
+func (o *session) decide(framed bool) {
+	var open []*question
+	for i := range o.steps {
+		one, n := &o.steps[i], int32(i)
+		now := one.stamp
+		if framed {
+			now = one.frame
+		}
+		left := open[:0]
+		for _, q := range open {
+			switch {
+			case q.ended <= n:
+			case q.deadline != 0 && now >= q.deadline:
+				q.ended, q.reply = n, q.fallback
+				one.accepts = one.accepts || q.accepted()
+			default:
+				left = append(left, q)
+			}
+		}
+		open = left
+		switch q := one.q; one.kind {
+		case stepAsk:
+			if q.asked = n; q.seconds != 0 && now != 0 {
+				q.deadline = now + q.seconds*1e6
+			}
+			open = recent(open, q)
+		case stepReply:
+			if q.ended <= n {
+				break
+			}
+			q.ended, q.reply, q.answered = n, one.reply, true
+			one.accepts = one.accepts || q.accepted()
+			if !one.late {
+				o.answered++
+				if o.unfollowed = (place{}); one.events == o.events {
+					o.unfollowed = one.at
+				}
+			}
+		}
+	}
+}
+
+// accepted reports whether the question was an irreversible one, and accepted.
+func (q *question) accepted() bool { return q.confirms && !q.reversible && q.reply == accept }
+
+// cover finds the tools that an accept makes irreversible: where no call of an irreversible tool follows the accept
+// before the session's next question, the first one of a tool that is not plain was what the user agreed to. A tool is
+// certain where no other could be meant; it then settles what the accepts of other sessions are about, wherever they
+// are in the input.
+func (s *Stream) cover() {
+	var stretch int32
+	each := func(other func(*tool) bool, take func(*call)) {
+		for _, of := range s.sessions {
+			stretch++
+			var first *call
+			others := 0 // tools for which other holds, in this stretch so far
+			for i := len(of.steps) - 1; i >= 0; i-- {
+				one := &of.steps[i]
+				if one.kind == stepAsk && one.q.confirms {
+					first, others = nil, 0
+					stretch++
+					continue
+				}
+				if one.kind == stepCall && !one.c.of.plain() {
+					first = one.c
+					if first.of.seen != stretch && other(first.of) {
+						others++
+					}
+					first.of.seen = stretch
+				}
+				if one.accepts && first != nil && (others == 0 || others == 1 && other(first.of)) {
+					take(first)
+				}
+			}
+		}
+	}
+	flagged := func(t *tool) bool { return t.flagged != (place{}) }
+	each(flagged, func(c *call) { c.of.first = true })
+	each(func(t *tool) bool { return flagged(t) || t.first }, func(c *call) { c.of.certain = true })
+	each(func(t *tool) bool { return flagged(t) || t.certain }, func(c *call) {
+		if at := c.of.covered; at == (place{}) || c.at.line < at.line {
+			c.of.covered = c.at
+		}
+	})
+}
+
+// judgeStep judges one step, with what the whole input says of tools and questions.
+func (s *Stream) judgeStep(of *session, n int32) {
+	one := &of.steps[n]
+	switch one.kind {
+	case stepAsk:
+		if one.q.confirms {
+			s.askedTwice(of, one, n)
+			of.questions = recent(of.questions, one.q)
+		}
+	case stepRelease:
+		for _, q := range of.questions {
+			q.released = true
+		}
+	case stepError:
+		if q := one.c.used; q != nil && !q.returned {
+			q.spent, q.returned = false, true
+		}
+		one.c.used = nil
+	case stepCall:
+		s.judgeCall(of, one.c, n)
+	}
+}
+
+func (s *Stream) askedTwice(of *session, one *step, n int32) {
+	for _, before := range of.questions {
+		if one.q.action == "" || before.action != one.q.action || before.released {
+			continue
+		}
+		if before.released = true; before.decided(n) == undecided {
+			s.note(of.said, one.at, confirmation, verdict.Error, "/action", "asked-twice",
+				"the action %s is asked for while the question before it is open", show(one.q.action))
+		}
+	}
+}
+
+// lastAsked returns the newest irreversible question of the session so far; nil: there is none.
+func (o *session) lastAsked() *question {
+	for i := len(o.questions) - 1; i >= 0; i-- {
+		if !o.questions[i].reversible {
+			return o.questions[i]
+		}
+	}
+	return nil
+}
+
+// What is said of a call that a live check watches: what it comes to is a finding of that check.
+const (
+	harmless = iota
+	irreversibleCall
+	unclearCall
+)
+
+// judgeCall judges a call by its tool.
+func (s *Stream) judgeCall(of *session, c *call, n int32) {
+	t, last := c.of, of.lastAsked()
+	_, watched := s.watched[c.at.line]
+	switch {
+	case t.flagged != (place{}) && c.says == saysFalse && len(of.questions) == 0:
+		s.unclear(of, c, fmt.Sprintf("name the operation in tool, such as %s and %s, so that each name is "+
+			"irreversible or is not", show(t.name+".read"), show(t.name+".write")),
+			"%s says irreversible: false before any question; line %d says true of the same tool", t.named(c),
+			t.flagged.line)
+	case t.irreversible():
+		s.irreversible++
+		if watched {
+			s.watched[c.at.line] = irreversibleCall
+			return
+		}
+		s.act(of, c, n)
+	case t.plain():
+		if last == nil {
+			return
+		}
+		s.note(of.said, c.at, blocking, verdict.Notice, "", "taken-as-plain",
+			"%s is called after an irreversible question; a session calls it before its first question, so the call "+
+				"was taken as plain", t.named(c))
+		if len(t.lines) < maxLines {
+			t.lines = append(t.lines, c.at.line)
 		} else {
-			of.doubts = &doubt{m.at, true, of.doubts}
+			t.more++
+		}
+	case last == nil:
+	default:
+		how := map[decision]string{undecided: "open", reject: "refused"}[last.decided(n)]
+		switch {
+		case how == "":
+		case watched:
+			s.watched[c.at.line] = unclearCall
+		default:
+			s.unclear(of, c, fmt.Sprintf("call %s before a question, in a session that asks one later, or, if it is "+
+				"irreversible, set irreversible to true on its calls", show(t.name)),
+				"%s is called while the session's last irreversible question is %s, and nothing in the input says "+
+					"whether the tool is irreversible", t.named(c), how)
+		}
+	}
+}
+
+// maxLines is how many calls of a tool the row for people lists.
+const maxLines = 20
+
+func (s *Stream) unclear(of *session, c *call, fix, format string, args ...any) {
+	if f := s.note(of.said, c.at, blocking, verdict.Doubt, "", "call-unclear", format, args...); f != nil {
+		f.Fix = fix
+	}
+}
+
+// named names a tool, and where the input says that it is irreversible if this call does not.
+func (t *tool) named(c *call) string {
+	switch {
+	case !t.irreversible() || c.says == saysFalse && t.flagged != (place{}):
+		return "the tool " + show(t.name)
+	case c.says == saysTrue:
+		return "the irreversible tool " + show(t.name)
+	case t.flagged != (place{}):
+		return fmt.Sprintf("the tool %s, irreversible by line %d,", show(t.name), t.flagged.line)
+	}
+	return fmt.Sprintf("the tool %s, irreversible since line %d calls it after an accept,", show(t.name),
+		t.covered.line)
+}
+
+// act requires of a call of an irreversible tool a confirmation of its own. The call spends the newest accept that is
+// left, unless a question that was asked after the accept was refused; without one the newest question decides.
+func (s *Stream) act(of *session, c *call, n int32) {
+	of.acted++
+	var refused, newest *question
+	for i := len(of.questions) - 1; i >= 0; i-- {
+		q := of.questions[i]
+		if q.reversible || q.spent {
+			continue
+		}
+		if newest == nil {
+			newest = q
+		}
+		switch q.decided(n) {
+		case accept:
+			if refused == nil || refused.asked < q.ended {
+				s.spend(of, c, q, refused)
+				return
+			}
+		case reject:
+			if refused == nil {
+				refused = q
+			}
+		}
+	}
+	named := c.of.named(c)
+	if newest == nil {
+		if of.started {
+			s.note(of.said, c.at, confirmation, verdict.Error, "", "not-confirmed",
+				"%s is invoked, no awaiting.confirmation of its own comes before it", named)
+		} else {
+			s.note(of.said, c.at, confirmation, verdict.Doubt, "", "not-confirmed",
+				"%s is invoked, no awaiting.confirmation is in the input, whose start is not captured", named)
 		}
 		return
 	}
-	used := len(of.questions) - 1
-	for i := used; i >= 0; i-- {
-		if of.questions[i].decided(m.time) == accept {
-			used = i
-			break
-		}
-	}
-	q := of.questions[used]
-	of.questions = slices.Delete(of.questions, used, used+1)
 	of.held++
-	switch q.decided(m.time) {
-	case accept, unreadable:
+	switch newest.decided(n) {
 	case undecided:
-		of.doubts = &doubt{at: m.at, before: of.doubts}
-	default:
+		if s.replies == 0 {
+			s.note(of.said, c.at, blocking, verdict.Doubt, "", "replies-not-captured",
+				"%s is invoked after its confirmation, and the input holds no reply of any kind", named)
+		} else {
+			s.note(of.said, c.at, blocking, verdict.Error, "", "before-reply",
+				"%s is invoked while its confirmation is open", named)
+		}
+	case reject:
 		how := "by its default, at the timeout"
-		if q.answered {
+		if newest.answered {
 			how = "by a reply"
 		}
-		say(blocking, verdict.Error, "", "after-reject",
-			"the irreversible tool %s is invoked, its confirmation was rejected %s",
-			show(m.text("tool")), how)
+		s.note(of.said, c.at, blocking, verdict.Error, "", "after-reject",
+			"%s is invoked, its confirmation was rejected %s", named, how)
 	}
+}
+
+// spend uses an accept for a call. refused is the newest question that was refused, if it was asked after this one.
+func (s *Stream) spend(of *session, c *call, q, refused *question) {
+	of.held++
+	q.spent, c.used = true, q
+	named := c.of.named(c)
+	if !q.answered && c.risk != "" {
+		if f := s.note(of.said, c.at, defaultDecision, verdict.Error, "/risk_level", "default-accept",
+			"%s is invoked at risk_level %s after an accept by default; expected an accept by a reply", named,
+			c.risk); f != nil {
+			f.Fix = "set default_decision of its question to reject, and call the tool only after an accepting reply"
+		}
+		return
+	}
+	if c.says != saysTrue {
+		pointer := map[bool]string{true: "/irreversible"}[c.says == saysFalse]
+		s.note(of.said, c.at, confirmation, verdict.Warning, pointer, "irreversible-differs",
+			"%s is invoked after its confirmation and does not say irreversible: true", named)
+	}
+	if refused != nil {
+		s.note(of.said, c.at, blocking, verdict.Warning, "", "which-question",
+			"%s is invoked after two questions that were open at once: that of line %d was accepted, that of line %d "+
+				"refused", named, q.at.line, refused.at.line)
+	}
+}
+
+// plainRows returns a row for people for each tool that has calls taken as plain.
+func (s *Stream) plainRows() []verdict.Result {
+	var taken []*tool
+	for _, t := range s.tools {
+		if len(t.lines) > 0 {
+			taken = append(taken, t)
+		}
+	}
+	slices.SortFunc(taken, func(a, b *tool) int { return cmp.Compare(a.lines[0], b.lines[0]) })
+	row := func(format string, args ...any) verdict.Result {
+		return verdict.Result{Check: plainTool, Subject: s.path, Verdict: verdict.Manual,
+			Reason: fmt.Sprintf(format, args...)}
+	}
+	var rows []verdict.Result
+	for i, t := range taken {
+		if i == maxListed {
+			return append(rows, row("%d more tools were taken as plain", len(taken)-i))
+		}
+		lines := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.lines), " ", ", "), "[]")
+		if t.more > 0 {
+			lines += fmt.Sprintf(" and %d more", t.more)
+		}
+		rows = append(rows, row("the tool %s was taken as plain in %s %s", show(t.name),
+			plain.Plural(len(t.lines)+t.more, "line", "lines"), lines))
+	}
+	return rows
 }

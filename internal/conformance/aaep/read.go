@@ -129,7 +129,8 @@ func (s *Stream) readLines(in *input) error {
 // readArray takes the elements of an array, one after the other.
 func (s *Stream) readArray(in *input) error {
 	fault := func(code, message string) {
-		s.note(s.own, place{int32(in.line), int32(in.column)}, envelope, verdict.Error, "", code, "%s", message)
+		at := place{line: int32(in.line), column: int32(in.column)}
+		s.note(s.own, at, envelope, verdict.Error, "", code, "%s", message)
 	}
 	const unended = "the array has no end"
 	in.pass([]byte{'['})

@@ -61,11 +61,12 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	// The indexes have done their work, and the report needs memory of its own.
 	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
-		say := func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
+		of.end(func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
 			s.note(of.said, at, check, severity, "", code, format, args...)
-		}
-		of.end(say, s.broken)
-		s.settle(of, say)
+		}, s.broken)
+	}
+	if s.Level >= 2 {
+		s.interact()
 	}
 	if !s.broken {
 		s.exercise()
@@ -83,7 +84,8 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		}
 		for _, check := range checks {
 			o := of.said.outcome(check)
-			if why := of.unshown(check); why != "" && len(o.Findings) == 0 {
+			if why := of.unshown(check); why != "" && !o.Has(verdict.Error) && !o.Has(verdict.Doubt) &&
+				!o.Has(verdict.Warning) {
 				o.Skipped = why
 			}
 			o.Verified = of.shown(check)
@@ -107,7 +109,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			return nil, err
 		}
 	}
-	return results, nil
+	return append(results, s.plainRows()...), nil
 }
 
 // checks are those of the level.
@@ -144,31 +146,6 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		results = append(results, r)
 	}
 	return results, nil
-}
-
-// settle decides what was open until all was read.
-func (s *Stream) settle(of *session, say placer) {
-	if of.unfollowed != (place{}) && s.Level >= 2 && !s.broken {
-		say(of.unfollowed, resolution, verdict.Error, "no-follow-up",
-			"the reply answers a question, and no event of its session follows")
-	}
-	for d := of.doubts; d != nil; d = d.before {
-		switch {
-		case d.unconfirmed && of.started:
-			say(d.at, confirmation, verdict.Error, "not-confirmed",
-				"an irreversible tool is invoked, no awaiting.confirmation comes before it")
-		case d.unconfirmed:
-			say(d.at, confirmation, verdict.Doubt, "not-confirmed",
-				"an irreversible tool is invoked, no awaiting.confirmation is in the input, whose start is not "+
-					"captured")
-		case s.replies == 0:
-			say(d.at, blocking, verdict.Doubt, "replies-not-captured",
-				"an irreversible tool is invoked after its confirmation, and the input holds no reply of any kind")
-		default:
-			say(d.at, blocking, verdict.Error, "before-reply",
-				"an irreversible tool is invoked while its confirmation is open")
-		}
-	}
 }
 
 // exercise says what the input holds nothing of.

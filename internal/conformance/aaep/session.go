@@ -23,14 +23,15 @@ type session struct {
 	state   chain
 	calls   *call   // the newest
 	outputs *chunks // the newest
-	// unfollowed is where the reply stands that no event has followed; zero: none.
+	// unfollowed is where the reply is that no event has followed; zero: none.
 	unfollowed place
 	answered   int32 // replies that resolved a question
-	acted      int32 // irreversible invocations
+	acted      int32 // calls of irreversible tools
 	held       int32 // those of them that a confirmation came before
 	confirmed  bool  // a confirmation was asked for
-	questions  []*question
-	doubts     *doubt // the newest
+	clock      clock
+	steps      []step      // of level 2, in their order
+	questions  []*question // the confirmations up to the step that is judged
 }
 
 // whole reports whether the capture holds the session's start and its end.
@@ -185,7 +186,18 @@ type call struct {
 	at       place
 	done     bool
 	before   *call // of the session
+
+	of   *tool     // at level 2
+	says uint8     // of irreversible
+	risk string    // medium or high; empty: neither
+	used *question // whose accept it spends
 }
+
+// What a call says of irreversible, other than nothing.
+const (
+	saysTrue = iota + 1
+	saysFalse
+)
 
 // queue are calls in their order; those that are done are dropped from the front.
 type queue []*call
@@ -215,8 +227,8 @@ func (s *Stream) enqueue(of part, one *call) {
 	*q = append(*q, one)
 }
 
-// call pairs tool.completed with tool.invoked.
-func (s *Stream) call(o *session, m *message, say sayer) {
+// call pairs tool.completed with tool.invoked, and returns the call of both; nil: there is none.
+func (s *Stream) call(o *session, m *message, say sayer) *call {
 	id, tool := m.text("tool_call_id"), m.text("tool")
 	switch m.core {
 	case toolInvoked:
@@ -225,7 +237,7 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 		s.enqueue(part{o, callOfTool, one.tool}, one)
 		if id == "" {
 			s.enqueue(part{o, callWithoutID, one.tool}, one)
-			return
+			return one
 		}
 		if s.calls[part{o, callByID, id}] != nil {
 			say(tools, verdict.Error, "/tool_call_id", "call-id-twice",
@@ -233,6 +245,7 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 				show(id))
 		}
 		s.calls[part{o, callByID, one.id}] = one
+		return one
 	case toolCompleted:
 		one := s.calls[part{o, callByID, id}]
 		switch {
@@ -256,10 +269,15 @@ func (s *Stream) call(o *session, m *message, say sayer) {
 				show(id),
 				show(one.tool))
 		}
+		if one != nil && one.done {
+			return nil
+		}
 		if one != nil {
 			one.done = true
 		}
+		return one
 	}
+	return nil
 }
 
 // chunks are the chunks of one output so far.

@@ -45,6 +45,7 @@ type Stream struct {
 	path string
 
 	messages, events, replies int
+	frames                    int   // of the messages
 	own                       *said // what is said of the input as a whole
 	eventIDs                  map[string]bool
 	byID                      map[string]*session
@@ -54,12 +55,13 @@ type Stream struct {
 	calls                     map[part]*call
 	queues                    map[part]*queue
 	chunks                    map[part]*chunks
+	tools                     map[string]*tool // of level 2, by name
 	toolCalls, outputs        int
 	irreversible              int
 
-	// Of a running producer: the lines whose irreversible invocation a live check reports, and that the stream was cut
+	// Of a running producer: what the calls come to that a live check watches, by line, and that the stream was cut
 	// short by what a live check reports.
-	excused map[int32]bool
+	watched map[int32]int
 	broken  bool
 }
 
@@ -82,21 +84,33 @@ const (
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, own: &said{subject: path}, eventIDs: map[string]bool{},
 		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
-		queues: map[part]*queue{},
-		chunks: map[part]*chunks{}}
+		queues: map[part]*queue{}, chunks: map[part]*chunks{}, tools: map[string]*tool{}}
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.
 type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any)
 
-// note adds a finding at a place.
+// note adds a finding at a place, and returns it for a fix to be set; nil: it is counted, and not listed.
 func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
-	args ...any) {
-	if to.counted(check, code) {
-		to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code,
-			Pos: strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}, Pointer: pointer,
-			Message: fmt.Sprintf(format, args...), Fix: fixOf(Rules[check], code)})
+	args ...any) *verdict.Finding {
+	if !to.counted(check, code) {
+		return nil
 	}
+	if at.framed && pointer != "" {
+		pointer = "/message" + pointer
+	}
+	to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code,
+		Pos: strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}, Pointer: pointer,
+		Message: fmt.Sprintf(format, args...), Fix: fixOf(Rules[check], code)})
+	return &to.found[check][len(to.found[check])-1]
+}
+
+// sayer returns what adds findings at a message.
+func (s *Stream) sayer(to *said, m *message) sayer {
+	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
+		s.note(to, m.at, check, severity, pointer, code, format, args...)
+	}
+	return say
 }
 
 func fixOf(rule verdict.Rule, code string) string {
@@ -139,7 +153,7 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 	if len(data) > MaxMessage {
 		return nil, fmt.Errorf("line %d: %w", line, ErrLongMessage)
 	}
-	at := place{int32(line), int32(column)}
+	at := place{line: int32(line), column: int32(column)}
 	document, err := strict.Parse(s.path, data, limits)
 	if err != nil {
 		fault := err.(*strict.Error)
@@ -147,8 +161,8 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 			fault.Pos.Column += column - 1
 		}
 		fault.Pos.Line += line - 1
-		s.note(s.own, place{int32(fault.Pos.Line), int32(fault.Pos.Column)}, envelope, verdict.Error, fault.Pointer,
-			fault.Code, "%s", fault.Message)
+		s.note(s.own, place{line: int32(fault.Pos.Line), column: int32(fault.Pos.Column)}, envelope, verdict.Error,
+			fault.Pointer, fault.Code, "%s", fault.Message)
 		return nil, nil
 	}
 	members, ok := document.Root.(map[string]any)
@@ -157,7 +171,33 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 			show(document.Root))
 		return nil, nil
 	}
-	return newMessage(at, members), nil
+	m := newMessage(at, members)
+	if inner, ok := members["message"].(map[string]any); ok && members["type"] == nil {
+		m = s.unwrap(at, members, inner)
+	}
+	return m, nil
+}
+
+// unwrap reads a frame: a message, when it passed, and which way.
+func (s *Stream) unwrap(at place, frame, inner map[string]any) *message {
+	s.frames++
+	m := newMessage(place{at.line, at.column, true}, inner)
+	refuse := func(name, want string) {
+		s.note(s.own, at, envelope, verdict.Error, "/"+name, "frame", "%s of the frame is %s; expected %s", name,
+			show(frame[name]), want)
+	}
+	var ok bool
+	if m.passed, ok = strict.Time(strict.String(frame, "at")); !ok {
+		refuse("at", "an RFC 3339 time with an offset")
+	}
+	switch from := frame["from"]; {
+	case from != "producer" && from != "subscriber":
+		refuse("from", "producer or subscriber")
+	case !m.isSubscription() && m.isReply() != (from == "subscriber"):
+		refuse("from", map[bool]string{true: "subscriber, which sends replies",
+			false: "producer, which sends events"}[m.isReply()])
+	}
+	return m
 }
 
 func (s *Stream) judge(m *message) {
@@ -167,7 +207,7 @@ func (s *Stream) judge(m *message) {
 			s.reply(m)
 		}
 		return
-	case !m.foreign && strings.HasPrefix(m.name, subscription):
+	case m.isSubscription():
 		return
 	}
 	s.events++
@@ -183,8 +223,8 @@ func (s *Stream) judge(m *message) {
 	s.judgeAlone(m, to)
 	if text := m.text("event_id"); isID(text, "evt_") {
 		if s.eventIDs[text] {
-			s.note(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice", "event_id %s was used before",
-				show(text))
+			s.note(to, m.at, envelope, verdict.Error, "/event_id", "event-id-twice",
+				"event_id %s was used before", show(text))
 		}
 		s.eventIDs[strings.Clone(text)] = true
 	}
@@ -195,9 +235,7 @@ func (s *Stream) judge(m *message) {
 
 // judgeAlone judges what an event says by itself.
 func (s *Stream) judgeAlone(m *message, to *said) {
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		s.note(to, m.at, check, severity, pointer, code, format, args...)
-	}
+	say := s.sayer(to, m)
 	judgeEnvelope(m, say)
 	if m.core == "" {
 		return
@@ -236,10 +274,7 @@ func (s *Stream) sessionOf(m *message) *session {
 
 // follow takes an event into the rules of its session.
 func (s *Stream) follow(of *session, m *message) {
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		s.note(of.said, m.at, check, severity, pointer, code, format, args...)
-	}
-	of.unfollowed = place{}
+	say := s.sayer(of.said, m)
 	of.events++
 	of.count(m, say)
 	s.bracket(of, m, say)
@@ -252,7 +287,7 @@ func (s *Stream) follow(of *session, m *message) {
 	}
 	of.core = true
 	of.enter(m, say)
-	s.call(of, m, say)
+	one := s.call(of, m, say)
 	s.stream(of, m, say)
 	switch m.core {
 	case toolInvoked:
@@ -261,6 +296,6 @@ func (s *Stream) follow(of *session, m *message) {
 		s.outputs++
 	}
 	if s.Level >= 2 {
-		s.ask(of, m, say)
+		s.ask(of, m, one, say)
 	}
 }
