@@ -399,3 +399,23 @@ func TestMirrorFrozenByItsOrigin(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestMirrorPackedRefs packs the refs of the clone by git: what was verified is known all the same.
+func TestMirrorPackedRefs(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	second := m.push("README.md", "# on\n")
+	m.run(0, second)
+	clone := m.file("registry.git")
+	m.git(clone, "pack-refs", "--all", "--prune")
+	m.run(0, second)
+	m.git(clone, "pack-refs", "--all", "--prune")
+	if err := os.Remove(m.file("checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	m.serve(first)
+	m.push("README.md", "# another past\n")
+	m.ends(1, "history-rewritten", second)
+	third := m.serve(second)
+	m.run(0, third)
+}

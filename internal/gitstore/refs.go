@@ -125,14 +125,29 @@ func ofWorktree(name string) bool {
 
 // packedRef looks a name up in packed-refs. It is read each time: git replaces it as it likes.
 func (s *Store) packedRef(name string) (ID, error) {
-	text, err := readRooted(s.common, "packed-refs", maxPackedRefs)
+	return packedIn(s.common, name, s.idSize)
+}
+
+// PackedRef returns the id that the packed-refs of the repository at dir has for a full ref name. The error is
+// ErrNotFound if it has none.
+func PackedRef(dir, name string, idSize int) (ID, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ID{}, err
+	}
+	defer root.Close()
+	return packedIn(root, name, idSize)
+}
+
+func packedIn(root *os.Root, name string, idSize int) (ID, error) {
+	text, err := readRooted(root, "packed-refs", maxPackedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ID{}, ErrNotFound
 	}
 	if err != nil {
 		return ID{}, fmt.Errorf("packed-refs: %w", err)
 	}
-	return findPacked(text, name, s.idSize)
+	return findPacked(text, name, idSize)
 }
 
 func findPacked(text []byte, name string, idSize int) (ID, error) {

@@ -225,6 +225,9 @@ func (d *Dir) hasBranch(name string) bool {
 		if _, err := os.Lstat(filepath.Join(d.Clone(), filepath.FromSlash(ref+name))); err == nil {
 			return true
 		}
+		if id, err := d.packedRef(ref + name); err == nil && id != "" {
+			return true
+		}
 	}
 	return false
 }
@@ -236,13 +239,25 @@ func (d *Dir) servedRef() string   { return "refs/remotes/origin/" + d.Branch }
 func (d *Dir) ref(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.Clone(), filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return d.packedRef(name)
 	}
 	if err != nil {
 		return "", err
 	}
 	id, err := gitstore.ParseID(strings.TrimSuffix(string(text), "\n"))
 	if err != nil {
+		return "", fmt.Errorf("reading %s of the mirror: %w", name, err)
+	}
+	return id.String(), nil
+}
+
+// packedRef is ref for a ref without a file: an operator's git pack-refs leaves none.
+func (d *Dir) packedRef(name string) (string, error) {
+	id, err := gitstore.PackedRef(d.Clone(), name, idSize)
+	switch {
+	case errors.Is(err, gitstore.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
 		return "", fmt.Errorf("reading %s of the mirror: %w", name, err)
 	}
 	return id.String(), nil
