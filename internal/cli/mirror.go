@@ -365,6 +365,9 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir,
 // That a listing has ended is neither, also where --strict makes it a failure. A record that was refused before stays
 // so until it is decided again.
 func (o *mirrorOptions) refused(rep *verdict.Report, before []string) []string {
+	if rep.Counts.Records == 0 { // the budget ended the run within the history
+		return before
+	}
 	ended := map[string]bool{}
 	for _, l := range rep.Listings {
 		ended["implementations/"+l.Slug+".json"] = l.Status == verdict.StatusExpired ||

@@ -746,3 +746,31 @@ func TestMirrorKilled(t *testing.T) {
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	m.run(0, m.git(m.work, "rev-parse", "HEAD"))
 }
+
+// TestMirrorRefusesUnjudged ends a run by its budget within the history, which an accepted file has it judge anew: a
+// record that was refused stays so.
+func TestMirrorRefusesUnjudged(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	receipt := "https://eve.example/oap-conformance-receipt.json"
+	honest := m.world.Web.Body(receipt)
+	m.world.Web.Page(receipt, []byte("{}"))
+	m.run(1, first)
+	file := filepath.Join(t.TempDir(), "accepted")
+	if err := os.WriteFile(file, []byte("# none\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.ends(3, "no record was judged", first, "--budget", "1ns", "--accepted", file)
+	refused := func() bool {
+		_, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
+		return regexp.MustCompile(`(?m)^eve .* refused `).MatchString(out)
+	}
+	if !refused() {
+		t.Error("the listing is not refused any more")
+	}
+	m.world.Web.Page(receipt, honest)
+	m.run(0, first, "--accepted", file)
+	if refused() {
+		t.Error("the listing is refused after it was mended")
+	}
+}
