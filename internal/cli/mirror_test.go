@@ -774,3 +774,32 @@ func TestMirrorRefusesUnjudged(t *testing.T) {
 		t.Error("the listing is refused after it was mended")
 	}
 }
+
+// TestMirrorFrozenByClock runs a mirror once by a clock that is ahead, and then by the right one while the origin is
+// down: readers learn that it is frozen, and its age counts for nothing.
+func TestMirrorFrozenByClock(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first, "--at", "2036-06-01T12:00:00Z", "--offline")
+	asks := func(want int, frozen bool) {
+		t.Helper()
+		code, out := program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--max-age", "1d",
+			"--at", "2026-06-02T12:00:00Z"}, m.world.WebArgs()...)...)
+		_, listed := program(t, "list", "--repo", m.dir, "--at", "2026-06-02T12:00:00Z")
+		if code != want || strings.Contains(out, "mirror-frozen") != frozen ||
+			strings.Contains(listed, "mirror-frozen") != frozen {
+			t.Errorf("exit status %d; expected %d\n%s%s", code, want, out, listed)
+		}
+		if want == 3 && !strings.Contains(out, "its last run of 2036-06-01T12:00:00Z is ahead of now") {
+			t.Errorf("verify says\n%s", out)
+		}
+	}
+	asks(3, false)
+	server := m.server.Config.Handler
+	m.server.Config.Handler = http.NotFoundHandler()
+	m.run(3, first, "--at", "2026-06-02T12:00:00Z", "--offline")
+	asks(3, true)
+	m.server.Config.Handler = server
+	m.run(0, first, "--at", "2026-06-02T12:00:00Z", "--offline")
+	asks(0, false)
+}

@@ -283,7 +283,7 @@ func (s *State) For(tip string) (*View, error) {
 	switch {
 	case s.Verified != tip:
 		v.Frozen = fmt.Sprintf("the mirror verified %s, and its branch is still at %s", s.Verified, tip)
-	case s.LastAttempt.After(t.FreshAt):
+	case !s.LastAttempt.IsZero() && !s.LastAttempt.Equal(t.FreshAt): // also earlier: a run had a wrong clock
 		v.Frozen = fmt.Sprintf("the mirror ran at %s and did not verify this tip as the origin's",
 			s.LastAttempt.UTC().Format(time.RFC3339))
 	}

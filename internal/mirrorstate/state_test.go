@@ -86,6 +86,10 @@ func TestFor(t *testing.T) {
 	if v, err := s.For(two); err != nil || v.Frozen == "" {
 		t.Errorf("a later attempt did not verify it: %+v, %v", v, err)
 	}
+	s.LastAttempt = noon.Add(-time.Hour) // the run that verified it had a clock that was ahead
+	if v, err := s.For(two); err != nil || v.Frozen == "" {
+		t.Errorf("an attempt by an earlier clock did not verify it: %+v, %v", v, err)
+	}
 }
 
 // TestOpenWhileItMoves reads the branch before the mirror moves it, and the state after.

@@ -54,6 +54,10 @@ func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, most t
 	when := c.When(now)
 	var age string
 	switch {
+	case when.IsZero() && c.Mirror && c.Fetched.IsZero():
+		age = "the mirror has not verified its tip as the origin's"
+	case when.IsZero() && c.Mirror:
+		age = fmt.Sprintf("the mirror shows no time that counts: its last run of %s is ahead of now", stamp(c.Fetched))
 	case when.IsZero():
 		age = fmt.Sprintf("the clone shows no time that counts: its head is of %s, ahead of now", stamp(c.Changed))
 	case when.Equal(c.Fetched):
