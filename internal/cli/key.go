@@ -27,7 +27,8 @@ func newKey(sys IO) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				// What was given is not repeated: it may be a key.
-				return usagef("oap-gate key new FILE, or oap-gate key show FILE", "key requires the command new or show")
+				return usagef("oap-gate key new FILE, or oap-gate key show FILE",
+					"key requires the command new or show")
 			}
 			return nil
 		},

@@ -54,7 +54,7 @@ func segmentOf(escaped string) (string, error) {
 		return "", err
 	}
 	for name, last := first, ""; name != last; {
-		dots, _, _ := strings.Cut(name, ";") // a servlet reads "..;" as "..", and Windows drops trailing dots and blanks
+		dots, _, _ := strings.Cut(name, ";") // a servlet reads "..;" as ".."; Windows drops trailing dots and blanks
 		switch {
 		case strings.HasPrefix(dots, ".") && strings.Trim(dots, ". ") == "":
 			return "", fmt.Errorf("the path segment %.60q is a dot segment", escaped)
