@@ -76,7 +76,7 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		n++
 	}
 	rows := make([]Row, 0, n) // a list that grows is in memory twice meanwhile
-	scan := func(rec *registry.Record) Row { return row(rec, at, revoked) }
+	scan := func(rec *registry.Record) Row { return row(rec, at) }
 	for r, err := range registry.Scan(ctx, tree, registry.KindListing, scan) {
 		if err != nil {
 			return nil, err
@@ -86,18 +86,18 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		}
 		rows = append(rows, r)
 	}
-	if err := anchor(ctx, repo, commit, at, rows); err != nil {
+	if err := anchor(ctx, repo, commit, at, rows, revoked); err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		rows[i].settle(at)
+		rows[i].settle(at, revoked)
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
 	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
 }
 
 // row copies what it keeps: the strings of a listing are parts of its text.
-func row(rec *registry.Record, at time.Time, revoked map[string]bool) Row {
+func row(rec *registry.Record, at time.Time) Row {
 	slug := slugOf(rec.Path)
 	l := registry.ParseListing(rec)
 	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
@@ -110,17 +110,19 @@ func row(rec *registry.Record, at time.Time, revoked map[string]bool) Row {
 	case rec.Document == nil || l.Slug != slug || err != nil || l.Level.Base() < 0 || l.Expires.IsZero() ||
 		len(l.ReceiptSHA256) != 64 || strings.Trim(l.ReceiptSHA256, "0123456789abcdef") != "":
 		r.Status = verdict.StatusInvalid
-	case revoked["revocations/"+slug+"-"+l.ReceiptSHA256+".json"]:
-		r.Status = verdict.StatusRevoked
 	case !at.Before(l.Expires):
 		r.Status = verdict.StatusExpired
 	}
 	return r
 }
 
-// settle tells apart what counts as valid, once it is known since when the slug has listed the DID.
-func (r *Row) settle(at time.Time) {
+// settle distinguishes what counts as valid, once it is known since when the slug has listed the DID and which
+// revocations the history held.
+func (r *Row) settle(at time.Time, revoked map[string]bool) {
 	switch {
+	case r.Status != verdict.StatusInvalid && r.Status != StatusRefused &&
+		revoked["revocations/"+r.Slug+"-"+r.ReceiptSHA256+".json"]:
+		r.Status = verdict.StatusRevoked
 	case r.Status != verdict.StatusValid:
 	case r.flagged && (r.ProvisionalUntil == nil || at.Before(*r.ProvisionalUntil)):
 		r.Status = verdict.StatusProvisional
@@ -134,8 +136,10 @@ func slugOf(path string) string {
 }
 
 // anchor says of each row which first-parent commit gave its file its present content, and of one whose file says
-// provisional until when it counts as that by the clock at. What no commit after the root changed came with that.
-func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row) error {
+// provisional until when it counts as that by the clock at. What no commit after the root changed came with that. The
+// revocations that the history held and the head does not are added to revoked: a removal does not undo one.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row,
+	revoked map[string]bool) error {
 	chain, err := repo.FirstParents(ctx, "", tip)
 	if err != nil {
 		return err
@@ -148,10 +152,36 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	if err := t.begin(ctx, root.ID, rows); err != nil {
 		return err
 	}
+	held := func(path string, e *registry.Entry) error {
+		if e == nil || revoked[path] {
+			return nil
+		}
+		rec, err := repo.Record(ctx, path, *e)
+		if err == nil && rec.Document != nil { // what never parsed was none
+			revoked[path] = true
+		}
+		return err
+	}
+	before, err := repo.Tree(ctx, root.ID)
+	if err != nil {
+		return err
+	}
+	for e, err := range before.Entries(registry.KindRevocation) {
+		if err := cmp.Or(err, held(e.Path, &e.Entry)); err != nil {
+			return err
+		}
+	}
 	last := map[string]*registry.Commit{}
 	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
 		for _, c := range step.Changes {
-			if registry.KindOf(c.Path) != registry.KindListing {
+			switch registry.KindOf(c.Path) {
+			case registry.KindListing:
+			case registry.KindRevocation:
+				if err := held(c.Path, c.Head); err != nil {
+					return err
+				}
+				continue
+			default:
 				continue
 			}
 			last[slugOf(c.Path)] = step.Commit
