@@ -65,7 +65,7 @@ func (c *composed) addFiles(changes []Change) {
 	defer c.mu.Unlock()
 	c.files = map[gitstore.ID]string{}
 	for _, change := range changes {
-		if e := change.Head; e != nil && (e.Mode == ModeFile || e.Mode == ModeExecutable) {
+		if e := change.Head; e != nil {
 			if _, read := c.disk.conv.plan(change.Path); read {
 				c.files[e.ID] = change.Path
 			}

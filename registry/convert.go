@@ -41,6 +41,7 @@ type plan struct {
 	ident   bool
 	settled bool // attributes or the configuration say what to do with line ends
 	changes bool // it changes the bytes
+	link    bool // the file is a symbolic link, and its bytes are the target
 }
 
 // lineEnds is what becomes of the line ends CR LF.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
@@ -16,7 +17,8 @@ import (
 func (c *clone) sameTree() *Range {
 	c.T.Helper()
 	want := c.worktreeTree()
-	g, err := c.open().WorktreeRange(ctx, "HEAD")
+	repo := c.open()
+	g, err := repo.WorktreeRange(ctx, "HEAD")
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -24,7 +26,22 @@ func (c *clone) sameTree() *Range {
 		c.T.Errorf("tree %s, want %s, in which git sees\n%s\nchanges:\n%s", got, want,
 			c.Git("diff-tree", "-r", "--no-renames", "HEAD", want), spellChanges(g.Changes))
 	}
+	c.readable(repo, g)
 	return g
+}
+
+// readable checks that the content of each file that changes can be read: of regular files and of links.
+func (c *clone) readable(repo *Repository, g *Range) {
+	c.T.Helper()
+	for _, change := range g.Changes {
+		if change.Head == nil || change.Head.Mode == ModeSubmodule {
+			continue
+		}
+		text, err := repo.Blob(*change.Head, 1<<20)
+		if err != nil || hashObject(gitstore.Blob, text, change.Head.ID) != change.Head.ID {
+			c.T.Errorf("%s has the content %q: %v", change.Path, text, err)
+		}
+	}
 }
 
 // chmod sets the executable bit of a file.

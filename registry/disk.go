@@ -164,6 +164,7 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 		if err != nil {
 			return nil, errDisk(c.path, err)
 		}
+		d.conv.remember(c.path, plan{link: true})
 		return &Entry{Mode: ModeSymlink, ID: hashObject(gitstore.Blob, []byte(target), d.like)}, nil
 	case mode.IsDir() && d.isClone(c.path):
 		return d.submodule(c.path), nil
@@ -322,7 +323,11 @@ func (d *disk) open(path string) (*os.File, int64, error) {
 func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 	p, _ := d.conv.plan(path)
 	if !p.changes {
-		data, err := d.text(path, limit)
+		text := d.text
+		if p.link {
+			text = d.target
+		}
+		data, err := text(path, limit)
 		if err == nil && hashObject(gitstore.Blob, data, id) != id {
 			return nil, errDisk(path, errChanged)
 		}
@@ -341,6 +346,18 @@ func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("reading %q: %w", path, gitstore.ErrTooLarge)
 	}
 	return data, nil
+}
+
+// target is what a symbolic link names, of at most limit bytes.
+func (d *disk) target(path string, limit int64) ([]byte, error) {
+	target, err := d.root.Readlink(filepath.FromSlash(path))
+	if err == nil && int64(len(target)) > limit {
+		err = gitstore.ErrTooLarge
+	}
+	if err != nil {
+		return nil, errDisk(path, err)
+	}
+	return []byte(target), nil
 }
 
 // text is the content of a regular file of at most limit bytes.

@@ -211,10 +211,12 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 			c.Commit(pathA, "{\n}\n", "docs/x", "x\ny\n", "schemas/s.json", "{}", "README.md", "r")
 			tt.edit(c)
 			want := c.worktreeTree()
-			g, err := c.open().WorktreeRange(ctx, "HEAD")
+			repo := c.open()
+			g, err := repo.WorktreeRange(ctx, "HEAD")
 			if err != nil {
 				t.Fatal(err)
 			}
+			c.readable(repo, g)
 			if got := g.Head.root.String(); got != want {
 				t.Errorf("tree %s, want %s, in which git sees\n%s\nchanges:\n%s", got, want,
 					c.Git("diff-tree", "-r", "--no-renames", "--name-status", "HEAD", want), spellChanges(g.Changes))
