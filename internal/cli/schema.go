@@ -86,7 +86,7 @@ document is judged otherwise), additive (a new optional field where nothing gove
 tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
 break a published schema.
 
-OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by base name among the
+OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by path among the
 JSON files of the same folder; nothing is fetched.
 
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,

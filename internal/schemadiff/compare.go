@@ -150,6 +150,7 @@ type comparison struct {
 	more          map[int]int // differences beside the one told, by its index
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
+	around        func(word string) bool // whether the texts around the old schemas use a word; nil: there are none
 }
 
 type told struct {
@@ -175,6 +176,11 @@ func newComparison(old, new *Tree, oldOf map[string]string, left int) *compariso
 	}
 	c.before, c.after = c.surroundings(old, before), c.surroundings(new, after)
 	return c
+}
+
+// used reports whether a word of the old schemas is used elsewhere, so that it is not a misspelling.
+func (c *comparison) used(word string) bool {
+	return c.old.used(word) || c.around != nil && c.around(word)
 }
 
 // spend takes steps from what is left, and reports whether there were as many.
@@ -249,6 +255,30 @@ type spot struct {
 	old, new       *step
 	oldRef, newRef bool // a reference was followed
 	standIn        bool // one of the two is what a reference leads to, where the other has none
+
+	// outer are the keywords around a schema that stands in for its holder. The other side has them and those of the
+	// schema in one object.
+	outer    map[string]bool
+	outerNew bool // it is the new schema that stands in
+}
+
+// inside is the spot of a schema that stands in for its holder.
+func (s spot) inside(holder *schema, isNew bool) spot {
+	outer := maps.Clone(s.outer)
+	if outer == nil {
+		outer = map[string]bool{}
+	}
+	for keyword := range holder.object() {
+		outer[keyword] = true
+	}
+	s.outer, s.outerNew = outer, isNew
+	return s
+}
+
+// elsewhere is the spot without the keywords of a holder.
+func (s spot) elsewhere() spot {
+	s.standIn, s.outer, s.outerNew = false, nil, false
+	return s
 }
 
 func (s spot) followed() bool { return s.oldRef || s.newRef }

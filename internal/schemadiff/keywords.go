@@ -405,24 +405,31 @@ func (v *visit) branches(keyword string, isOld, isNew bool) {
 // condition compares if, then or else, of which the last two say nothing without the first.
 func (v *visit) condition(keyword string) {
 	o, n := v.o.at(keyword, ""), v.n.at(keyword, "")
+	both := true
 	if v.o.at("if", "") == nil {
-		o = nil
+		o, both = nil, false
 	}
 	if v.n.at("if", "") == nil {
-		n = nil
+		n, both = nil, false
+	}
+	if o == nil && n == nil {
+		v.idle(keyword)
+		return
+	}
+	var first *Difference
+	if both { // an absent then or else is true
+		if first = v.firstBelow(o, n, v.at.below(keyword)); first == nil {
+			return
+		}
 	}
 	switch {
-	case o == nil && n == nil:
-		v.idle(keyword)
 	case o == nil:
 		v.turn(Tightened, false, keyword, "is new")
 	case n == nil:
 		_, still := v.n.object()[keyword]
 		v.tell(Changed, !still, keyword, "no longer says anything")
 	default:
-		if first := v.firstBelow(o, n, v.at.below(keyword)); first != nil {
-			v.tell(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
-		}
+		v.tell(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
 	}
 }
 
@@ -460,7 +467,7 @@ func (v *visit) fields() bool {
 		if closed == nil {
 			closed = v.o.at("unevaluatedProperties", "")
 		}
-		class, why := v.beyond(n)
+		class, why := v.beyond(n, map[*schema]bool{})
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
 			v.tell(Changed, false, "properties",

@@ -140,7 +140,7 @@ func init() {
 		"oneOf":                 branches,
 		"$ref": func(r *rand.Rand, _ int) any {
 			return pick(r, "#/$defs/d", "#/$defs/e", "#/$defs/f", "#/definitions/d", "#g", "#/properties/a",
-				"#/$defs/d/properties/a")
+				"#/$defs/d/properties/a", "https://x.example/h", "https://y.example/h", "https://z.example/h")
 		},
 		"title":   func(r *rand.Rand, _ int) any { return pick(r, "one", "two") },
 		"x-note":  func(r *rand.Rand, d int) any { return randomValue(r, 1) },
@@ -230,6 +230,7 @@ func randomRoot(r *rand.Rand) map[string]any {
 	}
 	s["$defs"] = map[string]any{"d": randomSchema(r, 2), "e": randomSchema(r, 2), "f": randomSchema(r, 1),
 		"g": map[string]any{"$anchor": "g", "allOf": []any{randomSchema(r, 1)}}}
+	s["$defs"].(map[string]any)["h"] = map[string]any{"$id": "https://x.example/h", "allOf": []any{randomSchema(r, 1)}}
 	s["definitions"] = map[string]any{"d": randomSchema(r, 1)}
 	return s
 }
@@ -257,6 +258,15 @@ func mutate(r *rand.Rand, v any, depth int) any {
 	s, ok := v.(map[string]any)
 	if !ok || r.IntN(25) == 0 {
 		return randomSchema(r, 1)
+	}
+	switch one, _ := s["allOf"].([]any); {
+	case r.IntN(20) == 0:
+		return map[string]any{"title": "one", "allOf": []any{s}}
+	case len(one) == 1 && len(s) == 1 && r.IntN(2) == 0:
+		return one[0]
+	case s["if"] != nil && r.IntN(4) == 0:
+		s[pick(r, "then", "else")] = true
+		return s
 	}
 	if r.IntN(8) == 0 { // a new field
 		fields, _ := s["properties"].(map[string]any)
@@ -373,8 +383,30 @@ func judge(s *jsonschema.Schema, instance any) (valid, ok bool) {
 	return violations == nil, true
 }
 
+// inTree is a schema in which references to other hosts refuse nothing.
+func inTree(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			text, _ := member.(string)
+			if name != "$ref" || !strings.HasPrefix(text, "https://y.") && !strings.HasPrefix(text, "https://z.") {
+				out[name] = inTree(member)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = inTree(item)
+		}
+		return out
+	}
+	return v
+}
+
 func compile(v any) *jsonschema.Schema {
-	s, err := jsonschema.Compile("x.json", []byte(spell(v)))
+	s, err := jsonschema.Compile("x.json", []byte(spell(inTree(v))))
 	if err != nil {
 		return nil
 	}
@@ -555,5 +587,73 @@ next:
 			}
 		}
 		return old, new, instance
+	}
+}
+
+// reword says the same at one place of a schema in another form. It reports whether there was such a place.
+func reword(r *rand.Rand, v any) (any, bool) {
+	s, ok := v.(map[string]any)
+	if !ok {
+		return v, false
+	}
+	var places []string
+	for _, keyword := range sortedNames(s) {
+		if forms[keyword] != none && keyword != "$defs" {
+			places = append(places, keyword)
+		}
+	}
+	if len(places) > 0 && r.IntN(3) > 0 {
+		keyword := pick(r, places...)
+		done := false
+		switch in := s[keyword].(type) {
+		case map[string]any:
+			if forms[keyword] == single {
+				s[keyword], done = reword(r, in)
+			} else if members := sortedNames(in); len(members) > 0 {
+				name := pick(r, members...)
+				in[name], done = reword(r, in[name])
+			}
+		case []any:
+			i := r.IntN(len(in))
+			in[i], done = reword(r, in[i])
+		}
+		return s, done
+	}
+	_, hasThen := s["then"]
+	if s["if"] != nil && !hasThen && r.IntN(2) == 0 {
+		s["then"] = pick[any](r, true, map[string]any{}, map[string]any{"title": "one"})
+		return s, true
+	}
+	return map[string]any{"x-note": 1, "allOf": []any{s}}, true
+}
+
+// TestReworded checks that a schema and the same schema with an allOf of one or a then that is true differ in notes
+// only, in both directions.
+func TestReworded(t *testing.T) {
+	found := 0
+	for seed := uint64(1); found < 2_000; seed++ {
+		r := rand.New(rand.NewPCG(seed, 11))
+		old := map[string]any{"properties": map[string]any{"p": randomSchema(r, 3)},
+			"$defs": map[string]any{"d": randomSchema(r, 1), "e": true, "f": true, "g": map[string]any{"$anchor": "g"},
+				"h": map[string]any{"$id": "https://x.example/h"}},
+			"definitions": map[string]any{"d": true}}
+		text := spell(old)
+		if strings.Contains(text, "#/properties/a") || strings.Contains(text, "#/$defs/d/properties") {
+			continue
+		}
+		new := clone(old).(map[string]any)
+		properties := new["properties"].(map[string]any)
+		ok := false
+		if properties["p"], ok = reword(r, properties["p"]); !ok {
+			continue
+		}
+		found++
+		for _, pair := range [][2]string{{spell(old), spell(new)}, {spell(new), spell(old)}} {
+			if d := differences(pair[0], pair[1]); Breaking(d) || slices.ContainsFunc(d, func(d Difference) bool {
+				return d.Class == Additive
+			}) {
+				t.Fatalf("seed %d: %v\nold %s\nnew %s", seed, d, pair[0], pair[1])
+			}
+		}
 	}
 }

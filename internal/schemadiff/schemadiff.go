@@ -4,7 +4,7 @@
 // Two schemas are walked side by side from the root. Each difference has a Class and the place of the keyword. What
 // cannot be shown to be one of the harmless classes is Changed: undecided fails.
 //
-// References resolve inside the tree alone, by `$id` and by base name. Nothing is fetched.
+// References resolve inside the tree alone, by `$id` and by path. Nothing is fetched.
 package schemadiff
 
 import (
@@ -31,9 +31,9 @@ const (
 	Enum Class = "enum"
 	// Removed: a field or a definition is gone.
 	Removed Class = "removed"
-	// Identity: `$id`, `$schema` or an anchor differs, or a reference leads to another `$id`.
+	// Identity: `$id`, `$schema` or an anchor differs, or a reference leads to another document.
 	Identity Class = "identity"
-	// Meaning: a default differs, so that an absent member means something else.
+	// Meaning: a default, readOnly, writeOnly or content keyword differs, or a requirement in a title or description.
 	Meaning Class = "meaning"
 	// Changed: none of the others can be shown.
 	Changed Class = "changed"
@@ -97,6 +97,10 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 	}
 	return &Comparison{newComparison(old, new, both, maxSteps)}
 }
+
+// Around sets the function that reports whether the texts around the old schemas use a word. Such a word of a
+// requirement is not a misspelling that may be repaired.
+func (c *Comparison) Around(used func(word string) bool) { c.around = used }
 
 // Schema tells how the schema at path differs, as Compare does.
 func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -20,8 +21,9 @@ var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values:
 type Tree struct {
 	files    map[string]*file
 	resource map[string][]*schema // by absolute $id
-	base     map[string][]*file   // by base name
+	at       map[string]*file     // by path, as a URI has it
 	dynamic  map[string]int       // how many places have this $dynamicAnchor
+	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
 }
 
 type file struct {
@@ -34,7 +36,8 @@ type file struct {
 // NewTree reads texts by their paths in the tree. What references may lead to belongs to it too. In the order of paths,
 // texts beyond MaxTree bytes in all are not read.
 func NewTree(texts map[string][]byte) *Tree {
-	t := &Tree{map[string]*file{}, map[string][]*schema{}, map[string][]*file{}, map[string]int{}}
+	t := &Tree{files: map[string]*file{}, resource: map[string][]*schema{}, at: map[string]*file{},
+		dynamic: map[string]int{}}
 	left := MaxTree
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		f := &file{path: p, loose: map[string]*schema{}}
@@ -51,7 +54,7 @@ func NewTree(texts map[string][]byte) *Tree {
 			continue
 		}
 		f.root = &schema{file: f, value: document.Root}
-		t.base[path.Base(p)] = append(t.base[path.Base(p)], f)
+		t.at[path.Clean("/"+p)] = f
 		t.index(f.root)
 	}
 	return t
@@ -98,6 +101,24 @@ var absent = &schema{value: true, refusing: no}
 func (s *schema) object() map[string]any {
 	object, _ := s.value.(map[string]any)
 	return object
+}
+
+// sole returns the one branch of allOf where s says nothing else that refuses: s and the branch are one schema.
+func (s *schema) sole() *schema {
+	branches, _ := s.object()["allOf"].([]any)
+	if len(branches) != 1 {
+		return nil
+	}
+	for keyword := range s.object() {
+		if asserting[keyword] && keyword != "allOf" {
+			return nil
+		}
+	}
+	branch := s.at("allOf", "0")
+	if !branch.wellFormed() {
+		return nil
+	}
+	return branch
 }
 
 // form is how a keyword holds subschemas.
@@ -198,12 +219,12 @@ func (t *Tree) index(s *schema) {
 	object := s.object()
 	id, isResource := object["$id"].(string)
 	if isResource || s.parent == nil {
-		base := "tree:///" + s.file.path
+		base := (&url.URL{Scheme: "tree", Path: path.Clean("/" + s.file.path)}).String()
 		if s.parent != nil {
 			base = s.resource.id
 		}
 		s.resource, s.anchors = s, map[string]*schema{}
-		s.id = strings.TrimSuffix(absolute(base, id), "#")
+		s.id = strings.TrimSuffix(Absolute(base, id), "#")
 		t.resource[s.id] = append(t.resource[s.id], s)
 	}
 	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
@@ -219,8 +240,8 @@ func (t *Tree) index(s *schema) {
 	}
 }
 
-// absolute resolves a reference, or is the reference itself where one of the two is no URI.
-func absolute(base, reference string) string {
+// Absolute resolves a reference, or returns the reference itself where one of the two is not a URI.
+func Absolute(base, reference string) string {
 	if reference == "" {
 		return base
 	}
@@ -232,6 +253,7 @@ func absolute(base, reference string) string {
 	if err != nil {
 		return reference
 	}
+	r.Host = strings.ToLower(r.Host)
 	return r.String()
 }
 
@@ -244,7 +266,7 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	}
 	root := s.resource
 	if uri != "" {
-		root = t.named(s, absolute(root.id, uri))
+		root = t.named(s, Absolute(root.id, uri))
 	}
 	switch {
 	case root == nil:
@@ -257,9 +279,8 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	return root.anchors[fragment]
 }
 
-// named is the resource with that absolute URI: the one that has it as $id, of several the one of the file that refers,
-// else the file whose path agrees with the end of the URI's path in more names than any other's. Where two would do it
-// is none.
+// named returns the resource with that absolute URI: the one that has it as $id, of several the one of the file that
+// refers, else the file whose path the URI names. It is nil where there is none, or more than one.
 func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; len(found) > 0 {
 		if len(found) > 1 {
@@ -270,32 +291,42 @@ func (t *Tree) named(s *schema, uri string) *schema {
 		}
 		return found[0]
 	}
+	if f := t.at[s.file.pathOf(uri)]; f != nil {
+		return f.root
+	}
+	return nil
+}
+
+// pathOf returns the path that a URI names if the files are published as this one is: its $id and its path end alike,
+// and what comes before these ends is the place of the tree. It is empty where the URI is elsewhere.
+func (f *file) pathOf(uri string) string {
 	u, err := url.Parse(uri)
-	if err != nil || u.Path == "" {
-		return nil
+	own, ownErr := url.Parse(f.root.id)
+	if err != nil || ownErr != nil || u.Scheme != own.Scheme || u.Host != own.Host || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") {
+		return ""
 	}
-	var best *schema
-	most := 0
-	for _, f := range t.base[path.Base(u.Path)] {
-		n := 2 * common(u.Path, f.path)
-		if path.Dir(f.path) == path.Dir(s.file.path) {
-			n++
-		}
-		switch {
-		case n > most:
-			best, most = f.root, n
-		case n == most:
-			best = nil
-		}
+	here := path.Clean("/" + f.path)
+	n := max(common(own.Path, here), 1) // the name may differ, not the directory
+	published, inTree := above(own.Path, n), above(here, n)
+	rest, ok := strings.CutPrefix(u.Path, published+"/")
+	if !ok {
+		return ""
 	}
-	return best
+	return path.Clean(inTree + "/" + rest)
+}
+
+// above returns a path without its last n names.
+func above(p string, n int) string {
+	names := strings.Split(p, "/")
+	return strings.Join(names[:max(len(names)-n, 0)], "/")
 }
 
 // common counts the names that two paths end with alike.
 func common(a, b string) int {
 	x, y := strings.Split(a, "/"), strings.Split(b, "/")
 	n := 0
-	for n < len(x) && n < len(y) && x[len(x)-1-n] == y[len(y)-1-n] {
+	for n < len(x)-1 && n < len(y)-1 && x[len(x)-1-n] == y[len(y)-1-n] {
 		n++
 	}
 	return n
@@ -377,3 +408,51 @@ func (s *schema) counterpart(o *schema) bool {
 	}
 	return s == nil && o == nil
 }
+
+// used reports whether a word occurs in a title or a description of the tree besides the one that is compared.
+func (t *Tree) used(word string) bool {
+	if t.words == nil {
+		t.words = map[string]int{}
+		var count func(s *schema)
+		count = func(s *schema) {
+			for _, keyword := range []string{"title", "description"} {
+				text, _ := s.object()[keyword].(string)
+				for _, word := range markdown.Words(text) {
+					t.words[word]++
+				}
+			}
+			for _, sub := range s.each() {
+				count(sub)
+			}
+		}
+		for _, f := range t.files {
+			if f.root != nil {
+				count(f.root)
+			}
+		}
+	}
+	return t.words[word] > 1
+}
+
+// outside reports whether a reference leads out of the tree, to other than a meta-schema of JSON Schema.
+func (t *Tree) outside(s *schema, reference string) bool {
+	return t.resolve(s, reference) == nil && !metaSchema(Absolute(s.resource.id, reference))
+}
+
+// metaSchema reports whether a URI is that of a meta-schema of JSON Schema.
+func metaSchema(uri string) bool {
+	uri = strings.TrimSuffix(uri, "#")
+	if rest, ok := strings.CutPrefix(uri, "https://json-schema.org/draft/"); ok {
+		draft, name, _ := strings.Cut(rest, "/")
+		vocabulary, ok := strings.CutPrefix(name, "meta/")
+		return (draft == "2020-12" || draft == "2019-09") &&
+			(name == "schema" || ok && slices.Contains(vocabularies, vocabulary))
+	}
+	rest, ok := strings.CutPrefix(uri, "http://json-schema.org/draft-0")
+	number, name, _ := strings.Cut(rest, "/")
+	return ok && name == "schema" && slices.Contains([]string{"4", "6", "7"}, number)
+}
+
+// vocabularies are the names of the meta-schemas that those of a draft consist of.
+var vocabularies = []string{"core", "applicator", "unevaluated", "validation", "meta-data", "format",
+	"format-annotation", "format-assertion", "content"}

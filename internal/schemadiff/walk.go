@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
@@ -18,6 +19,10 @@ type visit struct {
 	at     spot
 	in     setting
 	direct []direct // what is told once it is known whether all point one way
+
+	texts    []string // title or description that is new with a requirement, until it is known what else differs
+	inner    bool     // a schema within one of the two stands in for it: a branch, or what a reference leads to
+	innerNew bool     // it is within the new one
 }
 
 // direct is a difference that makes the object as a whole wider or narrower.
@@ -51,19 +56,73 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 		}
 		return
 	}
+	if v.branch(holder) {
+		return
+	}
+	class := v.asWhole()
+	never := o.never() && n.never() && (o.value == false || n.value == false)
+	stands := class == "" && !never && v.stands()
 	v.marks()
 	if in&unevaluated != 0 {
 		v.evaluators()
 	}
-	switch class := v.asWhole(); {
-	case o.never() && n.never() && (o.value == false || n.value == false):
+	switch {
+	case never:
 	case class != "":
 		v.whole(class, holder)
-	case v.standIn():
+	case stands:
+		v.standIn()
 	default:
 		v.keywords()
 	}
 	v.settle()
+}
+
+// branch walks the one branch of allOf and the schema that says the same without allOf.
+func (v *visit) branch(holder *visit) bool {
+	o, n := v.o.sole(), v.n.sole()
+	// Beside another allOf the branch stands in only if it has one itself: else the branches are compared.
+	standsIn := func(inner, other *schema) bool {
+		_, within := inner.object()["allOf"]
+		_, beside := other.object()["allOf"]
+		return within || !beside
+	}
+	tokens := []string{"allOf", "0"}
+	switch {
+	case o != nil && n == nil && standsIn(o, v.n):
+		v.inner, n = true, v.n
+		v.marks()
+		v.settle()
+		v.walk(o, n, v.at.branch(tokens, nil).inside(v.o, false), v.in, holder)
+	case n != nil && o == nil && standsIn(n, v.o):
+		v.inner, v.innerNew, o = true, true, v.o
+		v.marks()
+		v.settle()
+		v.walk(o, n, v.at.branch(nil, tokens).inside(v.n, true), v.in, holder)
+	default:
+		return false
+	}
+	return true
+}
+
+// elsewhere reports whether a keyword is compared around or within the schema that stands in, and not here.
+func (v *visit) elsewhere(keyword string) bool {
+	if v.inner {
+		side := v.o
+		if v.innerNew {
+			side = v.n
+		}
+		byReference := side.sole() == nil
+		if _, here := side.object()[keyword]; !here && !(byReference && (identifiers[keyword] || keyword == "$defs")) {
+			return true
+		}
+	}
+	side := v.o
+	if v.at.outerNew {
+		side = v.n
+	}
+	_, here := side.object()[keyword]
+	return v.at.outer[keyword] && !here
 }
 
 func (s *schema) wellFormed() bool {
@@ -140,6 +199,14 @@ func (v *visit) turn(class Class, gone bool, keyword, message string) {
 
 // settle tells what was kept: as it is where all is wider or all is narrower, else as one that cannot be weighed.
 func (v *visit) settle() {
+	for _, keyword := range v.texts {
+		message := differs(nil, v.n.object()[keyword], false, true)
+		if len(v.direct) > 0 { // it is new beside a rule that is told
+			v.tell(Note, false, keyword, message)
+		} else {
+			v.tell(Meaning, false, keyword, message+"; a requirement is new")
+		}
+	}
 	var wider, narrower []string
 	for _, d := range v.direct {
 		if d.class == Loosened {
@@ -213,25 +280,88 @@ func (v *visit) marks() {
 		was, isOld := v.o.object()[keyword]
 		is, isNew := v.n.object()[keyword]
 		switch {
+		case v.elsewhere(keyword):
 		case keyword == "$defs":
 			if !v.at.followed() {
 				v.definitions()
 			}
 		case asserting[keyword], isOld == isNew && v.same(was, is):
+		case keyword == "$schema" && isOld && isNew && sameDraft(was, is):
+			v.tell(Note, false, keyword, differs(was, is, true, true))
 		case identifiers[keyword]:
 			if !v.at.standIn {
 				v.tell(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
 			}
-		case keyword == "default" && isOld:
+		case keyword == "title", keyword == "description":
+			v.wording(keyword, was, is, isOld, isNew)
+		case keyword == "default":
 			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+		case keyword == "readOnly", keyword == "writeOnly":
+			class := Meaning
+			if (was == nil || was == false) && (is == nil || is == false) {
+				class = Note
+			}
+			v.tell(class, !isNew, keyword, differs(was, is, isOld, isNew))
 		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
 			v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
 				"names may")
 		case keyword == "contentSchema" && v.idle(keyword):
+		case strings.HasPrefix(keyword, "content") && annotations[keyword]:
+			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
+		case !annotations[keyword] && !v.same(identifiersIn(was), identifiersIn(is)):
+			v.tell(Identity, !isNew, keyword, "holds other identifiers")
 		default:
 			v.tell(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 		}
 	}
+}
+
+// sameDraft reports whether two values of $schema differ in an empty fragment only.
+func sameDraft(was, is any) bool {
+	o, old := was.(string)
+	n, new := is.(string)
+	return old && new && strings.TrimSuffix(o, "#") == strings.TrimSuffix(n, "#")
+}
+
+// wording tells of a title or a description: of its requirements, where it has some.
+func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
+	o, old := was.(string)
+	n, new := is.(string)
+	message := differs(was, is, isOld, isNew)
+	switch {
+	case isOld && !old || isNew && !new: // it is no annotation of any draft
+		v.tell(Changed, !isNew, keyword, message)
+	case !v.spend((len(o) + len(n)) / 32):
+	case markdown.SameRequirements(o, n, v.used):
+		v.tell(Note, !isNew, keyword, message)
+	case !isOld:
+		v.texts = append(v.texts, keyword)
+	default:
+		v.tell(Meaning, !isNew, keyword, message+"; a requirement differs")
+	}
+}
+
+// identifiersIn returns the identifiers of schemas in a value that no known keyword holds. Some validators read the
+// schemas there.
+func identifiersIn(v any) any {
+	found := []any{}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			switch text, ok := v[name].(string); {
+			case ok && (name == "$id" || name == "$anchor" || name == "$dynamicAnchor"):
+				found = append(found, name, text)
+			case name == "const", name == "enum", name == "default", name == "examples":
+			default:
+				found = append(found, identifiersIn(v[name]).([]any)...)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			found = append(found, identifiersIn(item).([]any)...)
+		}
+	}
+	return found
 }
 
 // differs words a difference of one keyword.
@@ -276,12 +406,19 @@ func (s *schema) refuses(keyword string) bool {
 		return !s.at(keyword, "").bare()
 	case "uniqueItems":
 		return s.object()[keyword] == true
+	case "allOf":
+		if branches := s.list(keyword); len(branches) == 1 {
+			return !branches[0].bare()
+		}
 	}
 	return asserting[keyword]
 }
 
 // never reports whether s is false, or an object that says as much.
 func (s *schema) never() bool {
+	if branch := s.sole(); branch != nil {
+		return branch.never()
+	}
 	not := s.at("not", "")
 	return s.value == false || not != nil && not.bare()
 }
@@ -340,40 +477,51 @@ func summary(s *schema) string {
 	return "some values are refused"
 }
 
-// standIn compares the target of a reference with what has none, where the reference is all that one side says.
-func (v *visit) standIn() bool {
+// stands reports whether a reference is all that one side says and the other side has none: then what it leads to
+// stands in for it.
+func (v *visit) stands() bool {
 	o, n := v.old.references(v.o), v.new.references(v.n)
 	if len(o)+len(n) != 1 {
 		return false
 	}
-	side, target := v.o, v.n
+	side := v.o
 	if len(n) == 1 {
-		side, target = v.n, v.o
+		side = v.n
 	}
 	for keyword := range side.object() {
 		if asserting[keyword] && keyword != "$ref" && keyword != "$dynamicRef" {
 			return false
 		}
 	}
-	for keyword, to := range o {
-		if to == nil {
-			v.tell(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
-			return true
-		}
-		at := v.at.branch([]string{keyword}, nil)
-		at.oldRef, at.standIn = true, true
-		v.follow(to, target, at)
+	for _, target := range o {
+		v.inner = target != nil
 	}
-	for keyword, to := range n {
-		if to == nil {
-			v.tell(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
-			return true
-		}
-		at := v.at.branch(nil, []string{keyword})
-		at.newRef, at.standIn = true, true
-		v.follow(target, to, at)
+	for _, target := range n {
+		v.inner, v.innerNew = target != nil, true
 	}
 	return true
+}
+
+// standIn compares what the one reference leads to with the side that has none.
+func (v *visit) standIn() {
+	for keyword, to := range v.old.references(v.o) {
+		if to == nil {
+			v.tell(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
+			return
+		}
+		at := v.at.branch([]string{keyword}, nil).inside(v.o, false)
+		at.oldRef, at.standIn = true, true
+		v.follow(to, v.n, at)
+	}
+	for keyword, to := range v.new.references(v.n) {
+		if to == nil {
+			v.tell(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
+			return
+		}
+		at := v.at.branch(nil, []string{keyword}).inside(v.n, true)
+		at.newRef, at.standIn = true, true
+		v.follow(v.o, to, at)
+	}
 }
 
 // follow walks a pair of which one is at the end of a reference, once.
@@ -393,28 +541,43 @@ func (v *visit) follow(o, n *schema, at spot) {
 // reference compares what a reference leads to, where both sides have it.
 func (v *visit) reference(keyword string) {
 	was, is := v.o.object()[keyword], v.n.object()[keyword]
+	from, _ := was.(string)
+	to, _ := is.(string)
 	o, n := v.old.references(v.o)[keyword], v.new.references(v.n)[keyword]
+	message := differs(was, is, true, true)
 	switch {
+	case was != is && document(v.o, from) != document(v.n, to) && !(local(from) && local(to)):
+		v.tell(Identity, false, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
+			quote(document(v.n, to)), quote(document(v.o, from))))
+		return
+	case o == nil && n == nil && fragment(from) == fragment(to):
+		return // out of both trees
 	case o == nil || n == nil:
-		v.tell(Changed, false, keyword, differs(was, is, true, true)+
-			", and does not lead to a schema of the tree on both sides")
+		v.tell(Changed, false, keyword, message+", and does not lead to a schema of the tree on both sides")
 		return
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
-		v.tell(Changed, false, keyword, differs(was, is, true, true)+", and where it leads depends on the way to it")
+		v.tell(Changed, false, keyword, message+", and where it leads depends on the way to it")
+		return
+	case v.atOwnPlace(o, n):
 		return
 	}
-	own := v.atOwnPlace(o, n)
-	if within := o.resource == v.o.resource && n.resource == v.n.resource; o.resource.id != n.resource.id && !within &&
-		(!own || was != is) {
-		v.tell(Identity, false, keyword, fmt.Sprintf("leads to %s, led to %s", quote(n.resource.id),
-			quote(o.resource.id)))
-	}
-	if own {
-		return
-	}
-	at := v.at.below(keyword)
-	at.oldRef, at.newRef, at.standIn = true, true, false
+	at := v.at.below(keyword).elsewhere()
+	at.oldRef, at.newRef = true, true
 	v.follow(o, n, at)
+}
+
+// document is the absolute URI that a reference in s has, without its fragment.
+func document(s *schema, reference string) string {
+	uri, _, _ := strings.Cut(reference, "#")
+	return Absolute(s.resource.id, uri)
+}
+
+// local reports whether a reference leads into the document that has it.
+func local(reference string) bool { return reference == "" || reference[0] == '#' }
+
+func fragment(reference string) string {
+	_, fragment, _ := strings.Cut(reference, "#")
+	return fragment
 }
 
 // dynamical reports whether s is one of several subschemas with its dynamic anchor.
@@ -434,7 +597,7 @@ func (v *visit) definitions() {
 	v.entries("$defs", func(name string, o, n *schema) {
 		switch {
 		case o == nil:
-			if class, why := v.beyond(n); class != "" {
+			if class, why := v.beyond(n, map[*schema]bool{}); class != "" {
 				v.tell(class, false, "$defs", "definition "+why+" is new", name)
 				return
 			}
@@ -448,7 +611,7 @@ func (v *visit) definitions() {
 // beyond is the class of a new subschema that says something beyond its own place: Identity where it or what is below
 // has an identifier, by which references elsewhere may lead to it, Changed where it refers to what is not in the tree,
 // without which the whole does not compile. It is "" where it does neither.
-func (v *visit) beyond(s *schema) (class Class, why string) {
+func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why string) {
 	if !v.spend(1) {
 		return Identity, "with an identifier"
 	}
@@ -457,30 +620,42 @@ func (v *visit) beyond(s *schema) (class Class, why string) {
 			return Identity, "with an identifier"
 		}
 	}
-	for _, target := range v.new.references(s) {
-		if target == nil {
+	for keyword, target := range v.new.references(s) {
+		switch {
+		case target != nil:
+			fresh := v.old.files[target.file.path] == nil || target.parent == nil && target != target.file.root
+			if fresh && !seen[target] {
+				seen[target] = true
+				if v.depth++; v.depth > maxDepth {
+					v.left = -1
+				}
+				class, _ := v.beyond(target, seen)
+				v.depth--
+				if class == Changed {
+					return Changed, "with a reference that leads out of the tree in the end"
+				}
+			}
+		case v.new.outside(s, s.object()[keyword].(string)):
 			return Changed, "with a reference that leads to nothing in the tree"
 		}
 	}
 	for _, sub := range s.each() {
-		if class, why = v.beyond(sub); class != "" {
+		if class, why = v.beyond(sub, seen); class != "" {
 			return class, why
 		}
 	}
 	return "", ""
 }
 
-// idle tells of a keyword whose schema is applied to nothing and differs, where that says something beyond its place.
+// idle tells of a keyword whose schema is applied to nothing, where the identifiers in it differ: references elsewhere
+// may lead to them.
 func (v *visit) idle(keyword string) bool {
-	was, is := v.o.object()[keyword], v.n.at(keyword, "")
-	if is == nil || v.same(was, is.value) {
+	was, is := v.o.object()[keyword], v.n.object()[keyword]
+	if v.same(identifiersIn(was), identifiersIn(is)) {
 		return false
 	}
-	class, why := v.beyond(is)
-	if class != "" {
-		v.tell(class, false, keyword, "differs, and is a schema "+why)
-	}
-	return class != ""
+	v.tell(Identity, is == nil, keyword, "holds other identifiers")
+	return true
 }
 
 // entries walks the members that both sides have under a keyword, and gives the others to one, with nil for the side
@@ -518,8 +693,7 @@ func (v *visit) sub(o, n *schema, at spot, holder *visit) {
 	} else {
 		in |= v.in.of(v.n, n)
 	}
-	at.standIn = false
-	v.walk(o, n, at, in, holder)
+	v.walk(o, n, at.elsewhere(), in, holder)
 }
 
 // show spells a value of bounded length.

@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -40,8 +42,8 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
 	case g.declared != "":
-		g.out.Verified = fmt.Sprintf("only new optional fields, and %s declares them: %q", p.Words.Source,
-			shorten(g.declared))
+		g.out.Verified = fmt.Sprintf("no published schema changes its meaning, and %s declares the change: %q",
+			p.Words.Source, shorten(g.declared))
 	case !g.out.Has(verdict.Error):
 		g.out.Verified = plain.Count(len(g.judged), "schema") + " judged"
 	}
@@ -53,7 +55,7 @@ type compatibility struct {
 	*Proposal
 	out      verdict.Outcome
 	judged   map[string]bool // by path
-	fields   []fields
+	modified []modified
 	fresh    []fresh
 	declared string // the sentence that did, where it was needed
 }
@@ -67,10 +69,11 @@ type fresh struct {
 // maxDifferences is how many places of one schema that breaks are told.
 const maxDifferences = 1000
 
-// fields are the new optional ones of a schema that changes in nothing else but annotations.
-type fields struct {
-	path  string
-	count int
+// modified is a published schema that changes and keeps its meaning.
+type modified struct {
+	document *strict.Document
+	fields   int                     // new optional ones
+	notes    []schemadiff.Difference // differences that judge no document otherwise
 }
 
 func (g *compatibility) view(v *View) error {
@@ -150,6 +153,9 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	if err != nil || document == nil {
 		return err
 	}
+	if isFile(c.Base) && sameTokens(s.base.texts[c.Path], s.head.texts[c.Path]) {
+		return nil
+	}
 	if !isFile(c.Base) {
 		g.out.Errorf(document, "", code(schemadiff.Changed), "what stood here was no schema that can be read").
 			WithFix("%s", nextVersion)
@@ -175,7 +181,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 	if err != nil {
 		return err
 	}
-	if document != nil && held.ID != c.Head.ID {
+	if document != nil && held.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
 		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
@@ -212,10 +218,11 @@ func (g *compatibility) tell(document *strict.Document, all []schemadiff.Differe
 			WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
 	}
+	var notes []schemadiff.Difference
 	for _, d := range all {
 		switch {
 		case d.Class == schemadiff.Note:
-			g.described(document, d)
+			notes = append(notes, d)
 		case d.Class == schemadiff.Additive:
 			added++
 			g.out.Noticef(document, d.Pointer, "additive", "%s", d.Message)
@@ -223,57 +230,71 @@ func (g *compatibility) tell(document *strict.Document, all []schemadiff.Differe
 			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", d.Message).WithFix("%s", nextVersion)
 		}
 	}
-	switch {
-	case breaks:
-	case added > 0:
-		g.fields = append(g.fields, fields{document.Path, added})
-	case itself:
-		g.out.Noticef(file(document.Path), "", "annotations", "only annotations or formatting differ")
+	if !breaks && (itself || len(all) > 0) {
+		g.modified = append(g.modified, modified{document, added, notes})
 	}
 }
 
-// declaration asks the words for new optional fields, where nothing breaks: what does, no declaration helps.
+// sameTokens reports whether two texts differ in white space between the tokens of JSON only.
+func sameTokens(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// declaration asks the words for each schema that changes, where nothing breaks: no declaration helps what does.
 func (g *compatibility) declaration() {
-	if len(g.fields) == 0 {
+	if len(g.modified) == 0 {
 		return
 	}
 	if g.Words != nil {
 		g.declared = g.Words.declaration()
 	}
-	for _, f := range g.fields {
-		switch new := plain.Count(f.count, "new optional field"); {
+	said := map[string]bool{}
+	for _, m := range g.modified {
+		if g.declared == "" && said[m.document.Path] {
+			continue // another view
+		}
+		said[m.document.Path] = true
+		what := "another order of members or another spelling of values"
+		switch {
+		case m.fields > 0:
+			what = plain.Count(m.fields, "new optional field")
+		case len(m.notes) > 0:
+			what = plain.Count(len(m.notes), "change") + " of annotations or definitions"
+		}
+		switch {
 		case g.Words == nil:
-			g.out.Doubtf(file(f.path), "", "declaration-unknown", "%s, and whether the pull request's body declares "+
-				"the change additive only is not known", new).WithFix("give the body with --pr FILE or --body FILE")
+			g.out.Doubtf(file(m.document.Path), "", "declaration-unknown", "the published schema has %s, and whether "+
+				"the pull request's body declares the change additive only is not known", what).
+				WithFix("give the body with --pr FILE or --body FILE")
 		case g.declared == "":
-			g.out.Errorf(file(f.path), "", "additive-undeclared",
-				"%s, and %s does not declare the change additive only", new,
+			g.out.Errorf(file(m.document.Path), "", "additive-undeclared",
+				"the published schema has %s, and %s does not declare the change additive only", what,
 				g.Words.Source).WithFix("write into it: This change is additive only.")
+		default:
+			if m.fields == 0 {
+				g.out.Noticef(file(m.document.Path), "", "annotations", "only annotations or formatting differ: %s",
+					what)
+			}
+			g.described(m)
 		}
 	}
 }
 
-// described warns of a description in which a sentence with a key word differs.
-func (g *compatibility) described(document *strict.Document, d schemadiff.Difference) {
-	if !strings.HasSuffix(d.Pointer, "/description") {
-		return
-	}
-	said := func(value any) *multiset {
-		text, _ := value.(string)
-		budget := maxText
-		sentences, ok := normative(text, &budget)
-		if !ok {
-			sentences = []string{text} // too much to be taken apart
+// described warns of each description that differs.
+func (g *compatibility) described(m modified) {
+	for _, d := range m.notes {
+		if !strings.HasSuffix(d.Pointer, "/description") || d.Old == nil || d.New == nil {
+			continue
 		}
-		m := new(multiset)
-		m.add(sentences)
-		return m
-	}
-	was, is := said(d.Old), said(d.New)
-	if differing := slices.Concat(is.without(was), was.without(is)); len(differing) > 0 {
-		g.out.Warnf(document, d.Pointer, "description-normative",
-			"a sentence with a key word differs in a description: %s",
-			quoted(differing)).WithFix("put what is normative into the specification's text")
+		was, old := d.Old.(string)
+		is, new := d.New.(string)
+		if !old || !new {
+			continue // a field of that name
+		}
+		g.out.Warnf(m.document, d.Pointer, "description-differs", "the description is %q, was %q; RFC 0019 section 4 "+
+			"forbids another meaning, which a program cannot see", shorten(is), shorten(was)).
+			WithFix("compare the two texts, and restore the old one if the meaning differs")
 	}
 }
 
@@ -337,13 +358,17 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 			shorten(id),
 			document.Path).WithFix("%s", fix)
 	}
-	for _, other := range v.texts.identified(s.head)[strings.TrimSuffix(id, "#")] {
-		if other != document.Path {
-			g.out.Errorf(document, "/$id", "schema-id", "$id %q is that of %q too", shorten(id), other).
-				WithFix("%s", fix)
-			return
+	identifiers(document.Root, "", "", func(id, pointer string) {
+		for _, set := range []*schemaSet{s.head, s.base} {
+			for _, other := range v.texts.identified(set)[id] {
+				if other.path != document.Path {
+					g.out.Errorf(document, pointer+"/$id", "schema-id", "$id %q is also the $id of %q",
+						shorten(id), other.path+"#"+plain.Cut(other.pointer, maxQuote)).WithFix("%s", fix)
+					return
+				}
+			}
 		}
-	}
+	})
 }
 
 // earlier is the newest schema of that base name under an earlier version, empty where there is none.

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 
 	"regexp"
@@ -73,9 +74,9 @@ const maxTold = 16
 
 // declaration is the sentence that declares the change additive only, empty where none does.
 func (w *Words) declaration() string {
-	for _, b := range blocksOf(w.text) {
+	for _, b := range markdown.Blocks(w.text) {
 		said := 0 // bytes of the block before the sentence
-		for _, sentence := range cut(b.text) {
+		for _, sentence := range markdown.Cut(b.Text) {
 			before := said
 			said += len(sentence) + len(" ")
 			if strings.HasSuffix(strings.TrimRight(sentence, ` *_~"')]`), "?") {
@@ -83,7 +84,7 @@ func (w *Words) declaration() string {
 			}
 			for _, at := range additivePhrase().FindAllStringIndex(sentence, maxTold) {
 				after, _ := utf8.DecodeRuneInString(sentence[at[1]:])
-				if isWord(after) || negated(sentence[:at[0]]) || unticked(b.text[:before+at[0]]) {
+				if markdown.IsWord(after) || negated(sentence[:at[0]]) || unticked(b.Text[:before+at[0]]) {
 					continue
 				}
 				return sentence
@@ -109,7 +110,7 @@ func negated(before string) bool {
 	}
 	clause := string(runes[start:])
 	words := strings.FieldsFunc(clause, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) })
-	if n := len(runes); n > 0 && isWord(runes[n-1]) {
+	if n := len(runes); n > 0 && markdown.IsWord(runes[n-1]) {
 		return true
 	}
 	if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(negations, word) }) {
@@ -123,15 +124,15 @@ func negated(before string) bool {
 
 // trimWord drops what stands before the last word.
 func trimWord(s string) string {
-	i := strings.LastIndexFunc(s, func(r rune) bool { return !isWord(r) && r != '\'' })
+	i := strings.LastIndexFunc(s, func(r rune) bool { return !markdown.IsWord(r) && r != '\'' })
 	if i < 0 {
 		return s
 	}
-	return strings.TrimLeftFunc(s[i:], func(r rune) bool { return !isWord(r) })
+	return strings.TrimLeftFunc(s[i:], func(r rune) bool { return !markdown.IsWord(r) })
 }
 
 func inClause(r rune) bool {
-	return isWord(r) || r == '_' || r == '-' || unicode.IsSpace(r) || string(r) == removed
+	return markdown.IsWord(r) || r == '_' || r == '-' || unicode.IsSpace(r) || string(r) == removed
 }
 
 // closing are the issues that the words close, as forges read them.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -236,7 +237,7 @@ func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, b
 	if err != nil {
 		return nil, err
 	}
-	out, ok := normative(string(data), budget)
+	out, ok := markdown.Sentences(string(data), budget)
 	if !ok {
 		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list",
 			"reading %q: %w: its list items, each with the paragraph that governs it, are too large together", path,
@@ -289,3 +290,31 @@ func quoted(texts []string) string {
 const maxQuote = 200
 
 func shorten(s string) string { return plain.Cut(s, maxQuote) }
+
+// multiset counts sentences, and remembers their order.
+type multiset struct {
+	count map[string]int
+	order []string
+}
+
+func (m *multiset) add(sentences []string) {
+	if m.count == nil {
+		m.count = map[string]int{}
+	}
+	for _, s := range sentences {
+		if m.count[s]++; m.count[s] == 1 {
+			m.order = append(m.order, s)
+		}
+	}
+}
+
+// without are the sentences that m has more often than o.
+func (m *multiset) without(o *multiset) []string {
+	var out []string
+	for _, s := range m.order {
+		if m.count[s] > o.count[s] {
+			out = append(out, s)
+		}
+	}
+	return out
+}

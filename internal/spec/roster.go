@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -38,7 +39,7 @@ var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
 func readRoster(text string) []maintainer {
 	lines := strings.Split(withoutComments(withoutCodeBlocks(strings.ReplaceAll(text, "\r\n", "\n"))), "\n")
 	start := slices.IndexFunc(lines, func(l string) bool {
-		return kindOf(l) == heading &&
+		return markdown.KindOf(l) == markdown.Heading &&
 			strings.TrimSpace(strings.Trim(strings.TrimSpace(l), "#")) == "Current Maintainers" &&
 			strings.HasPrefix(strings.TrimSpace(l), "## ")
 	})
@@ -46,7 +47,7 @@ func readRoster(text string) []maintainer {
 		return nil
 	}
 	lines = lines[start+1:]
-	for i := 1; i < len(lines) && kindOf(lines[i-1]) != heading; i++ {
+	for i := 1; i < len(lines) && markdown.KindOf(lines[i-1]) != markdown.Heading; i++ {
 		if strings.Contains(lines[i-1], "|") && delimiter().MatchString(lines[i]) {
 			return rows(cells(lines[i-1]), lines[i+1:])
 		}
@@ -61,7 +62,7 @@ func rows(header []string, lines []string) []maintainer {
 	var out []maintainer
 	seen := map[string]bool{}
 	for _, line := range lines {
-		if k := kindOf(line); k != row && (k != paragraph || !strings.Contains(line, "|")) {
+		if k := markdown.KindOf(line); k != markdown.Row && (k != markdown.Paragraph || !strings.Contains(line, "|")) {
 			break
 		}
 		columns := cells(line)

@@ -5,19 +5,30 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// isSchema reports whether a path is that of a schema of some version, in any letter case.
+// isSchema reports whether a path is that of a schema of some version, in any letter case. An example is not a schema.
 func isSchema(path string) bool {
+	return isJSON(path) && inVersion(strings.ToLower(path), "schemas/") && !isExample(path)
+}
+
+// isExample reports whether a path is below schemas/v<N>.<M>/examples/, in any letter case.
+func isExample(path string) bool {
 	path = strings.ToLower(path)
-	return inVersion(path, "schemas/") && strings.HasSuffix(path, ".json")
+	if !inVersion(path, "schemas/") {
+		return false
+	}
+	names := strings.SplitN(path, "/", 4)
+	return len(names) == 4 && names[2] == "examples"
 }
 
 // schemaText is one schema as it was read.
@@ -34,8 +45,11 @@ type schemaSet struct {
 	texts map[string][]byte
 	read  *schemadiff.Tree // nil: not asked for yet
 	ids   map[string]gitstore.ID
-	byID  map[string][]string // paths; nil: not asked for yet
+	byID  map[string][]identity // by absolute $id; nil: not asked for yet
 }
+
+// identity is the place of an $id.
+type identity struct{ path, pointer string }
 
 func (s *schemaSet) tree() *schemadiff.Tree {
 	if s.read == nil {
@@ -50,14 +64,39 @@ type schemaView struct {
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
 	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
+
+	from   *registry.Tree  // the base
+	words  map[string]bool // of the Markdown and text files of the base; nil: not asked for yet
+	unread bool            // these could not be read
 }
 
 // comparison is made where it is asked for: many a view touches JSON that is no schema.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
 		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
+		s.diff.Around(s.used)
 	}
 	return s.diff
+}
+
+// used reports whether a Markdown or text file of the base uses a word, or may: all are read on the first question.
+func (s *schemaView) used(word string) bool {
+	if s.words == nil {
+		s.words = map[string]bool{}
+		budget := maxTexts
+		err := s.from.Walk(func(p string, e registry.Entry) error {
+			if !isFile(&e) || !slices.Contains([]string{".md", ".markdown", ".txt"}, strings.ToLower(path.Ext(p))) {
+				return nil
+			}
+			data, err := read(s.from, p, maxText, &budget)
+			for _, word := range markdown.Words(string(data)) {
+				s.words[word] = true
+			}
+			return err
+		})
+		s.unread = err != nil
+	}
+	return s.unread || s.words[word]
 }
 
 // comparesSchemas gives the comparison of the schemas of a view, once.
@@ -73,7 +112,7 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.schemas = &schemaView{base: base, head: head, known: map[string][]schemadiff.Difference{}}
+	v.schemas = &schemaView{base: base, head: head, from: v.Base, known: map[string][]schemadiff.Difference{}}
 	return v.schemas, nil
 }
 
@@ -191,18 +230,40 @@ func (x *Texts) document(s *schemaSet, path string) (*strict.Document, error) {
 	return text.document, text.err
 }
 
-// identified gives the schemas of a set under schemas/ by their $id, without an empty fragment, in the order of paths.
-func (x *Texts) identified(s *schemaSet) map[string][]string {
+// identified returns the places of the identifiers of a set under schemas/, absolute and without an empty fragment, in
+// the order of paths. Schemas under unknown keywords are among them, since some validators read these.
+func (x *Texts) identified(s *schemaSet) map[string][]identity {
 	if s.byID == nil {
-		s.byID = map[string][]string{}
+		s.byID = map[string][]identity{}
 		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
-			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") {
-				id := strings.TrimSuffix(strict.String(d.Root, "$id"), "#")
-				s.byID[id] = append(s.byID[id], p)
+			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") && !isExample(p) {
+				identifiers(d.Root, "", "", func(id, pointer string) {
+					s.byID[id] = append(s.byID[id], identity{p, pointer})
+				})
 			}
 		}
 	}
 	return s.byID
+}
+
+// identifiers yields each $id in a value, absolute by those around it, with the pointer of its holder.
+func identifiers(v any, base, at string, yield func(id, pointer string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if id, ok := v["$id"].(string); ok {
+			base = strings.TrimSuffix(schemadiff.Absolute(base, id), "#")
+			yield(base, at)
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name != "const" && name != "enum" && name != "default" && name != "examples" {
+				identifiers(v[name], base, at+"/"+strict.Escape(name), yield)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			identifiers(item, base, at+"/"+strconv.Itoa(i), yield)
+		}
+	}
 }
 
 // meaningfulSchemas lists the places at which the normative JSON files of a view differ in more than annotations.
@@ -211,6 +272,15 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 	for _, c := range v.normative() {
 		switch {
 		case !isJSON(c.Path):
+			continue
+		case isExample(c.Path):
+			reached, err := v.reachedExample(c.Path)
+			if err != nil {
+				return nil, err
+			}
+			if reached {
+				out = append(out, fmt.Sprintf("%q", c.Path))
+			}
 			continue
 		case !isFile(c.Base) || !isFile(c.Head) || c.Base.Mode != c.Head.Mode:
 			out = append(out, fmt.Sprintf("%q is added, deleted or changes its mode", c.Path))
@@ -236,6 +306,15 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// reachedExample reports whether a published schema leads to an example, which then is no example.
+func (v *View) reachedExample(path string) (bool, error) {
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return false, err
+	}
+	return len(s.comparison().Affected([]string{path})) > 0, nil
 }
 
 func (v *View) sameWithoutSpace(path string) (bool, error) {

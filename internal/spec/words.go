@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 )
 
 // clean takes out of a Markdown text what its author does not say in his own words, or does not show: code blocks,
@@ -22,15 +24,15 @@ func clean(text string) string {
 	var out []string
 	for len(lines) > 0 {
 		n := 1
-		for n < len(lines) && kindOf(lines[n-1]) != blank && kindOf(lines[n]) == paragraph &&
-			(kindOf(lines[n-1]) != quote) {
+		for n < len(lines) && markdown.KindOf(lines[n-1]) != markdown.Blank &&
+			markdown.KindOf(lines[n]) == markdown.Paragraph && markdown.KindOf(lines[n-1]) != markdown.Quote {
 			n++
 		}
 		span := strings.Join(lines[:n], "\n")
 		for _, pass := range []func(string) string{withoutTargets, withoutImages, withoutStruck, withoutCode} {
 			span = pass(span)
 		}
-		if kindOf(span) != quote && !quotedItem(span) {
+		if markdown.KindOf(span) != markdown.Quote && !quotedItem(span) {
 			out = append(out, span)
 		} else {
 			out = append(out, "")
@@ -75,7 +77,7 @@ func withoutCodeBlocks(text string) string {
 			out.WriteString(line)
 			continue
 		}
-		for len(items) > 0 && column < inner() && (!open || kindOf(body) != paragraph) {
+		for len(items) > 0 && column < inner() && (!open || markdown.KindOf(body) != markdown.Paragraph) {
 			items = items[:len(items)-1]
 		}
 		code := false
@@ -84,7 +86,7 @@ func withoutCodeBlocks(text string) string {
 				code = !open
 				break
 			}
-			width := marker(rest)
+			width := markdown.Marker(rest)
 			if width == 0 {
 				break
 			}
@@ -112,7 +114,7 @@ func withoutCodeBlocks(text string) string {
 			open = false
 			continue
 		default:
-			open = kindOf(rest) != heading
+			open = markdown.KindOf(rest) != markdown.Heading
 		}
 		out.WriteString(line)
 	}
@@ -133,26 +135,6 @@ func indentation(line string) (columns int, rest string) {
 		}
 	}
 	return columns, ""
-}
-
-// marker is the length of the list marker that a line begins with, 0 where there is none.
-func marker(line string) int {
-	n := 0
-	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
-		n++
-	}
-	switch {
-	case n > 0 && n < len(line) && (line[n] == '.' || line[n] == ')'):
-		n++
-	case n == 0 && line != "" && strings.IndexByte("-*+", line[0]) >= 0:
-		n = 1
-	default:
-		return 0
-	}
-	if n < len(line) && line[n] != ' ' && line[n] != '\t' {
-		return 0
-	}
-	return n
 }
 
 // fenceOf is the run of characters by which a line opens fenced code, empty where it does not.
@@ -334,7 +316,7 @@ func titleEnds(title string) bool {
 // definition is what follows the label of a link reference definition. Footnotes are none: they are shown.
 func definition(line string) (target string, ok bool) {
 	line = strings.TrimSpace(line)
-	for n := marker(line); n > 0; n = marker(line) {
+	for n := markdown.Marker(line); n > 0; n = markdown.Marker(line) {
 		line = strings.TrimSpace(line[n:])
 		if line == "" {
 			return "", false
@@ -497,6 +479,6 @@ func withoutCode(text string) string {
 // quotedItem reports whether a list item begins with a quote.
 func quotedItem(text string) bool {
 	text = strings.TrimSpace(text)
-	n := marker(text)
+	n := markdown.Marker(text)
 	return n > 0 && strings.HasPrefix(strings.TrimSpace(text[n:]), ">")
 }

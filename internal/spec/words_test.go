@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 )
 
 // TestDeclaration holds what of a body declares that a change is additive only.
@@ -218,6 +220,6 @@ func FuzzClean(f *testing.F) {
 		w.exception()
 		w.closes("a/b")
 		budget := maxText
-		normative(text, &budget)
+		markdown.Sentences(text, &budget)
 	})
 }
