@@ -48,7 +48,11 @@ func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidate
 		}
 	}
 	for path := range found.seen {
-		for i := strings.LastIndexByte(path, '/'); i >= 0 && !u.folders[path[:i]]; i = strings.LastIndexByte(path, '/') {
+		for {
+			i := strings.LastIndexByte(path, '/')
+			if i < 0 || u.folders[path[:i]] {
+				break
+			}
 			path = path[:i]
 			u.folders[path] = true
 		}
