@@ -142,8 +142,7 @@ func (o *mirrorOptions) checkPeers() error {
 			"--peers-needed %d is out of range; --peer names %s", o.peersNeeded, plain.Count(all, "distinct peer"))
 	}
 	for _, name := range o.peers {
-		if name != "" && (mirror.SamePeer(name, o.url) || mirror.SamePeer(name, o.dir) ||
-			mirror.SamePeer(name, filepath.Join(o.dir, "registry.git"))) {
+		if name != "" && (mirror.SamePeer(name, o.url) || mirror.IsMirror(name, o.dir)) {
 			return usagef("name another copy of the registry, or leave this --peer out",
 				"--peer %q is the origin or the mirror itself", plain.Redacted(name))
 		}

@@ -32,8 +32,8 @@ type Peers struct {
 	Budget   time.Duration // of each fetch; 0: what the fetch allows
 }
 
-// Distinct returns the names of peers without those that name the same one again: directories are compared without
-// symbolic links, URLs without a trailing slash and .git.
+// Distinct returns the names of peers without those that name the same one again: directories are compared by the
+// repository that is read there, URLs without a trailing slash and .git.
 func Distinct(names []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -49,20 +49,41 @@ func Distinct(names []string) []string {
 // SamePeer reports whether two names are of one copy, as in Distinct.
 func SamePeer(a, b string) bool { return peerKey(a) == peerKey(b) }
 
-// peerKey is equal for names of one peer.
+// IsMirror reports whether a peer's name is that of the mirror in dir, which need not be there yet.
+func IsMirror(name, dir string) bool {
+	at, local := peer.Dir(name)
+	return local && (pathKey(at) == pathKey(dir) || SamePeer(name, filepath.Join(dir, registry.MirrorClone)))
+}
+
+// pathKey is equal for the paths of one directory, of a clone with those of its Git directory.
+func pathKey(dir string) string {
+	dir = cloneIn(dir)
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		dir = filepath.Join(dir, ".git")
+	}
+	return "directory " + realPath(dir)
+}
+
+// realPath returns a path without symbolic links, as far as there are any.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	return path
+}
+
+// peerKey is equal for names of one peer. A directory within a clone names the clone, and so does a linked work tree.
 func peerKey(name string) string {
 	if dir, local := peer.Dir(name); local {
-		dir = cloneIn(dir)
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			dir = filepath.Join(dir, ".git")
+		repo, err := registry.Open(cloneIn(dir))
+		if err != nil { // comparing with it tells why
+			return pathKey(dir)
 		}
-		if path, err := filepath.Abs(dir); err == nil {
-			dir = path
-		}
-		if path, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = path
-		}
-		return "directory " + dir
+		defer repo.Close()
+		return "objects " + realPath(repo.ObjectDir())
 	}
 	u, err := url.Parse(name)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 )
 
 // TestDistinct holds which names are of one peer.
@@ -40,5 +42,45 @@ func TestDistinct(t *testing.T) {
 		"http://127.0.0.2/r", "a", "b", "a.git", "nowhere"}
 	if got := Distinct(differ); !slices.Equal(got, differ) {
 		t.Errorf("%q are %q, want all", differ, got)
+	}
+}
+
+// TestDistinctWithin names one clone by directories within it, and a mirror that is not there yet within a clone.
+func TestDistinctWithin(t *testing.T) {
+	dir := t.TempDir()
+	gittest.At(t, dir).Git("init", "-q", "-b", "main", "clone")
+	clone := filepath.Join(dir, "clone")
+	gittest.At(t, clone).Commit("implementations/a.json", "a")
+	linked := filepath.Join(dir, "linked")
+	gittest.At(t, clone).Git("worktree", "add", "-q", linked)
+	gittest.At(t, dir).Git("clone", "-q", "--bare", clone, "other.git")
+	names := []string{clone, filepath.Join(clone, "implementations"), filepath.Join(clone, ".git"),
+		filepath.Join(clone, ".git", "refs"), linked}
+	if got := Distinct(names); !slices.Equal(got, names[:1]) {
+		t.Errorf("%q are %q, want one", names, got)
+	}
+	other := filepath.Join(dir, "other.git")
+	if got := Distinct([]string{clone, other}); len(got) != 2 {
+		t.Errorf("two clones are %q", got)
+	}
+	m := filepath.Join(clone, "mirror")
+	for _, made := range []bool{false, true} {
+		if made {
+			if err := os.MkdirAll(m, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, want := range map[string]bool{clone: false, other: false, m: true, "file://" + m: true,
+			filepath.Join(m, "registry.git"): true, filepath.Join(m, "..", "mirror"): true} {
+			if IsMirror(name, m) != want {
+				t.Errorf("%q is the mirror: %t; expected %t", name, !want, want)
+			}
+		}
+	}
+	if err := os.Rename(other, filepath.Join(m, "registry.git")); err != nil {
+		t.Fatal(err)
+	}
+	if within := filepath.Join(m, "registry.git", "refs"); !IsMirror(within, m) || IsMirror(clone, m) {
+		t.Errorf("%q is not the mirror, or the clone around it is", within)
 	}
 }
