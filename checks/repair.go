@@ -181,7 +181,7 @@ func (r *Run) past(s *Subject) ([]registry.Version, error) {
 	for _, t := range r.Subjects {
 		touched[t.Path] = true
 	}
-	versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), s.Kind.Folder(), r.Now,
+	versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), s.Kind, r.Now,
 		func(path string) bool { return touched[path] })
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (r *Run) everPinned(sha256 string) (string, error) {
 	defer r.mu.Unlock()
 	if r.everPins == nil {
 		pins := map[string][]registry.PathVersion{}
-		versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), registry.KindListing.Folder(), r.Now,
+		versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), registry.KindListing, r.Now,
 			isJSON)
 		if err != nil {
 			return "", err

@@ -132,7 +132,7 @@ func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository,
 	for _, r := range s.all {
 		standing[r.pin] = true
 	}
-	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindRevocation.Folder(), clock, isJSON)
+	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindRevocation, clock, isJSON)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *revocationsSeen) listings(ctx context.Context, repo *registry.Repositor
 		return nil
 	}
 	keep := func(path string) bool { return wanted[path] }
-	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindListing.Folder(), now, keep)
+	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindListing, now, keep)
 	if err != nil {
 		return err
 	}

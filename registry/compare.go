@@ -12,7 +12,7 @@ import (
 // renamed: a file that moved is a deletion and an addition, and so is a file that became a folder.
 func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
 	c := comparison{ctx: ctx, folder: r.folder, middle: differing}
-	return c.trees(base, head)
+	return c.trees("", base, head)
 }
 
 type comparison struct {
@@ -22,8 +22,13 @@ type comparison struct {
 	changes []Change
 }
 
-func (c *comparison) trees(base, head gitstore.ID) ([]Change, error) {
-	if err := c.folders("", base, head, 0); err != nil {
+// trees compares two trees that stand at path, which is empty or a folder of the root.
+func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error) {
+	depth := 0
+	if path != "" {
+		depth = 1
+	}
+	if err := c.folders(path, base, head, depth); err != nil {
 		return nil, err
 	}
 	sortChanges(c.changes)

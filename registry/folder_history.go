@@ -2,8 +2,9 @@ package registry
 
 import (
 	"context"
-	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 )
 
 // PathVersion is what a path held from a first-parent commit on.
@@ -12,24 +13,32 @@ type PathVersion struct {
 	Version
 }
 
-// FolderHistory returns what the paths below a folder of the root held, along the first parents of tip, oldest first:
+// FolderHistory returns what the paths below the folder of a kind held, along the first parents of tip, oldest first:
 // one PathVersion for each commit and path of which it changed the entry, for the paths that keep accepts. Times are as
-// in FileHistory. The history is read once, as Steps reads it.
-func (r *Repository) FolderHistory(ctx context.Context, tip, path string, now time.Time,
+// in FileHistory. Nothing beside that folder is read.
+func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
+	chain, err := r.firstParents(ctx, "", tip)
+	if err != nil {
+		return nil, err
+	}
 	var out []PathVersion
-	err := r.Steps(ctx, "", tip, func(step *Step) error {
-		for _, c := range step.Changes {
-			if !strings.HasPrefix(c.Path, path+"/") || !keep(c.Path) {
-				continue
+	r.compareChain(ctx, k, gitstore.ID{}, chain, batches, func(b batch) bool {
+		for i, changes := range b.changes {
+			for _, c := range changes {
+				if err != nil || c.Path == k.Folder() || !keep(c.Path) {
+					continue
+				}
+				id := b.commits[i].id.String()
+				var landed time.Time
+				landed, err = r.FirstParentTime(ctx, id, now)
+				out = append(out, PathVersion{c.Path, Version{Commit: id, When: landed, Entry: c.Head}})
 			}
-			landed, err := r.FirstParentTime(ctx, step.Commit.ID, now)
-			if err != nil {
-				return err
-			}
-			out = append(out, PathVersion{c.Path, Version{Commit: step.Commit.ID, When: landed, Entry: c.Head}})
 		}
-		return nil
+		if err == nil {
+			err = b.err
+		}
+		return err == nil
 	})
 	return out, err
 }

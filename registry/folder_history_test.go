@@ -22,12 +22,15 @@ func TestFolderHistory(t *testing.T) {
 	g.Commit()
 	g.Git("rm", "-rq", "revocations")
 	g.Git("commit", "-qm", "away")
+	g.Write("revocations", "a file")
+	g.Commit()
+	g.Git("rm", "-rq", "revocations")
 	g.Write("revocations/a.json", "1")
 	g.Commit()
 	r := g.open()
 	now := time.Now()
 	keep := func(path string) bool { return strings.HasSuffix(path, ".json") }
-	all, err := r.FolderHistory(ctx, "HEAD", "revocations", now, keep)
+	all, err := r.FolderHistory(ctx, "HEAD", KindRevocation, now, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +56,7 @@ func TestFolderHistory(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}
-	if none, err := r.FolderHistory(ctx, "HEAD", "nowhere", now, keep); err != nil || len(none) > 0 {
+	if none, err := r.FolderHistory(ctx, "HEAD", KindPeerWitness, now, keep); err != nil || len(none) > 0 {
 		t.Errorf("no such folder: %+v, %v", none, err)
 	}
 }

@@ -39,7 +39,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 	go func() {
 		defer close(compared)
 		defer crashed.Catch(nil)
-		r.compareChain(ctx, before.root, chain, batches, func(s batch) bool {
+		r.compareChain(ctx, Governance, before.root, chain, batches, func(s batch) bool {
 			select {
 			case compared <- s:
 				return s.err == nil
@@ -94,15 +94,16 @@ var batches = batchLimits{512, 1 << 17}
 
 var errHeld = errors.New("the batch holds too many changes")
 
-// compareChain compares each commit with the one before, the first with the tree base.
-func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain []*commit, limits batchLimits,
-	send func(batch) bool) {
+// compareChain compares each commit with the one before, the first with the tree base; of each only the folder of a
+// kind, if one is given.
+func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.ID, chain []*commit,
+	limits batchLimits, send func(batch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
 		length = min(length, len(chain))
 		s := batch{commits: chain[:length]}
 		for {
 			var many int
-			s.changes, many, s.err = r.compareBatch(ctx, base, s.commits, limits.changes)
+			s.changes, many, s.err = r.compareBatch(ctx, only, base, s.commits, limits.changes)
 			if s.err != errHeld {
 				break
 			}
@@ -118,7 +119,7 @@ func (r *Repository) compareChain(ctx context.Context, base gitstore.ID, chain [
 
 // compareBatch gives what each commit changes; errHeld where several change more than limit, and which of them it was
 // that did not fit.
-func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits []*commit,
+func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.ID, commits []*commit,
 	limit int) (changes [][]Change, many int, err error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
@@ -126,7 +127,7 @@ func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits
 		if i > 0 {
 			id = commits[i-1].tree
 		}
-		if trees[i], err = r.dataTree(id); err != nil {
+		if trees[i], err = r.dataTree(id, only); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -135,7 +136,7 @@ func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &batchWalk{ctx: ctx, repo: r, trees: trees, newestFirst: newestFirst, previous: map[string]*previousFolder{},
+	w := &batchWalk{ctx: ctx, repo: r, path: only.Folder(), trees: trees, newestFirst: newestFirst, previous: map[string]*previousFolder{},
 		changes: make([][]Change, len(commits)), left: limit}
 	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
@@ -153,21 +154,27 @@ func (r *Repository) compareBatch(ctx context.Context, base gitstore.ID, commits
 }
 
 // dataTree is a tree, and those of its data folders, which grow large and have many versions: zero where one is not
-// there.
+// there. Where only one of these is compared, the tree is that folder.
 type dataTree struct {
 	root    gitstore.ID
 	folders [4]gitstore.ID
 }
 
-func (r *Repository) dataTree(root gitstore.ID) (dataTree, error) {
+func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 	t := dataTree{root: root}
 	f, err := r.folder(root, "")
 	if err != nil {
 		return t, err
 	}
 	for i, k := range DataKinds {
+		if only != Governance && k != only {
+			continue
+		}
 		if e, ok := f.find(k.Folder()); ok && e.Mode == ModeTree {
 			t.folders[i] = e.ID
+		}
+		if only != Governance {
+			t.root = t.folders[i]
 		}
 	}
 	return t, nil
@@ -210,6 +217,7 @@ func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 type batchWalk struct {
 	ctx         context.Context
 	repo        *Repository
+	path        string     // of what is compared: empty, or a data folder
 	trees       []dataTree // in the order in which they are read
 	newestFirst bool
 	next        int // of the trees
@@ -291,7 +299,7 @@ func (w *batchWalk) compareBefore(end int) error {
 		}
 		c := comparison{ctx: w.ctx, folder: w.folder, middle: w.middle}
 		var err error
-		if w.changes[i], err = c.trees(base, head); err != nil {
+		if w.changes[i], err = c.trees(w.path, base, head); err != nil {
 			return fmt.Errorf("comparing tree %s with %s: %w", head, base, err)
 		}
 		if w.left -= len(w.changes[i]); w.left < 0 && len(w.changes) > 1 {
