@@ -14,8 +14,8 @@ import (
 const maxRepairs = 3
 
 // binding are words that a repair neither replaces nor introduces: they decide what a requirement asks for.
-var binding = strings.Fields("not never no none neither nor only unless except until without cannot all any each every " +
-	"both either some other least most more less fewer first last once twice before after zero one two three four " +
+var binding = strings.Fields("not never no none neither nor only unless except until without cannot all any each " +
+	"every both either some other least most more less fewer first last once twice before after zero one two three four " +
 	"five six seven eight nine ten")
 
 // governed is a block with a requirement, or one that such a block governs.
@@ -122,8 +122,8 @@ func once(words []string) []string {
 
 // isRepairable reports whether a word consists of letters and decides nothing.
 func isRepairable(word string) bool {
-	return !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) && !hasKeyWord(word) &&
-		!slices.Contains(binding, word)
+	other := func(r rune) bool { return !unicode.IsLetter(r) }
+	return !strings.ContainsFunc(word, other) && !hasKeyWord(word) && !slices.Contains(binding, word)
 }
 
 // repaired reports whether at most a few misspelt words of a block differ.
@@ -138,7 +138,8 @@ func repaired(old, new governed, used func(string) bool) bool {
 			continue
 		}
 		count++
-		if count > maxRepairs || old.shouts[i] || new.shouts[i] || !isRepairable(o) || !isRepairable(n) || !respelt(o, n, used) {
+		letters := isRepairable(o) && isRepairable(n) && !old.shouts[i] && !new.shouts[i]
+		if count > maxRepairs || !letters || !respelt(o, n, used) {
 			return false
 		}
 	}

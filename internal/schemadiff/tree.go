@@ -456,3 +456,35 @@ func metaSchema(uri string) bool {
 // vocabularies are the names of the meta-schemas that those of a draft consist of.
 var vocabularies = []string{"core", "applicator", "unevaluated", "validation", "meta-data", "format",
 	"format-annotation", "format-assertion", "content"}
+
+// Unresolved returns the base names of the files that references lead to and that the tree lacks. References under
+// unknown keywords are among them.
+func (t *Tree) Unresolved() map[string]bool {
+	names := map[string]bool{}
+	var look func(s *schema, v any)
+	look = func(s *schema, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, keyword := range []string{"$ref", "$dynamicRef"} {
+				text, _ := v[keyword].(string)
+				uri, _, _ := strings.Cut(text, "#")
+				if uri != "" && !metaSchema(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
+					names[path.Base(uri)] = true
+				}
+			}
+			for _, member := range v {
+				look(s, member)
+			}
+		case []any:
+			for _, item := range v {
+				look(s, item)
+			}
+		}
+	}
+	for _, f := range t.files {
+		if f.root != nil {
+			look(f.root, f.root.value)
+		}
+	}
+	return names
+}

@@ -157,6 +157,8 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	self := true // nothing leads out of the folder
 	for range maxHops {
 		wanted := s.unresolved()
+		s.read = nil // more texts may come
+		maps.Copy(wanted, s.tree().Unresolved())
 		if len(wanted) == 0 {
 			break
 		}
@@ -170,10 +172,11 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		if err != nil {
 			return nil, err
 		}
+		self = false
 		if len(s.texts) == n {
 			break
 		}
-		self = false
+		s.read = nil
 	}
 	if self {
 		if x.trees == nil {
