@@ -401,3 +401,31 @@ func TestAuditDamagedClone(t *testing.T) {
 	edit(t, m.only("objects/pack/pack-*.idx"), func([]byte) []byte { return index })
 	audit(0, "pass", "--verify-all")
 }
+
+// TestMirrorRepairsNameNoPath damages files of the directory: what the mirror says of it, which --listen serves, names
+// no path of this machine.
+func TestMirrorRepairsNameNoPath(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	for i, name := range []string{"registry.git/config", "registry.git/HEAD", "registry.git/refs/heads/main",
+		"registry.git/objects/pack/*.idx", "registry.git/objects/pack/*.pack", "registry.git/refs/remotes/origin/main",
+		"state.json"} {
+		path := m.only(name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		m.run(0, first)
+		if s := m.state(); s.Repaired.Count < i+1 && name != "state.json" { // which begins again
+			t.Errorf("%s: %d repairs are recorded; expected at least %d", name, s.Repaired.Count, i+1)
+		}
+		for _, served := range []string{"report.json", "report.html", "state.json", "metrics.prom", "checkpoint"} {
+			if text := read(t, m.file(served)); bytes.Contains(text, []byte(m.dir)) {
+				t.Errorf("%s was damaged: %s names the directory", name, served)
+			}
+		}
+	}
+}

@@ -32,8 +32,10 @@ type Reverify struct {
 	Busy func(bool)
 }
 
-// repaired records a repair, for the state and for the report of the run.
+// repaired records a repair, for the state and for the report of the run. Both are served: absolute paths of this
+// machine are removed from the reason.
 func (d *Dir) repaired(what, reason string) {
+	reason = withoutPaths(strings.ReplaceAll(reason, d.Path, "DIR"))
 	d.repairs++
 	d.State.Repaired.Add(mirrorstate.Repair{At: d.now.UTC(), What: what, Reason: reason})
 	d.Warnings = append(d.Warnings, verdict.Finding{Severity: verdict.Warning, Code: "clone-repaired",
