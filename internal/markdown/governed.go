@@ -14,9 +14,10 @@ import (
 const maxRepairs = 3
 
 // binding are words that a repair neither replaces nor introduces: they decide what a requirement asks for.
-var binding = strings.Fields("not never no none neither nor only unless except until without cannot all any each " +
-	"every both either some other least most more less fewer first last once twice before after zero one two three four " +
-	"five six seven eight nine ten")
+var binding = strings.Fields(`
+	not never no none neither nor only unless except until without cannot all any each every
+	both either some other least most more less fewer first last once twice before after zero
+	one two three four five six seven eight nine ten`)
 
 // governed is a block with a requirement, or one that such a block governs.
 type governed struct {
