@@ -136,8 +136,8 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &batchWalk{ctx: ctx, repo: r, path: only.Folder(), trees: trees, newestFirst: newestFirst, previous: map[string]*previousFolder{},
-		changes: make([][]Change, len(commits)), left: limit}
+	w := &batchWalk{ctx: ctx, repo: r, path: only.Folder(), trees: trees, newestFirst: newestFirst,
+		previous: map[string]*previousFolder{}, changes: make([][]Change, len(commits)), left: limit}
 	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
 			return err
