@@ -4,7 +4,6 @@ import "testing"
 
 // An entry of a reflog shows a fetch only if its command asked the remote.
 func TestAsksRemote(t *testing.T) {
-	const id = "c0ffee0000000000000000000000000000000000"
 	for message, want := range map[string]bool{
 		"clone: from https://forge.example/r": true,
 		"fetch":                               true,

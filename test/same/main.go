@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
 func main() {
@@ -209,19 +210,19 @@ func (s *session) print(dir string, args []string) ([]byte, error) {
 
 // unsteady finds what differs between two runs of one program, or between two builds of one commit.
 var unsteady = []struct {
-	*regexp.Regexp
+	find    func() *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:PORT"},
-	{regexp.MustCompile(`"milliseconds": ?\d+`), `"milliseconds": N`},
-	{regexp.MustCompile(`\b\d+ ?ms\b`), "N ms"},
-	{regexp.MustCompile(`"tool": ?\{[^}]*\}`), `"tool": {}`},
+	{plain.Pattern(`(127\.0\.0\.1|localhost):\d+`), "$1:PORT"},
+	{plain.Pattern(`"milliseconds": ?\d+`), `"milliseconds": N`},
+	{plain.Pattern(`\b\d+ ?ms\b`), "N ms"},
+	{plain.Pattern(`"tool": ?\{[^}]*\}`), `"tool": {}`},
 }
 
 // write keeps a text without what is unsteady in it.
 func (s *session) write(name string, text []byte) error {
 	for _, u := range unsteady {
-		text = u.ReplaceAll(text, []byte(u.instead))
+		text = u.find().ReplaceAll(text, []byte(u.instead))
 	}
 	path := filepath.Join(s.folder, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
