@@ -60,7 +60,7 @@ func (s *Subject) repair() (repair, error) {
 	return o.of(s.Change.Head), nil
 }
 
-// candidate reports whether the record stands in no tree: see NewCandidate.
+// candidate reports whether no tree has the record: see NewCandidate.
 func (s *Subject) candidate() bool { return s.Change.Head != nil && s.Change.Head.ID.IsZero() }
 
 // prospect returns the outlook of the file, as far as it matters for a change to that entry. It is worked out once.

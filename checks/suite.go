@@ -17,7 +17,7 @@ const SuiteName = "oap-conformance-test-suite"
 // Suites are the versions of the suite that the caller trusts: a version, or N.x for all of a major one.
 type Suites []string
 
-// TrustedSuites are those that are trusted where the caller says nothing: the suite says 1.0.0 to 1.3.0 of itself.
+// TrustedSuites are the versions that are trusted by default: the suite calls itself 1.0.0 to 1.3.0.
 var TrustedSuites = Suites{"1.x"}
 
 var (

@@ -15,7 +15,7 @@ import (
 // A Withdrawal is what a registry's first-parent history says against a Receipt. Paths are sorted.
 type Withdrawal struct {
 	Revoked    string         // path of the first revocation that is of the Receipt; empty: none is
-	Unclear    *RevokedFile   // a revocation of which only the date of a commit says that it is of the Receipt
+	Unclear    *RevokedFile   // a revocation that only a commit date ties to the Receipt
 	Unreadable []string       // files at the head that cannot be read and may be about the Receipt
 	Misplaced  []string       // revocations at the head that no record's path has, under a slug of the implementation
 	Removed    []*RevokedFile // revocations under such a slug that the head lacks or has in another content

@@ -305,7 +305,7 @@ func refusedShapes() []shape {
 	return out
 }
 
-// laterShapes are those that git accepts until another commit brings the object that they name.
+// laterShapes are the shapes that git accepts until another commit adds the object that they name.
 func laterShapes() []shape {
 	return []shape{
 		entryShape("a submodule .gitmodules", "fsck-file", ".gitmodules", "160000", "blob", "x"),

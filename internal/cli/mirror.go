@@ -360,7 +360,7 @@ func (o *mirrorOptions) judged(ctx context.Context, sys IO, dir *mirror.Dir,
 	return o.run(ctx, sys)
 }
 
-// refused returns the records of which a check of their own failed, by their text or by a definite answer of the world.
+// refused returns the records whose own checks failed, by their text or by a definite answer of the world.
 // That a listing has ended is neither, also where --strict makes it a failure. A record that was refused before stays
 // so until it is decided again.
 func (o *mirrorOptions) refused(rep *verdict.Report, before []string) []string {

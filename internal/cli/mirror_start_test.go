@@ -159,7 +159,7 @@ func TestMirrorStartSignature(t *testing.T) {
 	m.run(0, second, flags...)
 }
 
-// TestMirrorDiverged has a checkpoint and a branch of which neither descends from the other.
+// TestMirrorDiverged has a checkpoint and a branch that do not descend from each other.
 func TestMirrorDiverged(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")

@@ -115,7 +115,7 @@ func (m *mirrored) fails(want int, more ...string) string {
 	return out.String()
 }
 
-// shows holds what a clone of the mirror gets; an empty commit stands for a mirror without a branch.
+// shows checks what a clone of the mirror gets; an empty commit means a mirror without a branch.
 func (m *mirrored) shows(verified string) {
 	m.t.Helper()
 	if verified == "" {

@@ -444,7 +444,7 @@ func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		Body: i.text, Attempts: 1}
 }
 
-// verified refuses a candidate of which a step fails that does not depend on its witnesses.
+// verified refuses a candidate if a step fails that does not depend on its witnesses.
 func (o *recordFlags) verified(found *verify.Result) error {
 	var unsure error
 	for _, s := range found.Steps {

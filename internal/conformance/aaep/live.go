@@ -570,7 +570,7 @@ func (t *talk) late(ctx context.Context) error {
 	return t.reply(ctx, t.token, "accept", false)
 }
 
-// watched reports the calls that a probe must not bring about, and those of which the run does not say what they are.
+// watched reports the calls that a probe must not cause, and those whose kind the run does not show.
 func (v *visit) watched() {
 	for _, w := range v.watches {
 		p, at := v.probes[w.reply], verdict.At{Path: v.Path, Line: w.line, Column: 1}
