@@ -123,6 +123,18 @@ func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error
 	return nil
 }
 
+// parsed returns the record of a version, or nil if the version is a deletion or its text never parsed.
+func parsed(ctx context.Context, repo *registry.Repository, v registry.PathVersion) (*registry.Record, error) {
+	if v.Entry == nil {
+		return nil, nil
+	}
+	rec, err := repo.Record(ctx, v.Path, *v.Entry)
+	if err != nil || rec.Document == nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
 // before reads the revocations that the first-parent history held and the head does not, in the last content of each
 // that was one.
 func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository, head *registry.Tree,
@@ -137,15 +149,12 @@ func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository,
 		return err
 	}
 	for _, v := range versions {
-		if v.Entry == nil {
-			continue
-		}
-		rec, err := repo.Record(ctx, v.Path, *v.Entry)
+		rec, err := parsed(ctx, repo, v)
 		if err != nil {
 			return err
 		}
-		if rec.Document == nil {
-			continue // what never parsed
+		if rec == nil {
+			continue
 		}
 		text, is := pinOf(rec)
 		if !is {
@@ -187,14 +196,11 @@ func (s *revocationsSeen) listings(ctx context.Context, repo *registry.Repositor
 		return err
 	}
 	for _, v := range versions {
-		if v.Entry == nil {
-			continue
-		}
-		rec, err := repo.Record(ctx, v.Path, *v.Entry)
+		rec, err := parsed(ctx, repo, v)
 		if err != nil {
 			return err
 		}
-		if rec.Document == nil {
+		if rec == nil {
 			continue
 		}
 		l := registry.ParseListing(rec)

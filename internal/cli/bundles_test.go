@@ -16,8 +16,8 @@ import (
 // TestRecordedBundles holds that bundles which earlier programs wrote give the reports that those programs wrote then,
 // but for their sentences, which may be mended, and for members that reports have gained at their root since: verdict,
 // counts, and of each result its check, subject, verdict, codes and places stay.
-// Each recording is a world, whose commits come out the same wherever it is built, the bundle and the report. One of a
-// mode that has no world has the files of its input, and the command that replays it.
+// A recording has a world, whose commits have the same ids wherever it is built, the bundle and the report. A recording
+// of a mode without a registry has the files of its input instead, and the command that replays it.
 func TestRecordedBundles(t *testing.T) {
 	folder, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
 	if err != nil {

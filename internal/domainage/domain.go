@@ -26,8 +26,8 @@ type Domain struct {
 	ICANN string
 	// Suffix is the public suffix, the private section included.
 	Suffix string
-	// PrivateSuffix tells that Suffix is of the private section: a platform hands names below it out. It is false of
-	// the platform's own name where that is what somebody registered.
+	// PrivateSuffix reports that Suffix is in the private section: a platform hands out the names below it. It is
+	// false for the platform's own name, which somebody registered.
 	PrivateSuffix bool
 }
 

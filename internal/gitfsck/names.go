@@ -60,8 +60,8 @@ func HFS(name string) string {
 	return b.String()
 }
 
-// isNTFS reports whether NTFS takes a name for a dot followed by like: in any letter case, by a short name, or by the
-// short name that it makes where others are in use, of which hash is the begin. Dots, spaces and a stream may follow.
+// isNTFS reports whether NTFS reads a name as a dot followed by like: in any letter case, as its short name, or, if
+// other files have those short names, as the one that begins with hash. Dots, spaces and a stream may follow.
 func isNTFS(name, like, hash string) bool {
 	rest, found := cutFold(name, "."+like)
 	if !found {

@@ -128,7 +128,7 @@ func Cut(text string) []string {
 // keyWords are those of RFC 2119; MUST NOT and the like begin with one of them.
 var keyWords = []string{"MUST", "REQUIRED", "SHALL", "SHOULD", "RECOMMENDED", "MAY", "OPTIONAL"}
 
-// hasKeyWord reports whether a key word stands in a sentence as a word of its own, in capitals.
+// hasKeyWord reports whether a sentence has a key word, in capitals and as a whole word.
 func hasKeyWord(sentence string) bool {
 	for _, word := range keyWords {
 		for rest := sentence; ; {

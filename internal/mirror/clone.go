@@ -171,8 +171,8 @@ func (d *Dir) make() error {
 	return atomicfile.SyncFolder(d.Path)
 }
 
-// own checks that the clone is a mirror of the URL. A configuration that is damaged is written again: one that cannot
-// be read, or that names another URL than the one of which the checkpoint is.
+// own checks that the clone is a mirror of the URL. It writes a damaged configuration again: one that cannot be read,
+// or that names another URL than the checkpoint.
 func (d *Dir) own(config string) error {
 	path := filepath.Join(d.Clone(), "config")
 	text, err := os.ReadFile(path)

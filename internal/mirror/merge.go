@@ -222,7 +222,7 @@ func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
 type coverage struct {
 	part     Part
 	record   string          // whose results are being read; empty: none
-	checks   map[string]bool // of which there is a result of that record
+	checks   map[string]bool // that have a result of that record
 	listings int             // that the shard lists
 	judged   int             // listings that have results
 	listed   map[string]bool // slugs of listings that have no results yet

@@ -43,12 +43,12 @@ func (d *Dir) repaired(what, reason string) {
 		Fix:     "check the disk if it happens again"})
 }
 
-// cloneDamaged returns the error of a clone of which something is lost. It accuses nobody.
+// cloneDamaged returns the error of a clone that lost something. It accuses nobody.
 func cloneDamaged(fix, format string, args ...any) error {
 	return remedy.Coded("clone-damaged", fix, "the clone is damaged: "+format, args...)
 }
 
-// anotherClone is the fix of a mirror of which an object is lost.
+// anotherClone is the fix for a mirror that lost an object.
 const anotherClone = "run again when the origin can be reached; else put back a backup of the directory, or name an " +
 	"empty one, and compare its tip with another mirror"
 

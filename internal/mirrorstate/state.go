@@ -249,7 +249,7 @@ func (b Backdated) Times() map[string]time.Time {
 	return times
 }
 
-// Refusable reports whether a record of that path can be refused. A revocation never is: it counts whoever objects.
+// Refusable reports whether a record of that path can be refused. A revocation never is: it counts in any case.
 func Refusable(path string) bool {
 	switch registry.KindOf(path) {
 	case registry.KindListing, registry.KindWorkflowAnchor, registry.KindPeerWitness:

@@ -282,7 +282,7 @@ func failed(err error) error {
 	return &failure{err}
 }
 
-// failure is an error of the protocol, of which only a line of bounded length is shown.
+// failure is an error of the protocol. It shows one line of bounded length.
 type failure struct{ error }
 
 func (f *failure) Error() string { return fmt.Sprintf("%v: %.500q", ErrFetch, f.error.Error()) }

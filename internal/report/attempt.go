@@ -137,7 +137,7 @@ func (r *Counted) ErrorCodes() []string {
 	return slices.Sorted(maps.Keys(codes))
 }
 
-// Decided returns CHECK/CODE of the first finding because of which the run does not pass, empty if it passes.
+// Decided returns CHECK/CODE of the first finding that keeps the run from passing, or an empty text if the run passes.
 func (r *Counted) Decided() string {
 	severity := verdict.Error
 	switch r.Verdict {

@@ -256,8 +256,8 @@ type spot struct {
 	oldRef, newRef bool // a reference was followed
 	standIn        bool // one of the two is what a reference leads to, where the other has none
 
-	// outer are the keywords around a schema that stands in for its holder. The other side has them and those of the
-	// schema in one object.
+	// outer has the keywords of a holder whose one branch is compared instead of it. The other side has these keywords
+	// and those of the branch in one object.
 	outer    map[string]bool
 	outerNew bool // it is the new schema that stands in
 }
