@@ -3,6 +3,7 @@
 package aaeptest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ type Options struct {
 	Reversible bool         // asks a reversible question before the irreversible one
 	Refused    string       // a tool to call after a refusal; empty: none
 	Prefix     string       // of the paths
+	Greeting   string       // what the stream of events begins with; empty: a comment
 	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
 }
 
@@ -167,7 +169,7 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 		delete(p.subscribers, all)
 		p.mu.Unlock()
 	}()
-	fmt.Fprint(w, ": connected\n\n")
+	fmt.Fprint(w, cmp.Or(p.o.Greeting, ": connected\n\n"))
 	http.NewResponseController(w).Flush()
 	if p.o.SelfStart {
 		go p.session()

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -121,20 +123,21 @@ type aaepProducer struct {
 	conformanceFlags
 	url, layout, scenario, capture string
 	level                          int
+	extensions                     []string
 }
 
 func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
 	var o aaepProducer
 	c := &cobra.Command{
-		Use:   "producer --url URL",
+		Use:   "producer --endpoint URL",
 		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
 		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
 that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A
 scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
 where nothing can break.`,
-		Example: "  oap-gate conformance aaep producer --url http://127.0.0.1:8080 --layout reference\n" +
-			"  oap-gate conformance aaep producer --url https://agent.example --level 2 \\\n" +
+		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 --layout reference\n" +
+			"  oap-gate conformance aaep producer --endpoint https://agent.example --level 2 \\\n" +
 			"    --scenario scenarios.yml --capture session.jsonl",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -148,7 +151,11 @@ where nothing can break.`,
 	}
 	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
 	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
-	f.StringVar(&o.url, "url", "", "the producer's `URL`; plain http for a loopback or private address alone")
+	const where = "the producer's `URL`; plain http for a loopback or private address alone"
+	f.StringVar(&o.url, "endpoint", "", where)
+	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
+	f.StringSliceVar(&o.extensions, "extensions", nil,
+		"supported_extensions of the subscription: a `URI` or several, joined by commas")
 	f.IntVar(&o.level, "level", 1, "1 or 2; 2 includes 1")
 	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
 		"of the endpoints: spec (appendix B) or reference (the public example producers)")
@@ -161,17 +168,17 @@ where nothing can break.`,
 // check refuses what no run could use, beside what run refuses.
 func (o *aaepProducer) check() (*url.URL, error) {
 	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
-	u, err := httpURL("--url", o.url)
+	u, err := httpURL("--endpoint", o.url)
 	switch {
 	case err != nil:
 		return nil, err
 	case u == nil:
-		return nil, usagef(form, "producer wants a --url")
+		return nil, usagef(form, "producer requires --endpoint")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, usagef(form, "--url %q holds more than a server and a path", plain.Redacted(o.url))
+		return nil, usagef(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
 	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !o.dialsPrivate(u.Hostname()):
 		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
-			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+			"--endpoint %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	case o.offline || o.record != "" || o.replay != "":
 		return nil,
 			usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
@@ -179,6 +186,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	}
 	return u, inOrder(
 		func() error { return checkLevel(o.level) },
+		func() error { return checkExtensions(o.extensions) },
 		func() error { return oneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error { return o.place([]output{{"--capture", o.capture}}, nil) })
 }
@@ -211,7 +219,8 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	}
 	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
-		Timeout: o.timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version}
+		Timeout: o.timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version,
+		Extensions: o.extensions}
 	if o.capture != "" {
 		live.Capture = &kept
 	}
@@ -223,8 +232,35 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	}
 	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
 		level:  o.level,
-		chosen: fmt.Sprintf("layout %s, %d scenarios", o.layout, len(scenarios))}, err
+		chosen: o.chosen(len(scenarios))}, err
 }
+
+// chosen says how the producer was asked.
+func (o *aaepProducer) chosen(scenarios int) string {
+	text := fmt.Sprintf("layout %s, %d scenarios", o.layout, scenarios)
+	if len(o.extensions) > 0 {
+		text += ", extensions " + strings.Join(o.extensions, " ")
+	}
+	return text
+}
+
+// checkExtensions requires absolute URIs.
+func checkExtensions(uris []string) error {
+	const fix = "write it like https://example.org/finance/context/v1"
+	if len(uris) > maxExtensions {
+		return usagef(fmt.Sprintf("name at most %d", maxExtensions), "--extensions names %d URIs", len(uris))
+	}
+	for _, uri := range uris {
+		u, err := url.Parse(uri)
+		if err != nil || !u.IsAbs() || strings.ContainsFunc(uri, unicode.IsSpace) {
+			return usagef(fix, "--extensions %q is not an absolute URI", plain.Cut(uri, 80))
+		}
+	}
+	return nil
+}
+
+// maxExtensions is how many extensions the published schema of subscription.request allows.
+const maxExtensions = 64
 
 // serverTransport makes the connections to the server that the operator named.
 func (n *networkFlags) serverTransport(u *url.URL) (http.RoundTripper, error) {

@@ -232,6 +232,9 @@ var Rules = []verdict.Rule{
 				"serve the layout that --layout names: see docs/conformance.md"},
 			{"not-sse", "the stream of events is not served as text/event-stream",
 				"serve it with Content-Type: text/event-stream"},
+			{"event-name", "a core event comes under another event name than aaep.event or message, so that no " +
+				"subscriber takes it for one",
+				"send it with event: aaep.event, event: message or no event field"},
 			{"no-subscription", "the answer to subscription.request has no Location on the same server",
 				"answer 201 with one"},
 			{"session-hangs", "nothing came for the time of --timeout, or --budget was used up, and the session had " +

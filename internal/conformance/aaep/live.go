@@ -39,7 +39,9 @@ type Live struct {
 	Path      string        // names the capture in findings
 	Timeout   time.Duration // without an answer or an event
 	UserAgent string
-	Capture   io.Writer // takes the messages as JSON Lines; nil: nothing does. What it returns counts for nothing
+	// Extensions are the URIs that each subscription.request declares as supported_extensions.
+	Extensions []string
+	Capture    io.Writer // takes the messages as JSON Lines; nil: nothing does. What it returns counts for nothing
 }
 
 // pause is how long the producer is listened to before a reply, and after a session's end, for what must not come.
@@ -56,6 +58,8 @@ type visit struct {
 	stream *Stream
 	line   int
 	left   atomic.Int64 // bytes that may still be read of streams
+
+	misnamed atomic.Pointer[string] // the first name by which a core event came that is no AAEP message
 
 	transport verdict.Outcome
 	probes    map[string]*probe
@@ -227,6 +231,15 @@ const subscriptionRequest = `{"type":"subscription.request","aaep_version":"1.0.
 	`"supports_confirmation_reply":true,"supports_clarification_reply":true,` +
 	`"coalesce_boundaries":["none","word","sentence","paragraph","completion"]}}`
 
+// request returns subscriptionRequest with the extensions.
+func (l *Live) request() []byte {
+	if len(l.Extensions) == 0 {
+		return []byte(subscriptionRequest)
+	}
+	uris, _ := json.Marshal(l.Extensions) // texts, which have no errors
+	return fmt.Appendf(nil, `%s,"supported_extensions":%s}}`, strings.TrimSuffix(subscriptionRequest, "}}"), uris)
+}
+
 // subscribe finds the base, and gives the URL of the events and the id of the subscription.
 func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 	if v.Layout == LayoutReference {
@@ -239,7 +252,7 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 	}
 	for i, base := range bases {
 		v.base = base
-		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), []byte(subscriptionRequest))
+		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), v.request())
 		switch {
 		case err != nil:
 			return nil, "", err
@@ -256,7 +269,7 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 				show(location),
 				v.URL.Host)
 		}
-		if err := v.record([]byte(subscriptionRequest)); err != nil {
+		if err := v.record(v.request()); err != nil {
 			return nil, "", err
 		}
 		id := events.Query().Get("subscription_id")
@@ -302,6 +315,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 	go func() {
 		defer resp.Body.Close()
 		from := newSSE(&upTo{resp.Body, &v.left})
+		from.misnamed = func(name string) { v.misnamed.CompareAndSwap(nil, &name) }
 		for {
 			data, err := from.next()
 			select {
@@ -657,6 +671,10 @@ func (v *visit) results() ([]verdict.Result, error) {
 		r, err := resultOf(id, v.URL.Redacted(), o)
 		results = append(results, r)
 		return err
+	}
+	if name := v.misnamed.Load(); name != nil {
+		v.transport.Warnf(verdict.At{Path: v.Path}, "", "event-name",
+			"a core event is named %s; expected aaep.event, message or no name", show(*name))
 	}
 	if len(v.transport.Findings) == 0 {
 		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"),

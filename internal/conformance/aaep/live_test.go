@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -345,52 +344,4 @@ func TestReadScenarios(t *testing.T) {
 		err); got != `[{a {"user_message":"b \"c\""} none} {d {"e":[1,true]} late}] <nil>` {
 		t.Error(got)
 	}
-}
-
-func TestSSE(t *testing.T) {
-	for text, want := range map[string]string{
-		"data: a\n\n":                                "a EOF",
-		"data:a\r\rdata:  b\r\n\r\ndata: c\n\n":      "a  b c EOF",
-		": x\nid: 1\nevent: e\ndata: a\ndata: b\n\n": "a\nb EOF",
-		"\n\n\nretry: 5\n\ndata\n\n":                 " EOF",
-		"data: a\n":                                  "unexpected EOF",
-		"data: a":                                    "unexpected EOF",
-		"":                                           "EOF",
-		"data: " + strings.Repeat("x", MaxMessage+1):    "a message has more than 1 MiB",
-		strings.Repeat("data: x\n", MaxMessage/2+1):     "a message has more than 1 MiB",
-		":" + strings.Repeat("x", MaxMessage+10) + "\n": "a message has more than 1 MiB",
-	} {
-		s := newSSE(strings.NewReader(text))
-		var all []string
-		for {
-			data, err := s.next()
-			if err != nil {
-				all = append(all, err.Error())
-				break
-			}
-			all = append(all, string(data))
-		}
-		if got := strings.Join(all, " "); got != want {
-			t.Errorf("%q: %q, want %q", plain.Cut(text, 60), got, want)
-		}
-	}
-}
-
-// What a stream says does not depend on the pieces in which it comes.
-func FuzzSSE(f *testing.F) {
-	f.Add("data: a\r\ndata:b\r\r\n: c\n\ndata\n\n")
-	f.Add("data: a\n\ndata: b")
-	f.Fuzz(func(t *testing.T, text string) {
-		whole, pieces := newSSE(strings.NewReader(text)), newSSE(iotest.OneByteReader(strings.NewReader(text)))
-		for {
-			a, errA := whole.next()
-			b, errB := pieces.next()
-			if !bytes.Equal(a, b) || errA != errB {
-				t.Fatalf("%q %v, in pieces %q %v", a, errA, b, errB)
-			}
-			if errA != nil {
-				return
-			}
-		}
-	})
 }
