@@ -37,8 +37,8 @@ const (
 // coreTypes are the core types by themselves: a part of a message would keep all of its text in memory.
 var coreTypes = func() map[string]string {
 	types := map[string]string{}
-	for name := range membersOf {
-		types[name] = name
+	for _, m := range coreTable {
+		types[m.name] = m.name
 	}
 	return types
 }()

@@ -88,7 +88,17 @@ func NewStream(path string, o Options) *Stream {
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.
-type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any)
+type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted
+
+// noted is a finding that was added; nil: it is counted, and not listed.
+type noted struct{ *verdict.Finding }
+
+// withFix replaces the fix of the finding's code.
+func (n noted) withFix(format string, args ...any) {
+	if n.Finding != nil {
+		n.Fix = fmt.Sprintf(format, args...)
+	}
+}
 
 // note adds a finding at a place, and returns it for a fix to be set; nil: it is counted, and not listed.
 func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
@@ -107,8 +117,8 @@ func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, 
 
 // sayer returns what adds findings at a message.
 func (s *Stream) sayer(to *said, m *message) sayer {
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		s.note(to, m.at, check, severity, pointer, code, format, args...)
+	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted {
+		return noted{s.note(to, m.at, check, severity, pointer, code, format, args...)}
 	}
 	return say
 }
