@@ -36,8 +36,9 @@ var implementability = verdict.Rule{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
 			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the " +
 				"text to papers/"},
-		{"evidence-does-not-count", "what changes under test-suite/ or reference/ is nothing that a machine runs",
-			"change a test or code: not documentation, data, white space, modes, links or what is deleted"},
+		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
+			"comment nor in the base already",
+			"write a test of the new rule under test-suite/, or its code under reference/: the first such line counts"},
 		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
 			"add the tests, or leave them out of the levels"},
 		{"looks-editorial", "no sentence with a key word differs, and no schema but in annotations",

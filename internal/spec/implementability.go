@@ -1,17 +1,12 @@
 package spec
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 const (
@@ -26,21 +21,25 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	var bare []*View // without evidence
 	var lacking []evidence
-	counted := ""
+	weight := ""
 	for _, v := range p.Views {
 		normative := v.normative()
 		if len(normative) == 0 {
 			continue
 		}
-		e, err := v.evidence()
+		e, err := v.evidence(p.Base)
 		if err != nil {
 			return out, err
 		}
-		if e.counts == "" {
+		if !e.counts() {
 			bare, lacking = append(bare, v), append(lacking, e)
 			continue
 		}
-		counted = e.counts
+		carried, err := v.carried()
+		if err != nil {
+			return out, err
+		}
+		weight = fmt.Sprintf("evidence: %s; %s", &e, carried)
 		if e.missing > 0 {
 			out.Warnf(file(levelsPath), "", "level-names-missing-test",
 				"it newly names %s that are not under test-suite/",
@@ -48,10 +47,10 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		}
 	}
 	switch {
-	case len(bare) == 0 && counted == "":
+	case len(bare) == 0 && weight == "":
 		return verdict.Pass("no normative artifact is touched"), nil
 	case len(bare) == 0:
-		out.Verified = fmt.Sprintf("%q counts as evidence", counted)
+		out.Verified = weight
 		return out.OrPass(), nil
 	}
 	var why []string // it is not editorial
@@ -99,19 +98,21 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a paragraph of at least %d "+
 			"words that says why", p.Words.Source, minJustification).WithFix(claimException)
 	default:
-		fix := bringEvidence
+		fix, named := bringEvidence, ""
 		if editorial {
 			fix = claimException
+		} else {
+			named = " (" + list(why) + ")"
 		}
 		for i, e := range lacking {
 			at := file(bare[i].normative()[0].Path)
 			if len(e.rejected) == 0 {
-				out.Errorf(at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
-					"reference/ does").WithFix("%s", fix)
+				out.Errorf(at, "", "no-evidence", "a normative artifact changes%s, and nothing under test-suite/ or "+
+					"reference/ does", named).WithFix("%s", fix)
 				continue
 			}
-			out.Errorf(at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
-				"test-suite/ or reference/ does not count: %s", listUpTo(e.rejected, 10)).WithFix("%s", fix)
+			out.Errorf(at, "", "evidence-does-not-count", "a normative artifact changes%s, and what changes under "+
+				"test-suite/ or reference/ does not count: %s", named, listUpTo(e.rejected, 10)).WithFix("%s", fix)
 		}
 	}
 	if editorial {
@@ -150,93 +151,6 @@ func (v *View) meaningful() ([]string, error) {
 	return append(out, more...), err
 }
 
-// evidence is what a view changes under test-suite/ and reference/.
-type evidence struct {
-	counts   string   // the first path that counts
-	rejected []string // the others up to there, each with the reason
-	missing  int      // tests that levels.json newly names and that are not there
-}
-
-const levelsPath = "test-suite/levels/levels.json"
-
-// evidence looks for a file that a machine runs.
-func (v *View) evidence() (evidence, error) {
-	var e evidence
-	budget := maxTexts
-	for _, c := range v.Changes {
-		if !strings.HasPrefix(c.Path, "test-suite/") && !strings.HasPrefix(c.Path, "reference/") {
-			continue
-		}
-		if e.counts != "" && c.Path != levelsPath {
-			continue // levels.json alone has more to say
-		}
-		why, err := v.rejection(c, &budget)
-		if err == nil && why == "" && c.Path == levelsPath {
-			why, e.missing, err = v.levels(&budget)
-		}
-		if err != nil {
-			return e, err
-		}
-		switch {
-		case why != "":
-			e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", c.Path, why))
-		case e.counts == "":
-			e.counts = c.Path
-		}
-	}
-	return e, nil
-}
-
-var (
-	documents = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico",
-		".pdf",
-		".lock", ".sum"}
-	documentNames = []string{"LICENSE", "NOTICE", "README", "CHANGELOG", "AUTHORS"}
-	lockFiles     = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock"}
-)
-
-// isDocumentation reports whether no machine runs what has such a name.
-func isDocumentation(p string) bool {
-	name := path.Base(p)
-	return slices.Contains(documents, strings.ToLower(path.Ext(name))) || slices.Contains(lockFiles, name) ||
-		strings.HasPrefix(name, ".") ||
-		slices.ContainsFunc(documentNames, func(begin string) bool { return strings.HasPrefix(name, begin) })
-}
-
-// sniffed is how many bytes of a file are searched for a NUL.
-const sniffed = 8000
-
-// rejection says why a changed path is no evidence, empty where it may be.
-func (v *View) rejection(c registry.Change, budget *int) (string, error) {
-	switch {
-	case c.Head == nil:
-		return "deleted", nil
-	case isDocumentation(c.Path):
-		return "documentation", nil
-	case !isFile(c.Head):
-		return "not a file", nil
-	case c.Base != nil && c.Base.ID == c.Head.ID:
-		return "mode only", nil
-	}
-	head, err := read(v.Head, c.Path, maxText, budget)
-	if err != nil {
-		return "", err
-	}
-	if bytes.IndexByte(head[:min(len(head), sniffed)], 0) >= 0 {
-		return "binary", nil
-	}
-	var base []byte
-	if isFile(c.Base) {
-		if base, err = read(v.Base, c.Path, maxText, budget); err != nil {
-			return "", err
-		}
-	}
-	if bytes.Equal(withoutSpace(base), withoutSpace(head)) {
-		return "white space", nil
-	}
-	return "", nil
-}
-
 // withoutSpace is data without its white-space bytes.
 func withoutSpace(data []byte) []byte {
 	out := make([]byte, 0, len(data))
@@ -246,72 +160,4 @@ func withoutSpace(data []byte) []byte {
 		}
 	}
 	return out
-}
-
-// levels says why levels.json is no evidence, and how many tests it newly names that are not there.
-func (v *View) levels(budget *int) (why string, missing int, err error) {
-	old, err := named(v.Base, budget)
-	if err != nil {
-		return "", 0, err
-	}
-	new, err := named(v.Head, budget)
-	if err != nil {
-		return "", 0, err
-	}
-	known := map[[2]string]bool{}
-	for _, pair := range old {
-		known[pair] = true
-	}
-	fresh, gone := 0, map[string]bool{}
-	for _, pair := range new {
-		if known[pair] {
-			continue
-		}
-		fresh++
-		there := false
-		if test := "test-suite/" + pair[1]; fs.ValidPath(test) && path.Clean(test) == test {
-			e, err := v.Head.Leaf(test)
-			if err != nil {
-				return "", 0, err
-			}
-			there = isFile(e)
-		}
-		if !there {
-			gone[pair[1]] = true
-		}
-	}
-	switch {
-	case fresh == 0:
-		why = "names no new test"
-	case len(gone) > 0:
-		why = fmt.Sprintf("names %s that are not there", plain.Count(len(gone), "test"))
-	}
-	return why, len(gone), nil
-}
-
-// named are the pairs of level and test that levels.json of a tree names, none where it cannot be read.
-func named(t *registry.Tree, budget *int) ([][2]string, error) {
-	e, err := t.Leaf(levelsPath)
-	if err != nil || !isFile(e) {
-		return nil, err
-	}
-	data, err := read(t, levelsPath, maxText, budget)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := strict.Parse(levelsPath, data, strict.Limits{Bytes: maxText, Depth: 64, Number: 64, Values: 1 << 18})
-	if err != nil {
-		return nil, nil // not what a level is read from
-	}
-	var out [][2]string
-	levels, _ := strict.Member(doc.Root, "levels").(map[string]any)
-	for level, tests := range levels {
-		tests, _ := tests.([]any)
-		for _, test := range tests {
-			if test, ok := test.(string); ok {
-				out = append(out, [2]string{level, test})
-			}
-		}
-	}
-	return out, nil
 }

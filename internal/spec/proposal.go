@@ -160,10 +160,11 @@ func isFile(e *registry.Entry) bool {
 	return e != nil && (e.Mode == registry.ModeFile || e.Mode == registry.ModeExecutable)
 }
 
-// isNormative reports whether a path is one whose change RFC 0019 section 3 asks evidence for. The RFC names v1.0
-// alone; section 4 sends every breaking change to a later version, which must not escape.
+// isNormative reports whether a path, in any letter case, is one whose change RFC 0019 section 3 asks evidence for. The
+// RFC names only v1.0; section 4 sends every breaking change to a later version, which must not escape.
 func isNormative(path string) bool {
-	return strings.HasPrefix(path, "rfcs/RFC-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
+	path = strings.ToLower(path)
+	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
 }
 
 // inVersion reports whether a path lies in folder/v<N>.<M>/.

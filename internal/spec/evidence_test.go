@@ -1,0 +1,200 @@
+package spec
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEvidence has for each way to look like evidence its honest twin next to it.
+func TestEvidence(t *testing.T) {
+	const (
+		test   = "test-suite/behavior/a.test.js"
+		begins = "// a test\nconst a = 1;\nassert(a);\n"
+		rule   = "# Core\n\nA Tool MUST answer.\n"
+		core   = "spec/v1.0/core.md"
+	)
+	wasm := "\x00asm\x01\x00\x00\x00"
+	two := rule + "\nA Tool MUST bow.\n"
+	for _, c := range []struct {
+		name string
+		base files
+		head files
+		says string // of a pass, in what was verified; of a failure, the path and the word
+	}{
+		{"a new test", nil, files{"test-suite/b.js": "bow()"}, "evidence: 1 file, 1 new line: test-suite/b.js; "},
+		{"code", nil, files{"reference/b.ts": "bow()\nbow(2)\n"}, "evidence: 1 file, 2 new lines: reference/b.ts; "},
+		{"in capitals", nil, files{"reference/b.PY": "bow()"}, "evidence: 1 file"},
+		{"two files", nil, files{"reference/b.go": "bow()", "reference/c.go": "bow()\nbow(2)"},
+			"evidence: 2 files, 2 new lines: reference/b.go, reference/c.go; 1 requirement changed"},
+		{"a name that is not plain", nil, files{"reference/b c.go": "bow()"}, "1 new line: 'reference/b c.go'; "},
+		{"a folder beside", nil, files{"referenced/x.js": "bow()", "test-suite.js": "bow()"}, "no-evidence"},
+
+		{"deleted", nil, files{test: gone}, `"` + test + `" (deleted)`},
+		{"emptied", nil, files{test: ""}, `"` + test + `" (no new line)`},
+		{"a link", nil, files{"reference/x.js": "mode 120000 server.js"}, "(not a file)"},
+		{"a submodule", nil, files{"reference/x.js": "mode 160000 " + strings.Repeat("ab", 20)}, "(not a file)"},
+		{"a mode", nil, files{test: "mode 100755 " + begins}, "(no new line)"},
+		{"a mode and a line", nil, files{test: "mode 100755 " + begins + "bow()"}, "1 new line"},
+
+		{"Markdown", nil, files{"reference/b.md": "bow()"}, "(no code)"},
+		{"a picture", nil, files{"reference/b.svg": "<svg/>"}, "(no code)"},
+		{"a readme", nil, files{"reference/readme": "bow()"}, "(no code)"},
+		{"a script without extension", nil, files{"reference/bow": "#!/bin/sh\nbow\n"}, "2 new lines: reference/bow"},
+		{"a lock", nil, files{"reference/pnpm-lock.yaml": "a: 1", "reference/go.sum": "b"}, "(no code)"},
+		{"a dot file", nil, files{"reference/.bow.js": "bow()"}, "(no code)"},
+		{"in a folder of an editor", nil, files{"test-suite/.idea/bow.json": `{"a": 1}`}, "(no code)"},
+		{"a manifest", nil, files{"reference/x/package.json": `{"a": 1}`, "test-suite/Package.json": `{"a": 1}`},
+			`(no code), "test-suite/Package.json" (no code)`},
+		{"a configuration", nil, files{"test-suite/jest.config.js": "bow()", "test-suite/tsconfig.build.json": "{1}"},
+			`(no code), "test-suite/tsconfig.build.json" (no code)`},
+		{"YAML", nil, files{"reference/x.yml": "bow: 1"}, "(no code)"},
+		{"JSON in the reference", nil, files{"reference/x.json": `{"bow": 1}`}, "(no code)"},
+		{"JSON in the tests", nil, files{"test-suite/x.json": `{"bow": 1}`}, "1 new line"},
+		{"JSON in the tests, a comment", nil, files{"test-suite/x.json": "{\n# bow\n}"}, "1 new line"},
+		{"levels", nil, files{levels: `{"levels": {"L2": ["behavior/a.test.js"]}}`}, `"` + levels + `" (no code)`},
+
+		{"binary", nil, files{"reference/x.js": strings.Repeat("x", 7999) + "\x00"}, "(binary)"},
+		{"a NUL later", nil, files{"reference/x.js": strings.Repeat("x", 8000) + "\x00"}, "1 new line"},
+		{"UTF-16", nil, files{"reference/x.js": "b\x00o\x00w\x00"}, "(binary)"},
+		{"WebAssembly", nil, files{"reference/x.wasm": wasm}, "evidence: 1 file: reference/x.wasm; "},
+		{"WebAssembly, copied", files{"reference/x.wasm": wasm}, files{"test-suite/y.wasm": wasm}, "(no new line)"},
+		{"WebAssembly, empty", nil, files{"reference/x.wasm": ""}, "(no new line)"},
+
+		{"renamed", nil, files{test: gone, "test-suite/b.js": begins},
+			`"test-suite/b.js" (no new line), "` + test + `" (deleted)`},
+		{"renamed and changed", nil, files{test: gone, "test-suite/b.js": begins + "bow()"}, "1 new line"},
+		{"copied", nil, files{"reference/b.js": begins}, "(no new line)"},
+		{"copied from a text", files{"reference/x.md": "```\nbow()\n```\n"}, files{"reference/b.js": "bow()\n"},
+			"(no new line)"},
+		{"two in one", files{"test-suite/b.js": "bow()\n"}, files{test: begins + "bow()\n"}, "(no new line)"},
+		{"reordered", nil, files{test: "assert(a);\nconst a = 1;\n"}, "(no new line)"},
+		{"indented", nil, files{test: "\t const a  =  1;\r\n\r\n  assert( a );"}, "(no new line)"},
+		{"CR at line ends", nil, files{test: strings.ReplaceAll(begins, "\n", "\r")}, "(no new line)"},
+		{"a line separator at line ends", nil, files{test: strings.ReplaceAll(begins, "\n", "\u2028")},
+			"(no new line)"},
+		{"in one line", files{test: "const a = 1;\nassert(a);\n"}, files{test: "const a = 1; assert(a);\n"},
+			"(no new line)"},
+		{"a byte order mark", nil, files{test: "\ufeff" + begins}, "(no new line)"},
+		{"a character that is not seen", nil, files{test: strings.Replace(begins, "assert", "as\u200bsert", 1)},
+			"(no new line)"},
+		{"brackets", nil, files{test: begins + "{\n};\n"}, "(no new line)"},
+		{"a value", nil, files{test: strings.Replace(begins, "1", "2", 1)}, "1 new line"},
+
+		{"a comment", nil, files{test: begins + "// bow()\n"}, "(no new line)"},
+		{"a comment behind a byte order mark", nil, files{test: "\ufeff// bow()\n" + begins}, "(no new line)"},
+		{"a comment with a number sign", nil, files{"test-suite/b.py": "# bow()\n#!bow\n#include bow\n"},
+			"(no new line)"},
+		{"the line of an interpreter", nil, files{"test-suite/b.py": "#!/usr/bin/env python3\n"}, "1 new line"},
+		{"an inclusion", nil, files{"test-suite/b.c": "# include <bow.h>\n#include \"a.h\"\n"}, "2 new lines"},
+		{"a comment of SQL", nil, files{"test-suite/b.sql": "-- bow()\n"}, "(no new line)"},
+		{"a block comment", nil, files{test: "/* bow()\nbow(1)\n * bow(2) */\n/**/\n/*/ bow(3)\n*/\n" + begins},
+			"(no new line)"},
+		{"code after a block comment", nil, files{test: "/* bow()\n*/\nbow(1)\n" + begins}, "1 new line"},
+		{"a block comment that does not end", nil, files{test: "/* \nbow(1)\n"}, "(no new line)"},
+		{"out of a block comment", files{test: "/*\nbow(1)\n*/\n"}, files{test: "bow(1)\n"}, "(no new line)"},
+		{"a comment behind a line", nil, files{test: strings.Replace(begins, ");", "); // bow()", 1)},
+			"(no new line)"},
+		{"a comment behind a new line", nil, files{test: begins + "bow(); // bow()\n"}, "1 new line"},
+		{"an address in a string", files{test: `open("http://a.example");`},
+			files{test: `open("http://b.example");`}, "1 new line"},
+		{"a comment in a string", files{test: `says("a // b");`}, files{test: `says("a // c");`}, "1 new line"},
+		{"a docstring", nil, files{"test-suite/b.py": "\"\"\"Bow.\"\"\"\n"}, "1 new line"},
+
+		{"deleted beside a new rule", files{"test-suite/b.js": "bow()"}, files{"test-suite/b.js": gone},
+			`"test-suite/b.js" (deleted)`},
+		{"deleted with its rule", files{core: two, "test-suite/b.js": "bow()"},
+			files{core: rule, rfc: "", "test-suite/b.js": gone},
+			"evidence: 1 test removed: test-suite/b.js; 1 requirement changed"},
+		{"shortened with its rule", files{core: two, test: begins + "bow()"}, files{core: rule, rfc: "", test: begins},
+			"evidence: 1 test removed: " + test + "; "},
+		{"without its comment", files{core: two}, files{core: rule, rfc: "", test: "const a = 1;\nassert(a);\n"},
+			"(no new line)"},
+		{"renamed beside a rule that goes", files{core: two},
+			files{core: rule, rfc: "", test: gone, "test-suite/b.js": begins}, "(deleted)"},
+		{"deleted beside a rule that moves", files{core: two, "test-suite/b.js": "bow()"},
+			files{core: rule, "spec/v1.0/b.md": "A Tool MUST bow.\n", rfc: "", "test-suite/b.js": gone}, "(deleted)"},
+		{"deleted beside a rule that changes", files{core: two, "test-suite/b.js": "bow()"},
+			files{core: rule + "\nA Tool MAY bow.\n", rfc: "", "test-suite/b.js": gone}, "(deleted)"},
+		{"deleted beside rules in another order", files{core: two, "test-suite/b.js": "bow()"},
+			files{core: "# Core\n\nA Tool MUST bow.\n\nA Tool MUST answer.\n", rfc: "", "test-suite/b.js": gone},
+			"(deleted)"},
+		{"deleted beside another text", files{core: rule + "\nA Tool.\n", "test-suite/b.js": "bow()"},
+			files{core: rule, rfc: "", "test-suite/b.js": gone}, "(deleted)"},
+		{"deleted with its rule and a schema", files{core: two, "test-suite/b.js": "bow()"},
+			files{core: rule, rfc: "", schemaA: gone, "test-suite/b.js": gone}, "(deleted)"},
+		{"code deleted with its rule", files{core: two, "reference/b.js": "bow()"},
+			files{core: rule, rfc: "", "reference/b.js": gone}, "(deleted)"},
+		{"a text deleted with its rule", files{core: two, "test-suite/b.md": "bow()"},
+			files{core: rule, rfc: "", "test-suite/b.md": gone}, "(deleted)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.base == nil {
+				c.base = files{}
+			}
+			if _, ok := c.base[test]; !ok {
+				c.base[test] = begins
+			}
+			switch text, ok := c.head[rfc]; {
+			case !ok:
+				c.head[rfc] = editsRFC
+			case text == "":
+				delete(c.head, rfc)
+			}
+			p := propose(t, c.base, c.head)
+			p.Words = NewWords("the body", "")
+			got, r := found(t, p, "implementability")
+			if !strings.Contains(c.says, "(") && c.says != "no-evidence" {
+				if len(got) > 0 || !strings.Contains(r.Reason, c.says) {
+					t.Errorf("%q, verified %q, want %q", got, r.Reason, c.says)
+				}
+				return
+			}
+			code := "evidence-does-not-count"
+			if c.says == "no-evidence" {
+				code = c.says
+			}
+			if !strings.HasPrefix(strings.Join(got, "\n"), "error "+code) ||
+				code != c.says && !strings.Contains(r.Findings[0].Message, c.says) {
+				t.Errorf("%q, want %s %q: %+v", got, code, c.says, r)
+			}
+		})
+	}
+}
+
+// TestEvidencePage holds the list of what is code in the documentation.
+func TestEvidencePage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/governance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(string(text)), " ")
+	for _, names := range [][]string{codeExtensions, configurations} {
+		if want := "`" + strings.Join(names, " ") + "`."; !strings.Contains(page, want) {
+			t.Errorf("docs/governance.md does not list %s", want)
+		}
+	}
+}
+
+// TestLevels has levels.json name tests that are there and tests that are not.
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		levels string
+		want   []string
+	}{
+		{`{"levels": {"L2": ["behavior/a.test.js"]}}`, nil},
+		{`{"levels": {"L1": ["z.js"]}}`, nil},
+		{`{"levels": {"L1": ["behavior/c.test.js", "behavior/d.test.js"]}}`,
+			[]string{"warning level-names-missing-test " + levels}},
+		{`{"levels": {"L1": ["../reference/server.js"]}}`, []string{"warning level-names-missing-test " + levels}},
+		{`{"levels": {"L1": ["behavior"]}}`, []string{"warning level-names-missing-test " + levels}},
+		{`{`, nil},
+	} {
+		p := propose(t, nil, files{rfc: editsRFC, levels: c.levels, "test-suite/z.js": "z()"})
+		if got, _ := found(t, p, "implementability"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.levels, got, c.want)
+		}
+	}
+}
