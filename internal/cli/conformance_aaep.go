@@ -27,9 +27,10 @@ func newAAEPEvents(sys IO, p *protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "events FILE…",
 		Short: "judge the events that a producer emitted: a JSON object, a JSON array, or JSON Lines",
-		Long: `events judges captures of a producer, message by message, at level 1 or 2 of chapter 9. Each file is an
-input of its own. Replies stand in it in the order in which they passed. What an input does not show is not passed:
-without a tool call, an output or, at level 2, an irreversible tool call it is inconclusive.`,
+		Long: `events judges captures of a producer, message by message, at level 1, 2 or 3 of chapter 9. Each file is an
+input of its own. Replies stand in it in the order in which they passed; at level 3, so do the messages of the
+subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
+tool call or at level 3 a subscription it is inconclusive.`,
 		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
 			"  oap-gate conformance aaep events --single event.json",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -40,7 +41,7 @@ without a tool call, an output or, at level 2, an irreversible tool call it is i
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(sys, func() (*conformance, error) {
-				if err := checkLevel(options.Level); err != nil {
+				if err := checkLevel(options.Level, 3); err != nil {
 					return nil, err
 				}
 				found := &conformance{subject: "producer", rows: aaep.Rows(options), level: options.Level}
@@ -66,7 +67,7 @@ without a tool call, an output or, at level 2, an irreversible tool call it is i
 		},
 	}
 	o.bind(c, sys, p, false)
-	c.Flags().IntVar(&options.Level, "level", 1, "1 or 2; 2 includes 1")
+	c.Flags().IntVar(&options.Level, "level", 1, "1 to 3; each includes those below")
 	c.Flags().BoolVar(&options.Single, "single", false,
 		"judge each message by itself: envelope, schema, summary, urgency, default decision")
 	return c
@@ -185,7 +186,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
 	}
 	return u, inOrder(
-		func() error { return checkLevel(o.level) },
+		func() error { return checkLevel(o.level, 2) },
 		func() error { return checkExtensions(o.extensions) },
 		func() error { return oneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error { return o.place([]output{{"--capture", o.capture}}, nil) })
@@ -309,12 +310,11 @@ func readText(sys IO, name string) (string, []byte, error) {
 	return "stdin", data, err
 }
 
-func checkLevel(level int) error {
-	if level == 1 || level == 2 {
+func checkLevel(level, highest int) error {
+	if level >= 1 && level <= highest {
 		return nil
 	}
-	return usagef("give 1 or 2; what level 3 adds is listed by: oap-gate conformance aaep --list",
-		"--level %d is not decided here", level)
+	return usagef(fmt.Sprintf("give a level from 1 to %d", highest), "--level %d is not decided here", level)
 }
 
 // readInto adds a file's messages to a stream.

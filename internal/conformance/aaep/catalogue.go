@@ -19,6 +19,13 @@ const (
 	confirmation
 	blocking
 	resolution
+	handshake
+	honored
+	rate
+	filters
+	coalescing
+	languages
+	closing
 
 	streamChecks // how many they are
 )
@@ -220,6 +227,75 @@ var Rules = []verdict.Rule{
 		Fix: "emit state.changed after each reply",
 		Codes: []strict.Code{
 			{"no-follow-up", "no event of the session follows the reply", "emit state.changed after the reply"}}},
+	{ID: "aaep-handshake", Title: "each request is answered before events come, and messages have their members",
+		Cite: "AAEP 9.5.1 (2, 3, 6), 5.2 to 5.7", Role: producer, Level: 3,
+		Why: "a subscriber that gets no answer does not know which events it will miss",
+		Fix: "answer each request with subscription.accepted or subscription.rejected before its first event",
+		Codes: []strict.Code{
+			{"no-answer", "a request or renegotiation has no subscription.accepted or subscription.rejected",
+				"answer each request and each renegotiation, once"},
+			{"not-asked", "a subscription.accepted or subscription.rejected answers nothing",
+				"send one answer for each request and each renegotiation"},
+			{"event-before-accepted", "an event comes between a request and its answer",
+				"send subscription.accepted before the first event"},
+			{"event-after-rejected", "an event comes after the subscription was rejected",
+				"send no event after subscription.rejected"},
+			{"missing-member", "a message of the subscription lacks a member that it requires",
+				"send the member that the message names"},
+			{"member-value", "a member of a message of the subscription has a value that its type does not know",
+				"use a value that the message names"},
+			{"other-subscription", "a message names another subscription than the one that was accepted",
+				"keep the subscription_id from the first subscription.accepted to the end"},
+			{notExercised, "the input has no subscription.request, or no event under an accepted one",
+				"capture from before the subscription is requested until its session has ended"},
+		}},
+	{ID: "aaep-honored", Title: "honored capabilities grant no more than was requested",
+		Cite: "AAEP 9.5.1 (4), 5.4.4", Role: producer, Level: 3,
+		Why: "a subscriber asks for what its user can follow; more is lost on the user",
+		Fix: "honor what was requested, or less; name each member, since one that is left out has its default",
+		Codes: []strict.Code{{"more-permissive", "honored_capabilities grant more than the request; a member that is " +
+			"left out has the default of section 5.3.1, without a limit of rate",
+			"set the member that the message names to what was requested, or to less"}}},
+	{ID: "aaep-rate", Title: "events keep the honored rate, and critical events wait for nothing",
+		Cite: "AAEP 9.5.1 (5, 10), 5.6.1", Role: producer, Level: 3,
+		Why: "a braille display that gets more events than it can show loses some of them",
+		Fix: "keep a token bucket for each subscription, and send critical events past it",
+		Codes: []strict.Code{
+			{"over-rate", "non-critical events come faster than a bucket of 1.25 times the honored rate allows",
+				"hold non-critical events until the bucket has a token"},
+			{"critical-delayed", "a critical event passes more than 2 s later after its timestamp than others do",
+				"send critical events at once, whatever the rate"},
+			{"no-times", "the input does not say when its messages passed",
+				`capture frames, {"at": TIME, "from": "producer", "message": {…}}, as producer --capture does`},
+		}},
+	{ID: "aaep-filters", Title: "no event comes that the honored filters take away",
+		Cite: "AAEP 9.5.1 (5), 5.3.1.7", Role: producer, Level: 3,
+		Why: "a subscriber filters what its user must not be interrupted by",
+		Fix: "send to each subscription only the events that its filters let through, and all critical ones",
+		Codes: []strict.Code{{"filtered-out", "a non-critical event comes that the filters exclude or do not include",
+			"do not send that type on this subscription, unless it is critical"}}},
+	{ID: "aaep-coalescing", Title: "output comes in chunks at the honored boundaries",
+		Cite: "AAEP 9.5.1 (5), 5.6.3", Role: producer, Level: 3,
+		Why: "a screen reader that gets half a word reads half a word",
+		Fix: "hold output until one of the honored boundaries, and name it in coalesce_hint",
+		Codes: []strict.Code{
+			{"boundary", "a chunk other than the last has a coalesce_hint that is not an honored boundary; section " +
+				"5.6.1 (2) lets such chunks pass later, section 9.5.1 (5) does not, and it decides here",
+				"send the chunk at a boundary that was honored, with that coalesce_hint"},
+			{"boundary-text", "a chunk that claims a boundary ends within a word", "end the chunk at the boundary"},
+		}},
+	{ID: "aaep-languages", Title: "events are in an honored language", Cite: "AAEP 9.5.1 (5), 5.3.1.3",
+		Role: producer, Level: 3,
+		Why: "a voice for one language cannot speak another",
+		Fix: "write summaries in a language that was honored",
+		Codes: []strict.Code{{"language", "an event names a primary_language that was not honored",
+			"use an honored language, or leave localization_hints out"}}},
+	{ID: "aaep-close", Title: "no event comes after the subscription was closed", Cite: "AAEP 9.5.1 (7), 5.8.2",
+		Role: producer, Level: 3,
+		Why: "a user who has left a session must not be told of it any more",
+		Fix: "stop sending events to a subscription that was closed",
+		Codes: []strict.Code{{"event-after-close", "an event comes more than 1 s after subscription.close",
+			"stop sending events to the subscription at once"}}},
 	{ID: LiveStream, Title: "a running producer serves its events, and ends its sessions",
 		Cite: "AAEP 9.3.1, appendix B",
 		Role: producer, Level: 1, Method: verdict.Live,
@@ -354,19 +430,18 @@ var Rules = []verdict.Rule{
 	live("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly"),
 	live("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are"),
 	live("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
-	live("AAEP-P3.2", producer, 3, "9.5.1 (2)", "subscription.request is accepted"),
-	live("AAEP-P3.3", producer, 3, "9.5.1 (3)",
-		"each request is answered by subscription.accepted or subscription.rejected"),
-	live("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4",
-		"honored capabilities are no more permissive than those requested"),
-	live("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.5.4",
-		"negotiated rate, filters, coalescing and languages are honored"),
-	live("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied"),
-	live("AAEP-P3.7", producer, 3, "9.5.1 (7)", "subscription.close releases what it held and applies pending "+
-		"defaults"),
+	manual("AAEP-P3.2", producer, 3, "9.5.1 (2), 5.9", "no subscription degrades another"),
+	decided("AAEP-P3.3", producer, 3, "9.5.1 (3)",
+		"each request is answered by subscription.accepted or subscription.rejected", "aaep-handshake"),
+	decided("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4",
+		"honored capabilities are no more permissive than those requested", "aaep-honored"),
+	manual("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.3.1.3", "summaries are in the language that they name"),
+	decided("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied",
+		"aaep-handshake and the checks of the terms"),
+	manual("AAEP-P3.7", producer, 3, "9.5.1 (7)", "a closed subscription's resources are released"),
 	live("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered"),
-	live("AAEP-P3.9", producer, 3, "9.5.1 (9)", "the manifest is signed for subscribers that require it"),
-	live("AAEP-P3.10", producer, 3, "9.5.1 (10)", "backpressure is applied, and critical events are never delayed"),
+	manual("AAEP-P3.9", producer, 3, "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
+	manual("AAEP-P3.10", producer, 3, "9.5.1 (10)", "an event that was held is not stamped late"),
 	live("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities"),
 	live("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored"),
 	live("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
@@ -390,6 +465,12 @@ func live(id, role string, level int, clause, title string) verdict.Rule {
 		Why: "it shows in a running peer alone, and is not run by this program", Fix: "test it against a running peer"}
 }
 
+// decided is a requirement that checks of other rows decide.
+func decided(id, role string, level int, clause, title, by string) verdict.Rule {
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + ": see " + by,
+		Why: "the requirement is one of several that " + by + " decide", Fix: "fix what " + by + " report"}
+}
+
 // Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,
 // those that a running one shows, and those for people.
 func Rows(o Options) []verdict.Rule {
@@ -398,7 +479,8 @@ func Rows(o Options) []verdict.Rule {
 		rows = append(rows, Rules[check])
 	}
 	for _, rule := range Rules[streamChecks:] {
-		if rule.Role == producer && rule.Level <= o.Level && !o.Single {
+		byOther := rule.Method == verdict.Mechanical // see decided
+		if rule.Role == producer && rule.Level <= o.Level && !o.Single && !byOther {
 			rows = append(rows, rule)
 		}
 	}

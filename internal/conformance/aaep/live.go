@@ -56,6 +56,7 @@ type visit struct {
 	client http.Client
 	base   *url.URL
 	stream *Stream
+	began  time.Time
 	line   int
 	left   atomic.Int64 // bytes that may still be read of streams
 
@@ -83,7 +84,7 @@ type probe struct {
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
-	v := &visit{Live: l, stream: NewStream(l.Path, Options{Level: l.Level}),
+	v := &visit{Live: l, began: time.Now(), stream: NewStream(l.Path, Options{Level: l.Level}),
 		client: http.Client{Transport: l.Transport,
 			// A redirect is the answer that it is: another server is not the one that was named.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
@@ -128,19 +129,26 @@ func (v *visit) broken(severity verdict.Severity, code, format string, args ...a
 }
 
 // record takes a message into the capture and judges it.
-func (v *visit) record(data []byte) error {
-	m, err := v.take(data)
+func (v *visit) record(from string, at time.Time, data []byte) error {
+	m, err := v.take(from, at, data)
 	if err != nil || m == nil {
 		return err
 	}
 	return v.judge(m)
 }
 
-// take takes a message into the capture; nil: it is none, which is a finding.
-func (v *visit) take(data []byte) (*message, error) {
+// now is the time by the clock that no correction of the machine's moves.
+func (v *visit) now() time.Time { return v.began.Add(time.Since(v.began)) }
+
+// take takes a message into the capture, as a frame unless it is no JSON object; nil: it is none, which is a finding.
+func (v *visit) take(from string, at time.Time, data []byte) (*message, error) {
 	line := data
 	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well
 		line = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("{")) && json.Valid(line) {
+		line = fmt.Appendf(nil, `{"at":%q,"from":%q,"message":%s}`, at.UTC().Format("2006-01-02T15:04:05.000000Z"),
+			from, line)
 	}
 	v.line++
 	if v.Capture != nil {
@@ -252,6 +260,7 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 	}
 	for i, base := range bases {
 		v.base = base
+		asked := v.now()
 		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), v.request())
 		switch {
 		case err != nil:
@@ -269,14 +278,14 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 				show(location),
 				v.URL.Host)
 		}
-		if err := v.record(v.request()); err != nil {
+		if err := v.record(subscriber, asked, v.request()); err != nil {
 			return nil, "", err
 		}
 		id := events.Query().Get("subscription_id")
 		if document, err := strict.Parse("", answer, limits); err == nil {
 			id = cmp.Or(strict.String(document.Root, "subscription_id"), id)
-			if strings.HasPrefix(strict.String(document.Root, "type"), subscription) {
-				if err := v.record(answer); err != nil {
+			if strings.HasPrefix(strict.String(document.Root, "type"), negotiation) {
+				if err := v.record(producer, v.now(), answer); err != nil {
 					return nil, "", err
 				}
 			}
@@ -319,7 +328,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 		for {
 			data, err := from.next()
 			select {
-			case all <- heard{data, err}:
+			case all <- heard{data, v.now(), err}:
 			case <-ctx.Done():
 				return
 			}
@@ -334,6 +343,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 // heard is one event, or why there are no more.
 type heard struct {
 	data []byte
+	at   time.Time
 	err  error
 }
 
@@ -393,7 +403,7 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 			if h.err != nil {
 				return t.over(ctx, h.err)
 			}
-			err = t.event(ctx, h.data)
+			err = t.event(ctx, h)
 		case <-timer.C:
 			then := t.then
 			if t.then = nil; then == nil {
@@ -442,12 +452,11 @@ func (t *talk) over(ctx context.Context, err error) error {
 }
 
 // event takes one event of the producer.
-func (t *talk) event(ctx context.Context, data []byte) error {
-	m, err := t.take(data)
+func (t *talk) event(ctx context.Context, h heard) error {
+	m, err := t.take(producer, h.at, h.data)
 	if err != nil || m == nil {
 		return err
 	}
-	m.emitted = true
 	ours := t.session != "" && m.text("session_id") == t.session
 	if t.guarded && ours && m.core == toolInvoked {
 		t.watches = append(t.watches, watch{t.line, t.Reply, t.Name})
@@ -643,7 +652,7 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 	if err != nil {
 		return err
 	}
-	if err := t.record(body); err != nil {
+	if err := t.record(subscriber, t.now(), body); err != nil {
 		return err
 	}
 	path := "replies"

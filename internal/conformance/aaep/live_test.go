@@ -172,7 +172,7 @@ func TestLiveCalls(t *testing.T) {
 		{"refusals ignored", every, aaeptest.Options{Fault: "ignore-refusal"},
 			[]string{"aaep-blocking after-reject error", "aaep-live-twice second-reply-honored error"}},
 		{"a producer that answers itself", "accept reject", aaeptest.Options{Fault: "answers-itself"},
-			[]string{"aaep-blocking before-reply error", "aaep-envelope type-unknown error"}},
+			[]string{"aaep-blocking before-reply error", "aaep-envelope frame error", "aaep-envelope sequence error"}},
 		{"a forged reply accepted, the flag left out", "accept forged", aaeptest.Options{Fault: "accept-forged",
 			FlagOnly: 1}, []string{"aaep-live-forged forged-accepted error"}},
 		{"the accept comes last", "forged accept", aaeptest.Options{Fault: "accept-forged", FlagOnly: 2},

@@ -47,7 +47,7 @@ var coreTypes = func() map[string]string {
 const (
 	confirmationReply  = "confirmation.reply"
 	clarificationReply = "clarification.reply"
-	subscription       = "subscription."
+	negotiation        = "subscription."
 )
 
 // message is one JSON object of a stream, whichever way it passed.
@@ -59,8 +59,9 @@ type message struct {
 	core    string
 	foreign bool
 	time    time.Time // zero where there is none that can be read
-	emitted bool      // it came from a running producer, which sends no replies
 	passed  time.Time // when it passed, by its frame; zero: not known
+	// misplaced means that the party which its frame names does not send messages of its type: it counts for nothing.
+	misplaced bool
 }
 
 // place is where a message begins, and whether it is in a frame. A finding's pointer says where it is within.
@@ -104,11 +105,11 @@ func (m *message) asks() bool {
 
 // isReply reports whether the message answers a question.
 func (m *message) isReply() bool {
-	return !m.foreign && !m.emitted && (m.name == confirmationReply || m.name == clarificationReply)
+	return !m.foreign && (m.name == confirmationReply || m.name == clarificationReply)
 }
 
 // isSubscription reports whether the message negotiates a subscription.
-func (m *message) isSubscription() bool { return !m.foreign && strings.HasPrefix(m.name, subscription) }
+func (m *message) isSubscription() bool { return !m.foreign && strings.HasPrefix(m.name, negotiation) }
 
 // integer is a value that is a whole number, however it is spelled: 1.0 is one.
 func integer(v any) (int64, bool) {

@@ -62,8 +62,13 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
 		of.end(func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
-			s.note(of.said, at, check, severity, "", code, format, args...)
+			if !of.hides(check) {
+				s.note(of.said, at, check, severity, "", code, format, args...)
+			}
 		}, s.broken)
+	}
+	if s.Level >= 3 {
+		s.settle()
 	}
 	if s.Level >= 2 {
 		s.interact()
@@ -77,7 +82,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		results = append(results, r)
 		return err
 	}
-	checks := s.checks()
+	checks := slices.DeleteFunc(s.checks(), func(check int) bool { return check >= handshake })
 	for i, of := range s.sessions {
 		if i == maxSubjects {
 			break
@@ -108,6 +113,13 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		if err := add(check, s.path, o); err != nil {
 			return nil, err
 		}
+	}
+	if s.Level >= 3 {
+		terms, err := s.ofTerms()
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, terms...)
 	}
 	return append(results, s.plainRows()...), nil
 }
@@ -157,21 +169,33 @@ func (s *Stream) exercise() {
 		missing(lifecycle, "no-events", "the input holds no event")
 		return
 	}
-	if s.toolCalls == 0 {
+	hidden := func(check int) bool {
+		return !slices.ContainsFunc(s.sessions, func(of *session) bool { return !of.hides(check) })
+	}
+	if s.toolCalls == 0 && !hidden(tools) {
 		missing(tools, notExercised, "the input holds no tool call, so that nothing is known of them")
 	}
-	if s.outputs == 0 {
+	if s.outputs == 0 && !hidden(output) {
 		missing(output, notExercised, "the input holds no output, so that nothing is known of it")
 	}
 	if s.Level >= 2 && s.irreversible == 0 {
 		missing(confirmation, notExercised,
 			"the input holds no irreversible tool call, so that nothing is known of its confirmation")
 	}
+	switch {
+	case s.Level < 3:
+	case !s.subscription.began:
+		missing(handshake, notExercised, "the input holds no subscription.request, so that nothing is known of level 3")
+	case s.subscription.events == 0:
+		missing(handshake, notExercised, "no event of the input comes under a subscription that was accepted")
+	}
 }
 
 // unshown is why a check had nothing to decide in a session; empty: it had.
 func (o *session) unshown(check int) string {
 	switch {
+	case o.hides(check):
+		return "the subscription's filters take away events that the check needs"
 	case check != envelope && !o.core:
 		return "the session has events of extensions alone"
 	case check == state && o.state.n == 0:

@@ -25,10 +25,12 @@ type session struct {
 	outputs *chunks // the newest
 	// unfollowed is where the reply is that no event has followed; zero: none.
 	unfollowed place
-	answered   int32 // replies that resolved a question
-	acted      int32 // calls of irreversible tools
-	held       int32 // those of them that a confirmation came before
-	confirmed  bool  // a confirmation was asked for
+	answered   int32  // replies that resolved a question
+	acted      int32  // calls of irreversible tools
+	held       int32  // those of them that a confirmation came before
+	confirmed  bool   // a confirmation was asked for
+	jumps      bool   // filters take events away, so that its sequence numbers may jump
+	hidden     uint32 // the checks that lack such events, as bits
 	clock      clock
 	steps      []step      // of level 2, in their order
 	questions  []*question // the confirmations up to the step that is judged
@@ -67,14 +69,14 @@ func (o *session) count(m *message, say sayer) {
 		// The start is out of its place, which is reported as that.
 		n.first, number = false, index
 		n.known, n.base = true, 0
-	case !n.known && index > 0 && starts && number > index:
+	case !n.known && index > 0 && starts && number > index && !o.jumps:
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
 			"sequence_number is %d at event %d of the session, which starts at 0",
 			number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
 			"sequence_number is %d at the session's start, 0 is needed", number)
-	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since)):
+	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since) && !o.jumps):
 		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed",
 			number,
 			n.last,

@@ -129,7 +129,7 @@ func TestExtensions(t *testing.T) {
 	_, _, got := visited(t, aaeptest.Options{}, every, func(l *Live) {
 		l.Extensions = []string{"urn:x:a", "https://x.example/\"b"}
 	})
-	want := `,"supported_extensions":["urn:x:a","https://x.example/\"b"]}}` + "\n"
+	want := `,"supported_extensions":["urn:x:a","https://x.example/\"b"]}}}` + "\n"
 	if !strings.Contains(string(got.Messages), want) {
 		t.Errorf("%s lacks %s", got.Messages, want)
 	}

@@ -34,7 +34,7 @@ var limits = strict.Limits{Bytes: MaxMessage, Depth: 64, Number: 64, Values: 1 <
 
 // Options say what a stream is held to.
 type Options struct {
-	Level int // 1 or 2; 2 includes 1
+	Level int // 1 to 3; each includes those below
 	// Single judges each message by itself: envelope, schema, summary, urgency and default decision, at any level.
 	Single bool
 }
@@ -58,6 +58,7 @@ type Stream struct {
 	tools                     map[string]*tool // of level 2, by name
 	toolCalls, outputs        int
 	irreversible              int
+	subscription              subscribed // of level 3
 
 	// Of a running producer: what the calls come to that a live check watches, by line, and that the stream was cut
 	// short by what a live check reports.
@@ -201,16 +202,31 @@ func (s *Stream) unwrap(at place, frame, inner map[string]any) *message {
 		refuse("at", "an RFC 3339 time with an offset")
 	}
 	switch from := frame["from"]; {
-	case from != "producer" && from != "subscriber":
+	case from != producer && from != subscriber:
 		refuse("from", "producer or subscriber")
-	case !m.isSubscription() && m.isReply() != (from == "subscriber"):
-		refuse("from", map[bool]string{true: "subscriber, which sends replies",
-			false: "producer, which sends events"}[m.isReply()])
+	case s.Level >= 3 && (m.name == subscriptionRequested || m.name == subscriptionRenegotiated) && from != subscriber:
+		refuse("from", "subscriber, which requests and renegotiates")
+		m.misplaced = true
+	case s.Level >= 3 && (m.name == subscriptionAccepted || m.name == subscriptionRejected) && from != producer:
+		refuse("from", "producer, which accepts and rejects")
+		m.misplaced = true
+	case m.isSubscription():
+	case m.isReply() && from == producer:
+		refuse("from", "subscriber, which sends replies")
+		m.misplaced = true
+	case !m.isReply() && from == subscriber:
+		refuse("from", "producer, which sends events")
 	}
 	return m
 }
 
 func (s *Stream) judge(m *message) {
+	if m.misplaced {
+		return
+	}
+	if s.Level >= 3 && !s.Single {
+		s.negotiate(m)
+	}
 	switch {
 	case m.isReply():
 		if s.replies++; !s.Single {
@@ -284,7 +300,13 @@ func (s *Stream) sessionOf(m *message) *session {
 
 // follow takes an event into the rules of its session.
 func (s *Stream) follow(of *session, m *message) {
-	say := s.sayer(of.said, m)
+	of.shorten(&s.subscription)
+	all := s.sayer(of.said, m)
+	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
+		if !of.hides(check) {
+			all(check, severity, pointer, code, format, args...)
+		}
+	}
 	of.events++
 	of.count(m, say)
 	s.bracket(of, m, say)

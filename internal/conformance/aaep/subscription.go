@@ -1,0 +1,634 @@
+package aaep
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// The messages of a subscription.
+const (
+	subscriptionRequested    = "subscription.request"
+	subscriptionAccepted     = "subscription.accepted"
+	subscriptionRejected     = "subscription.rejected"
+	subscriptionRenegotiated = "subscription.renegotiate"
+	subscriptionClosed       = "subscription.close"
+)
+
+var (
+	hints   = []string{"none", "word", "sentence", "paragraph", "completion"}
+	reasons = []string{"version_unsupported", "manifest_signature_required", "capabilities_incompatible", "rate_limit",
+		"authentication_required", "authorization_denied", "transport_unavailable", "unknown"}
+	nonEmpty = text(1, 1<<14)
+	aTime    = domain{func(v any) bool { s, _ := v.(string); _, ok := strict.Time(s); return ok },
+		"an RFC 3339 time with an offset"}
+	languageTags = domain{func(v any) bool {
+		list, ok := v.([]any)
+		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return !nonEmpty.holds(v) })
+	}, "a list of language tags"}
+	eventFilters = domain{func(v any) bool {
+		filters, ok := v.(map[string]any)
+		for name, patterns := range filters {
+			ok = ok && (name == "include" || name == "exclude") && texts.holds(patterns)
+		}
+		return ok
+	}, "an object whose include and exclude are lists of texts"}
+	boundaries = domain{func(v any) bool {
+		list, ok := v.([]any)
+		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool {
+			s, _ := v.(string)
+			return !slices.Contains(hints, strings.ToLower(s))
+		})
+	}, manyOf(hints...).words}
+	levels = domain{func(v any) bool {
+		list, ok := v.([]any)
+		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return !number(1, 3).holds(v) })
+	}, "a list of 1, 2 and 3"}
+	answer = domain{func(v any) bool {
+		switch v.(type) {
+		case map[string]any, []any, nil:
+			return false
+		}
+		return v != ""
+	}, "a text that is not empty, a number, true or false"}
+)
+
+// capabilities are the members of capabilities and honored_capabilities (section 5.3.1).
+var capabilities = []member{
+	{"max_events_per_second", false, number(1, 1<<53)},
+	{"preferred_verbosity", false, oneOf("terse", "normal", "detailed")},
+	{"languages", false, languageTags},
+	{"supports_confirmation_reply", false, boolean},
+	{"supports_clarification_reply", false, boolean},
+	{"coalesce_boundaries", false, boundaries},
+	{"event_filters", false, eventFilters},
+	{"supported_conformance_levels", false, levels},
+	{"pace_wpm", false, number(50, 1000)},
+	{"accept_signed_manifests_only", false, boolean},
+}
+
+// negotiated are the messages of level 3 with what each says of its members. A name with a dot is a member of a member.
+var negotiated = map[string][]member{
+	subscriptionRequested: {{"aaep_version", true, nonEmpty}, {"subscriber_id", true, nonEmpty},
+		{"capabilities", true, object}},
+	subscriptionAccepted: {{"subscription_id", true, id("sub_")}, {"aaep_version", true, nonEmpty},
+		{"producer.agent_id", true, nonEmpty}, {"honored_capabilities", true, object},
+		{"manifest_uri", false, nonEmpty}, {"signed_manifest", false, nonEmpty}},
+	subscriptionRejected:     {{"reason_code", true, oneOf(reasons...)}, {"reason_message", true, nonEmpty}},
+	subscriptionRenegotiated: {{"subscription_id", true, id("sub_")}, {"capabilities", true, object}},
+	subscriptionClosed:       {{"subscription_id", true, id("sub_")}, {"reason_code", true, nonEmpty}},
+	confirmationReply: {{"reply_token", true, id("rpl_")}, {"decision", true, decisions},
+		{"subscription_id", true, id("sub_")}, {"timestamp", true, aTime}},
+	clarificationReply: {{"reply_token", true, id("rpl_")}, {"response", true, answer},
+		{"subscription_id", true, id("sub_")}, {"timestamp", true, aTime}},
+}
+
+// judgeMembers holds a message of level 3, and the capabilities in it, to the members of its type.
+func judgeMembers(m *message, say sayer) {
+	judge := func(members map[string]any, table []member, below string) {
+		for _, of := range table {
+			path := strings.Split(of.name, ".")
+			v := any(members)
+			there := true
+			for _, name := range path {
+				inner, _ := v.(map[string]any)
+				v, there = inner[name]
+			}
+			pointer := below + "/" + strings.Join(path, "/")
+			switch {
+			case !there && of.required:
+				say(handshake, verdict.Error, "", "missing-member", "%s is missing, %s has it: %s", of.name, m.name,
+					of.value.words)
+			case there && !of.value.holds(v):
+				say(handshake, verdict.Error, pointer, "member-value", "%s is %s, %s is needed", of.name, show(v),
+					of.value.words)
+			}
+		}
+	}
+	judge(m.members, negotiated[m.name], "")
+	for _, name := range []string{"capabilities", "honored_capabilities"} {
+		if inner, ok := m.members[name].(map[string]any); ok && m.isSubscription() {
+			judge(inner, capabilities, "/"+name)
+		}
+	}
+}
+
+// terms are the capabilities of a subscription. What could not be read is not judged; unread names it.
+type terms struct {
+	rate                int64    // events a second; 0: no limit
+	languages           []string // in lower case; nil: not judged
+	boundaries          []string // likewise
+	include, exclude    []string // patterns of event types
+	named               bool     // the filters are those of a message, not the default
+	confirms, clarifies bool     // supports_*_reply
+	unread              map[string]bool
+}
+
+// defaults are the terms of section 5.3.1. A reply capability that a request leaves out is not refused by it.
+func defaults() terms {
+	return terms{languages: []string{"en-us"}, boundaries: []string{"sentence", "completion"},
+		include: []string{shortNamespace + "agent.*"}, confirms: true, clarifies: true}
+}
+
+// with returns the terms with those members replaced that are there.
+func (t terms) with(members map[string]any) terms {
+	t.unread = maps.Clone(t.unread)
+	if t.unread == nil {
+		t.unread = map[string]bool{}
+	}
+	for _, of := range capabilities {
+		v, there := members[of.name]
+		if !there {
+			continue
+		}
+		t.unread[of.name] = !of.value.holds(v)
+		if t.unread[of.name] {
+			v = nil
+		}
+		switch of.name {
+		case "max_events_per_second":
+			t.rate, _ = integer(v)
+		case "languages":
+			t.languages = lowered(v)
+		case "coalesce_boundaries":
+			t.boundaries = lowered(v)
+		case "supports_confirmation_reply":
+			t.confirms = v == true
+		case "supports_clarification_reply":
+			t.clarifies = v == true
+		case "event_filters":
+			filters, _ := v.(map[string]any)
+			t.named = filters != nil
+			t.include, t.exclude = defaults().include, patterns(filters["exclude"])
+			if _, there := filters["include"]; there {
+				t.include = patterns(filters["include"])
+			}
+		}
+	}
+	return t
+}
+
+func lowered(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, v := range list {
+		s, _ := v.(string)
+		all = append(all, strings.ToLower(s))
+	}
+	return all
+}
+
+// patterns are those of a filter, by the short name of the protocol's namespace.
+func patterns(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, v := range list {
+		s, _ := v.(string)
+		if rest, ok := strings.CutPrefix(s, longNamespace); ok {
+			s = shortNamespace + rest
+		}
+		all = append(all, strings.Clone(s))
+	}
+	return all
+}
+
+// under reports whether what a pattern, or a type, names is all named by one of the patterns. A final * is the one
+// wildcard.
+func under(name string, all []string) bool {
+	return slices.ContainsFunc(all, func(pattern string) bool {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		return name == pattern || wild && strings.HasPrefix(strings.TrimSuffix(name, "*"), prefix)
+	})
+}
+
+// hides reports whether the filters take away events of a type. Types of extensions are only filtered by patterns that
+// a message names: the default of section 5.3.1.7 names none of them, and no section says that they must not come.
+func (t *terms) hides(kind string, foreign bool) bool {
+	return under(kind, t.exclude) || (t.named || !foreign) && !under(kind, t.include)
+}
+
+// exceeds lists the members of honored terms that grant more than was requested, each with what it grants.
+func (t *terms) exceeds(requested *terms) (all [][2]string) {
+	add := func(wrong bool, name, format string, args ...any) {
+		if wrong && !t.unread[name] && !requested.unread[name] {
+			all = append(all, [2]string{name, fmt.Sprintf(format, args...)})
+		}
+	}
+	rate := func(n int64) string {
+		if n == 0 {
+			return "unlimited"
+		}
+		return fmt.Sprint(n)
+	}
+	outside := func(of, in []string) string {
+		i := slices.IndexFunc(of, func(s string) bool { return !slices.Contains(in, s) })
+		if i < 0 {
+			return ""
+		}
+		return of[i]
+	}
+	add(requested.rate != 0 && (t.rate == 0 || t.rate > requested.rate), "max_events_per_second",
+		"the honored rate is %s; expected at most %d", rate(t.rate), requested.rate)
+	language, boundary := outside(t.languages, requested.languages), outside(t.boundaries, requested.boundaries)
+	add(language != "", "languages", "the honored language %s was not requested", show(language))
+	add(boundary != "", "coalesce_boundaries", "the honored boundary %s was not requested", show(boundary))
+	add(t.confirms && !requested.confirms, "supports_confirmation_reply",
+		"supports_confirmation_reply is true; the request says false")
+	add(t.clarifies && !requested.clarifies, "supports_clarification_reply",
+		"supports_clarification_reply is true; the request says false")
+	for _, pattern := range t.include {
+		add(!under(pattern, requested.include), "event_filters",
+			"the honored include pattern %s lies under no requested one", show(pattern))
+	}
+	for _, pattern := range requested.exclude {
+		add(!under(pattern, t.exclude), "event_filters", "the requested exclude pattern %s lies under no honored one",
+			show(pattern))
+	}
+	return all
+}
+
+// The states of a subscription.
+const (
+	unsubscribed = iota
+	requested
+	active
+	rejected
+	closed
+)
+
+// subscribed is the subscription that an input shows so far, and what its events came to.
+type subscribed struct {
+	state    int
+	began    bool // the input has a request
+	id       string
+	asked    []asked        // what has no answer yet
+	accepted map[string]any // the last subscription.accepted
+	honored  terms
+	wanted   terms     // what was requested when they were honored
+	told     bool      // the first event out of its place is reported
+	closed   time.Time // zero: not known
+	answers  int
+	closes   int
+
+	events    int                 // under honored terms
+	untimed   bool                // one of them has no time of passing
+	bucket    float64             // the events that may pass now
+	filled    time.Time           // when that was so
+	over      bool                // an event of the subscription came over its rate
+	overs     []overRate          // one for each such subscription
+	least     time.Duration       // the smallest time from a timestamp to the passing of its event
+	measured  bool                // least is that of an event
+	critical  []delay             // of each critical event
+	chunks    map[[2]string]place // by session and output, the last chunk if its text ends within a word
+	streamed  int                 // chunks
+	languages int                 // events that name their language
+}
+
+// asked is a request or renegotiation.
+type asked struct {
+	at           place
+	renegotiates bool
+	capabilities map[string]any
+}
+
+// overRate is the first event that came over a rate.
+type overRate struct {
+	at   place
+	rate int64
+}
+
+// delay is the time from a critical event's timestamp to its passing.
+type delay struct {
+	at  place
+	lag time.Duration
+}
+
+// negotiate takes a message into the rules of level 3.
+func (s *Stream) negotiate(m *message) {
+	n, say := &s.subscription, s.sayer(s.own, m)
+	if !m.isReply() && !m.isSubscription() {
+		s.underTerms(m, say)
+		return
+	}
+	if _, known := negotiated[m.name]; !known {
+		return
+	}
+	again := m.name == subscriptionAccepted && len(n.asked) == 0 && reflect.DeepEqual(m.members, n.accepted)
+	if again { // the answer comes in the response and in the stream
+		return
+	}
+	judgeMembers(m, say)
+	switch m.name {
+	case subscriptionRequested:
+		n.begin(s, m)
+	case subscriptionAccepted, subscriptionRejected:
+		n.answer(m, say)
+	default:
+		if id := m.text("subscription_id"); n.id != "" && isID(id, "sub_") && id != n.id {
+			say(handshake, verdict.Error, "/subscription_id", "other-subscription",
+				"subscription_id is %s, that of the subscription is %s", show(id), show(n.id))
+		}
+		switch m.name {
+		case subscriptionRenegotiated:
+			n.ask(m)
+		case subscriptionClosed:
+			n.state, n.told, n.closed, n.id = closed, false, m.passed, ""
+			n.closes++
+		}
+	}
+}
+
+func (n *subscribed) ask(m *message) {
+	inner, _ := m.members["capabilities"].(map[string]any)
+	n.asked = append(n.asked, asked{m.at, m.name == subscriptionRenegotiated, inner})
+}
+
+// begin begins another subscription. What the one before was asked and did not answer stays unanswered.
+func (n *subscribed) begin(s *Stream, m *message) {
+	s.unanswered()
+	n.began, n.state, n.told, n.id, n.over = true, requested, false, "", false
+	n.ask(m)
+}
+
+// unanswered reports the requests that have no answer.
+func (s *Stream) unanswered() {
+	n := &s.subscription
+	for _, one := range n.asked {
+		what := map[bool]string{false: subscriptionRequested, true: subscriptionRenegotiated}[one.renegotiates]
+		s.note(s.own, one.at, handshake, verdict.Error, "", "no-answer",
+			"neither subscription.accepted nor subscription.rejected follows the %s", what)
+	}
+	n.asked = nil
+}
+
+// answer takes a subscription.accepted or subscription.rejected.
+func (n *subscribed) answer(m *message, say sayer) {
+	if len(n.asked) == 0 {
+		say(handshake, verdict.Error, "", "not-asked", "no request or renegotiation without an answer precedes %s",
+			m.name)
+		return
+	}
+	of := n.asked[0]
+	n.asked = n.asked[1:]
+	n.answers++
+	if m.name == subscriptionRejected {
+		n.state, n.told, n.id = rejected, false, ""
+		return
+	}
+	if n.accepted = m.members; n.state == closed {
+		return // the answer to a renegotiation came too late to matter
+	}
+	n.wanted = defaults().with(of.capabilities)
+	if id := m.text("subscription_id"); of.renegotiates {
+		if n.id != "" && isID(id, "sub_") && id != n.id {
+			say(handshake, verdict.Error, "/subscription_id", "other-subscription",
+				"subscription_id is %s, that of the subscription is %s", show(id), show(n.id))
+		}
+		before := n.honored
+		before.confirms, before.clarifies = n.wanted.confirms, n.wanted.clarifies
+		n.wanted = before.with(of.capabilities)
+	} else {
+		n.id = strings.Clone(id)
+	}
+	n.honored = defaults()
+	n.honored.confirms, n.honored.clarifies = false, false
+	inner, _ := m.members["honored_capabilities"].(map[string]any)
+	n.honored = n.honored.with(inner)
+	for _, more := range n.honored.exceeds(&n.wanted) {
+		say(honored, verdict.Error, "/honored_capabilities/"+more[0], "more-permissive", "%s", more[1])
+	}
+	n.state, n.told = active, false
+	n.bucket, n.filled = capacity(n.honored.rate), m.passed
+}
+
+// capacity is what a bucket of a rate holds: the burst of section 5.6.2 and a quarter for jitter.
+func capacity(rate int64) float64 { return 1.25 * float64(rate) }
+
+// Allowances of section 2.1.
+const (
+	delayAllowed = 2 * time.Second // for a critical event, beyond the smallest of the input
+	closeAllowed = time.Second     // for events on their way when the subscription was closed
+)
+
+// underTerms holds an event to the terms of its subscription.
+func (s *Stream) underTerms(m *message, say sayer) {
+	n := &s.subscription
+	first := func(check int, severity verdict.Severity, code, format string, args ...any) {
+		if !n.told {
+			say(check, severity, "", code, format, args...)
+		}
+		n.told = true
+	}
+	switch n.state {
+	case requested:
+		first(handshake, verdict.Error, "event-before-accepted",
+			"the event comes between subscription.request and its answer")
+	case rejected:
+		first(handshake, verdict.Error, "event-after-rejected", "the event comes after subscription.rejected")
+	case closed:
+		switch after := m.passed.Sub(n.closed); {
+		case m.passed.IsZero() || n.closed.IsZero():
+			first(closing, verdict.Warning, "event-after-close",
+				"the event comes after subscription.close; the input does not say how long after")
+		case after > closeAllowed:
+			first(closing, verdict.Error, "event-after-close", "the event passed %v after subscription.close; expected "+
+				"none after %v", after, closeAllowed)
+		}
+	case active:
+		n.events++
+		n.time(m)
+		kind, critical := m.kind(), m.members["urgency"] == "critical"
+		if !critical && !n.honored.unread["event_filters"] && n.honored.hides(kind, m.foreign) {
+			say(filters, verdict.Error, "/type", "filtered-out",
+				"%s is not critical, and the honored filters take it away", show(kind))
+		}
+		n.coalesce(s, m, say)
+		n.language(m, say)
+	}
+}
+
+// kind is the type by the short name of the protocol's namespace.
+func (m *message) kind() string {
+	if m.foreign {
+		return m.name
+	}
+	return shortNamespace + m.name
+}
+
+// time holds an event to the rate, or keeps its delay where it is critical.
+func (n *subscribed) time(m *message) {
+	if m.passed.IsZero() {
+		n.untimed = true
+		return
+	}
+	critical := m.members["urgency"] == "critical"
+	if !m.time.IsZero() {
+		lag := m.passed.Sub(m.time)
+		if !n.measured || lag < n.least {
+			n.least, n.measured = lag, true
+		}
+		if critical {
+			n.critical = append(n.critical, delay{m.at, lag})
+		}
+	}
+	if critical || n.honored.rate == 0 {
+		return
+	}
+	if !n.filled.IsZero() {
+		passed := max(m.passed.Sub(n.filled), 0)
+		n.bucket = min(capacity(n.honored.rate), n.bucket+float64(n.honored.rate)*passed.Seconds())
+	}
+	if m.passed.After(n.filled) {
+		n.filled = m.passed
+	}
+	const rounding = 1e-6
+	switch {
+	case n.bucket >= 1-rounding:
+		n.bucket--
+	case !n.over:
+		n.over = true
+		n.overs = append(n.overs, overRate{m.at, n.honored.rate})
+	}
+}
+
+// coalesce holds a chunk to the honored boundaries.
+func (n *subscribed) coalesce(s *Stream, m *message, say sayer) {
+	if m.core != outputStreaming {
+		return
+	}
+	n.streamed++
+	hint := "none"
+	if v, there := m.members["coalesce_hint"]; there {
+		hint, _ = v.(string)
+	}
+	if !m.isTrue("complete") && !n.honored.unread["coalesce_boundaries"] &&
+		!slices.Contains(n.honored.boundaries, strings.ToLower(hint)) {
+		pointer := map[bool]string{true: "/coalesce_hint"}[m.members["coalesce_hint"] != nil]
+		say(coalescing, verdict.Error, pointer, "boundary", "the chunk's coalesce_hint is %s; the honored boundaries "+
+			"are %s", show(hint), strings.Join(n.honored.boundaries, " and "))
+	}
+	key := [2]string{m.text("session_id"), m.text("output_id")}
+	chunk := m.text("chunk")
+	if at, there := n.chunks[key]; there && chunk != "" {
+		if r, _ := utf8.DecodeRuneInString(chunk); isLatin(r) {
+			s.note(s.own, at, coalescing, verdict.Warning, "/chunk", "boundary-text",
+				"the chunk ends within a word, and its coalesce_hint says that it does not")
+		}
+		delete(n.chunks, key)
+	}
+	if r, _ := utf8.DecodeLastRuneInString(chunk); isLatin(r) && slices.Contains(hints[1:], hint) {
+		if n.chunks == nil {
+			n.chunks = map[[2]string]place{}
+		}
+		n.chunks[[2]string{strings.Clone(key[0]), strings.Clone(key[1])}] = m.at
+	}
+}
+
+func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) && unicode.IsLetter(r) }
+
+// language holds an event's language to the honored ones.
+func (n *subscribed) language(m *message, say sayer) {
+	hints, _ := m.members["localization_hints"].(map[string]any)
+	v, there := hints["primary_language"]
+	if !there || n.honored.unread["languages"] {
+		return
+	}
+	n.languages++
+	tag, _ := v.(string)
+	if !slices.Contains(n.honored.languages, strings.ToLower(tag)) {
+		say(languages, verdict.Error, "/localization_hints/primary_language", "language",
+			"primary_language is %s; the honored languages are %s", show(v), strings.Join(n.honored.languages, ", "))
+	}
+}
+
+// settle says what only the whole input shows of its subscriptions.
+func (s *Stream) settle() {
+	n := &s.subscription
+	if !s.broken {
+		s.unanswered()
+	}
+	if n.untimed || n.events > 0 && s.frames < s.messages {
+		s.note(s.own, place{}, rate, verdict.Doubt, "", "no-times",
+			"the input does not say when each message passed, so that nothing is known of rates and delays")
+		return
+	}
+	for _, one := range n.overs {
+		s.note(s.own, one.at, rate, verdict.Error, "", "over-rate",
+			"the event came over the honored rate of %s a second, with a burst of %g",
+			plain.Count(int(min(one.rate, 1<<31)), "event"), capacity(one.rate))
+	}
+	for _, one := range n.critical {
+		if one.lag-n.least > delayAllowed {
+			s.note(s.own, one.at, rate, verdict.Error, "", "critical-delayed",
+				"the critical event passed %v later after its timestamp than another event of the input did; expected "+
+					"at most %v", (one.lag - n.least).Round(time.Millisecond), delayAllowed)
+		}
+	}
+}
+
+// ofTerms are the results of level 3, on the input as a whole.
+func (s *Stream) ofTerms() ([]verdict.Result, error) {
+	n := &s.subscription
+	var results []verdict.Result
+	for check := handshake; check < streamChecks; check++ {
+		o := s.own.outcome(check)
+		what := plain.Count(n.events, "event") + " under honored terms"
+		switch {
+		case check == handshake:
+			what = plain.Count(n.answers, "answer")
+		case check == honored:
+		case check == closing && n.closes == 0:
+			o.Skipped = "the input closes no subscription"
+		case check == closing:
+			what = "no event after subscription.close"
+		case n.events == 0:
+			o.Skipped = "no event comes under honored terms"
+		case check == coalescing:
+			what = plain.Count(n.streamed, "chunk")
+		case check == languages:
+			what = plain.Count(n.languages, "event") + " with a language"
+		}
+		switch {
+		case !n.began && len(o.Findings) == 0:
+			o.Skipped = "the input holds no subscription.request"
+		case len(o.Findings) > 0:
+			o.Skipped = ""
+		}
+		o.Verified = what
+		r, err := o.OrPass().Result(Rules[check], s.path)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// shorten notes which checks of a session lack the events that the subscriber asked not to get. What only the producer
+// takes away is missing.
+func (o *session) shorten(n *subscribed) {
+	if n.state != active {
+		return
+	}
+	o.jumps = o.jumps || n.wanted.named || n.honored.named
+	hides := func(kind string) bool { return n.wanted.hides(shortNamespace+kind, false) }
+	calls, chunks := hides(toolInvoked) || hides(toolCompleted), hides(outputStreaming)
+	for check, missing := range map[int]bool{tools: calls, output: chunks,
+		state: calls || chunks || hides(stateChanged)} {
+		if missing {
+			o.hidden |= 1 << check
+		}
+	}
+}
+
+// hides reports whether filters take away what a check needs.
+func (o *session) hides(check int) bool { return o.hidden&(1<<check) != 0 }
