@@ -1,0 +1,220 @@
+package proof
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"slices"
+	"sort"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Hash is a SHA-256.
+type Hash = tlog.Hash
+
+// MaxSiblings is the number of hashes that a proof in the map may have: one for each bit of a key.
+const MaxSiblings = 8 * tlog.HashSize
+
+// Map is a set of names with a value each, and the root of the binary trie over the SHA-256 of the names. The zero Map
+// is not usable; see NewMap. A Map is not safe for concurrent use.
+type Map struct {
+	buckets [][]Member // sorted by key; the bucket of a key is its first 16 bits
+	// nodes are the subtrees above the buckets as a heap: nodes[1] is the whole map, the children of nodes[i] are
+	// nodes[2i] and nodes[2i+1], and the bucket b is nodes[len(buckets)+b]. A tree of pointers takes three times the
+	// memory at a million names.
+	nodes []node
+	dirty map[int]bool // buckets that changed since Root was called
+}
+
+// Member is one name of a Map, by its key, the SHA-256 of the name.
+type Member struct{ Key, Value Hash }
+
+// node is a subtree. Its hash is that of its one member if it has one, and zero if it has none.
+type node struct {
+	hash    Hash
+	members uint8 // 0, 1, or 2 for two or more
+}
+
+// bucketBits is the number of a key's bits that choose its bucket.
+const bucketBits = 16
+
+// NewMap returns a map without names.
+func NewMap() *Map {
+	return &Map{buckets: make([][]Member, 1<<bucketBits), nodes: make([]node, 2<<bucketBits), dirty: map[int]bool{}}
+}
+
+// bitOf returns the bit of a key at a depth, the most significant one of the first byte first.
+func bitOf(key *Hash, depth int) int { return int(key[depth/8]>>(7-depth%8)) & 1 }
+
+// find returns the bucket of a key, its subscript in there, and whether the map has it.
+func (m *Map) find(key *Hash) (bucket, at int, found bool) {
+	bucket = int(key[0])<<8 | int(key[1])
+	at, found = slices.BinarySearchFunc(m.buckets[bucket], key,
+		func(e Member, key *Hash) int { return bytes.Compare(e.Key[:], key[:]) })
+	return bucket, at, found
+}
+
+// Set gives a name a value.
+func (m *Map) Set(name string, value Hash) {
+	key := Hash(sha256.Sum256([]byte(name)))
+	bucket, at, found := m.find(&key)
+	if found {
+		m.buckets[bucket][at].Value = value
+	} else {
+		m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, Member{key, value})
+	}
+	m.dirty[bucket] = true
+}
+
+// Delete removes a name, if the map has it.
+func (m *Map) Delete(name string) {
+	key := Hash(sha256.Sum256([]byte(name)))
+	if bucket, at, found := m.find(&key); found {
+		m.buckets[bucket] = slices.Delete(m.buckets[bucket], at, at+1)
+		m.dirty[bucket] = true
+	}
+}
+
+// Has reports whether the map has a name.
+func (m *Map) Has(name string) bool {
+	key := Hash(sha256.Sum256([]byte(name)))
+	_, _, found := m.find(&key)
+	return found
+}
+
+// Root returns the hash of the map. It hashes only what changed since it was called last.
+func (m *Map) Root() Hash {
+	level := slices.Sorted(maps.Keys(m.dirty))
+	clear(m.dirty)
+	for i, bucket := range level {
+		level[i] = len(m.buckets) + bucket
+		m.nodes[level[i]] = subtree(m.buckets[bucket], bucketBits)
+	}
+	for len(level) > 0 && level[0] > 1 {
+		for i := range level {
+			level[i] /= 2
+		}
+		level = slices.Compact(level)
+		for _, i := range level {
+			m.nodes[i] = join(m.nodes[2*i], m.nodes[2*i+1])
+		}
+	}
+	return m.nodes[1].hash
+}
+
+// subtree returns the node of members that agree in the bits before depth.
+func subtree(members []Member, depth int) node {
+	switch len(members) {
+	case 0:
+		return node{}
+	case 1:
+		return node{leaf(&members[0]), 1}
+	}
+	left, right := halves(members, depth)
+	return join(subtree(left, depth+1), subtree(right, depth+1))
+}
+
+func halves(members []Member, depth int) (left, right []Member) {
+	i := sort.Search(len(members), func(i int) bool { return bitOf(&members[i].Key, depth) == 1 })
+	return members[:i], members[i:]
+}
+
+// join returns the node above two. A node above a single member is that member's, so that the same members always have
+// the same root.
+func join(left, right node) node {
+	switch {
+	case left.members+right.members > 1:
+		return node{inner(&left.hash, &right.hash), 2}
+	case left.members == 1:
+		return left
+	}
+	return right
+}
+
+func leaf(e *Member) Hash { return hash(0, &e.Key, &e.Value) }
+
+func inner(left, right *Hash) Hash { return hash(1, left, right) }
+
+func hash(kind byte, a, b *Hash) Hash {
+	text := [1 + 2*tlog.HashSize]byte{kind}
+	copy(text[1:], a[:])
+	copy(text[1+tlog.HashSize:], b[:])
+	return sha256.Sum256(text[:])
+}
+
+// NameProof shows what a map of a known root has under one name.
+type NameProof struct {
+	Name     string
+	Value    *Hash   // nil: the map does not have the name
+	Siblings []Hash  // from the root downwards
+	Other    *Member // the one member at the place of a name that is absent; nil: the place is empty
+}
+
+// Prove returns the proof of a name.
+func (m *Map) Prove(name string) *NameProof {
+	m.Root()
+	key := Hash(sha256.Sum256([]byte(name)))
+	p := &NameProof{Name: name}
+	place, depth := 1, 0 // in nodes
+	for ; place < len(m.buckets) && m.nodes[place].members == 2; depth++ {
+		place = 2*place + bitOf(&key, depth)
+		p.Siblings = append(p.Siblings, m.nodes[place^1].hash)
+	}
+	for place < len(m.buckets) && m.nodes[place].members == 1 { // down to the bucket of that member
+		place = 2*place + 1 - int(m.nodes[2*place].members)
+	}
+	var members []Member
+	if m.nodes[place].members > 0 {
+		members = m.buckets[place-len(m.buckets)]
+	}
+	for ; len(members) > 1; depth++ {
+		own, other := halves(members, depth)
+		if bitOf(&key, depth) == 1 {
+			own, other = other, own
+		}
+		p.Siblings = append(p.Siblings, subtree(other, depth+1).hash)
+		members = own
+	}
+	switch {
+	case len(members) == 0:
+	case members[0].Key == key:
+		p.Value = new(members[0].Value)
+	default:
+		p.Other = new(members[0])
+	}
+	return p
+}
+
+var errOther = errors.New("the member that is shown instead of the name cannot be at its place")
+
+// Root returns the root of the map that the proof is of.
+func (p *NameProof) Root() (Hash, error) {
+	key := Hash(sha256.Sum256([]byte(p.Name)))
+	var h Hash
+	switch {
+	case len(p.Siblings) > MaxSiblings || p.Value != nil && p.Other != nil:
+		return h, errOther
+	case p.Value != nil:
+		h = leaf(&Member{key, *p.Value})
+	case p.Other != nil:
+		if p.Other.Key == key {
+			return h, errOther
+		}
+		for depth := range p.Siblings {
+			if bitOf(&p.Other.Key, depth) != bitOf(&key, depth) {
+				return h, errOther
+			}
+		}
+		h = leaf(p.Other)
+	}
+	for depth, sibling := range slices.Backward(p.Siblings) {
+		if bitOf(&key, depth) == 0 {
+			h = inner(&h, &sibling)
+		} else {
+			h = inner(&sibling, &h)
+		}
+	}
+	return h, nil
+}

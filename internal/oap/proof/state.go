@@ -1,0 +1,125 @@
+package proof
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// The modes of a tree entry, as Git writes them. Gone is the mode of a path without an entry.
+const (
+	Gone           uint32 = 0
+	modeTree       uint32 = 0o40000
+	modeFile       uint32 = 0o100644
+	modeExecutable uint32 = 0o100755
+	modeSymlink    uint32 = 0o120000
+)
+
+// recordFolders are the directories whose files are names of the map.
+var recordFolders = []string{"implementations/", "peer-witnesses/", "revocations/", "workflow-anchors/"}
+
+const revocations = "revocations/"
+
+// InMap reports whether what a tree has at a path can change the map.
+func InMap(path string) bool {
+	return slices.ContainsFunc(recordFolders, func(folder string) bool { return strings.HasPrefix(path, folder) })
+}
+
+// Change is what one path holds from a commit on.
+type Change struct {
+	Path    string
+	Sum     Hash
+	file    bool
+	revoked []string
+}
+
+// NewChange returns the change of a path to an entry with a mode and content: the bytes of a file, the target of a
+// link, nothing of a submodule.
+func NewChange(path string, mode uint32, content []byte) Change {
+	c := Change{Path: path, file: InMap(path) && (mode == modeFile || mode == modeExecutable)}
+	if mode != Gone && mode != modeTree {
+		c.Sum = sha256.Sum256(content)
+		c.revoked = Revoked(path, mode, content)
+	}
+	return c
+}
+
+// maxRevocation is the size of the largest content in which a revocation is looked for.
+const maxRevocation = 1 << 20
+
+// Revoked returns the names revoked/SLUG-HASH that a tree entry sets: by its file name, and by its content.
+func Revoked(path string, mode uint32, content []byte) []string {
+	if !strings.HasPrefix(path, revocations) || mode == Gone || mode == modeTree {
+		return nil
+	}
+	var names []string
+	name := strings.TrimSuffix(lower(path[strings.LastIndexByte(path, '/')+1:]), ".json")
+	if i := len(name) - 2*sha256.Size - 1; i > 0 && name[i] == '-' {
+		names = appendRevoked(names, name[:i], name[i+1:])
+	}
+	switch mode {
+	case modeFile, modeExecutable, modeSymlink:
+		if len(content) > maxRevocation {
+			break
+		}
+		doc, err := strict.Parse(path, content, strict.Limits{Bytes: maxRevocation, Depth: 64, Number: 64})
+		if err == nil {
+			names = appendRevoked(names, lower(strict.String(doc.Root, "slug")),
+				lower(strict.String(doc.Root, "revoked_receipt_sha256")))
+		}
+	}
+	return names
+}
+
+func appendRevoked(names []string, slug, sum string) []string {
+	name := RevokedName(slug, sum)
+	if !IsSlug(slug) || !plain.IsSHA256(sum) || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
+
+// RevokedName returns the name in the map that a revocation of a Receipt sets.
+func RevokedName(slug, sha256 string) string { return "revoked/" + slug + "-" + sha256 }
+
+// ListingPath returns the path of a slug's listing.
+func ListingPath(slug string) string { return "implementations/" + slug + ".json" }
+
+// IsSlug reports whether a text is [a-z0-9][a-z0-9-]{1,63}.
+func IsSlug(text string) bool {
+	return len(text) >= 2 && len(text) <= 64 && text[0] != '-' &&
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// lower changes only ASCII: Unicode has letters whose lower case is in a slug.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// Apply makes the map that of the next commit, of which these are the changes. Files come and go; a name
+// revoked/SLUG-HASH stays.
+func (m *Map) Apply(changes []Change) {
+	// In byte order: several entries of one commit may set the same name.
+	changes = slices.SortedFunc(slices.Values(changes), func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	for _, c := range changes {
+		if c.file {
+			m.Set(c.Path, c.Sum)
+		} else {
+			m.Delete(c.Path)
+		}
+		for _, name := range c.revoked {
+			if !m.Has(name) {
+				m.Set(name, c.Sum)
+			}
+		}
+	}
+}
