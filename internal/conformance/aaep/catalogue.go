@@ -24,7 +24,7 @@ const (
 	rate
 	filters
 	coalescing
-	languages
+	language
 	closing
 
 	streamChecks // how many they are

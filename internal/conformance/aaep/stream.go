@@ -302,10 +302,11 @@ func (s *Stream) sessionOf(m *message) *session {
 func (s *Stream) follow(of *session, m *message) {
 	of.shorten(&s.subscription)
 	all := s.sayer(of.said, m)
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) {
-		if !of.hides(check) {
-			all(check, severity, pointer, code, format, args...)
+	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted {
+		if of.hides(check) {
+			return noted{}
 		}
+		return all(check, severity, pointer, code, format, args...)
 	}
 	of.events++
 	of.count(m, say)

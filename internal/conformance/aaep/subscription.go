@@ -11,115 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// The messages of a subscription.
-const (
-	subscriptionRequested    = "subscription.request"
-	subscriptionAccepted     = "subscription.accepted"
-	subscriptionRejected     = "subscription.rejected"
-	subscriptionRenegotiated = "subscription.renegotiate"
-	subscriptionClosed       = "subscription.close"
-)
-
-var (
-	hints   = []string{"none", "word", "sentence", "paragraph", "completion"}
-	reasons = []string{"version_unsupported", "manifest_signature_required", "capabilities_incompatible", "rate_limit",
-		"authentication_required", "authorization_denied", "transport_unavailable", "unknown"}
-	nonEmpty = text(1, 1<<14)
-	aTime    = domain{func(v any) bool { s, _ := v.(string); _, ok := strict.Time(s); return ok },
-		"an RFC 3339 time with an offset"}
-	languageTags = domain{func(v any) bool {
-		list, ok := v.([]any)
-		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return !nonEmpty.holds(v) })
-	}, "a list of language tags"}
-	eventFilters = domain{func(v any) bool {
-		filters, ok := v.(map[string]any)
-		for name, patterns := range filters {
-			ok = ok && (name == "include" || name == "exclude") && texts.holds(patterns)
-		}
-		return ok
-	}, "an object whose include and exclude are lists of texts"}
-	boundaries = domain{func(v any) bool {
-		list, ok := v.([]any)
-		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool {
-			s, _ := v.(string)
-			return !slices.Contains(hints, strings.ToLower(s))
-		})
-	}, manyOf(hints...).words}
-	levels = domain{func(v any) bool {
-		list, ok := v.([]any)
-		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return !number(1, 3).holds(v) })
-	}, "a list of 1, 2 and 3"}
-	answer = domain{func(v any) bool {
-		switch v.(type) {
-		case map[string]any, []any, nil:
-			return false
-		}
-		return v != ""
-	}, "a text that is not empty, a number, true or false"}
-)
-
-// capabilities are the members of capabilities and honored_capabilities (section 5.3.1).
-var capabilities = []member{
-	{"max_events_per_second", false, number(1, 1<<53)},
-	{"preferred_verbosity", false, oneOf("terse", "normal", "detailed")},
-	{"languages", false, languageTags},
-	{"supports_confirmation_reply", false, boolean},
-	{"supports_clarification_reply", false, boolean},
-	{"coalesce_boundaries", false, boundaries},
-	{"event_filters", false, eventFilters},
-	{"supported_conformance_levels", false, levels},
-	{"pace_wpm", false, number(50, 1000)},
-	{"accept_signed_manifests_only", false, boolean},
-}
-
-// negotiated are the messages of level 3 with what each says of its members. A name with a dot is a member of a member.
-var negotiated = map[string][]member{
-	subscriptionRequested: {{"aaep_version", true, nonEmpty}, {"subscriber_id", true, nonEmpty},
-		{"capabilities", true, object}},
-	subscriptionAccepted: {{"subscription_id", true, id("sub_")}, {"aaep_version", true, nonEmpty},
-		{"producer.agent_id", true, nonEmpty}, {"honored_capabilities", true, object},
-		{"manifest_uri", false, nonEmpty}, {"signed_manifest", false, nonEmpty}},
-	subscriptionRejected:     {{"reason_code", true, oneOf(reasons...)}, {"reason_message", true, nonEmpty}},
-	subscriptionRenegotiated: {{"subscription_id", true, id("sub_")}, {"capabilities", true, object}},
-	subscriptionClosed:       {{"subscription_id", true, id("sub_")}, {"reason_code", true, nonEmpty}},
-	confirmationReply: {{"reply_token", true, id("rpl_")}, {"decision", true, decisions},
-		{"subscription_id", true, id("sub_")}, {"timestamp", true, aTime}},
-	clarificationReply: {{"reply_token", true, id("rpl_")}, {"response", true, answer},
-		{"subscription_id", true, id("sub_")}, {"timestamp", true, aTime}},
-}
-
-// judgeMembers holds a message of level 3, and the capabilities in it, to the members of its type.
-func judgeMembers(m *message, say sayer) {
-	judge := func(members map[string]any, table []member, below string) {
-		for _, of := range table {
-			path := strings.Split(of.name, ".")
-			v := any(members)
-			there := true
-			for _, name := range path {
-				inner, _ := v.(map[string]any)
-				v, there = inner[name]
-			}
-			pointer := below + "/" + strings.Join(path, "/")
-			switch {
-			case !there && of.required:
-				say(handshake, verdict.Error, "", "missing-member", "%s is missing, %s has it: %s", of.name, m.name,
-					of.value.words)
-			case there && !of.value.holds(v):
-				say(handshake, verdict.Error, pointer, "member-value", "%s is %s, %s is needed", of.name, show(v),
-					of.value.words)
-			}
-		}
-	}
-	judge(m.members, negotiated[m.name], "")
-	for _, name := range []string{"capabilities", "honored_capabilities"} {
-		if inner, ok := m.members[name].(map[string]any); ok && m.isSubscription() {
-			judge(inner, capabilities, "/"+name)
-		}
-	}
+// readable reports whether a value, and each member of one that has members, is one of its domain.
+func (d domain) readable(v any) bool {
+	object, _ := v.(map[string]any)
+	return d.holds(v) && !slices.ContainsFunc(d.members, func(m member) bool {
+		inner, there := object[m.name]
+		return there && !m.value.readable(inner)
+	})
 }
 
 // terms are the capabilities of a subscription. What could not be read is not judged; unread names it.
@@ -150,7 +51,7 @@ func (t terms) with(members map[string]any) terms {
 		if !there {
 			continue
 		}
-		t.unread[of.name] = !of.value.holds(v)
+		t.unread[of.name] = !of.value.readable(v)
 		if t.unread[of.name] {
 			v = nil
 		}
@@ -319,14 +220,15 @@ func (s *Stream) negotiate(m *message) {
 		s.underTerms(m, say)
 		return
 	}
-	if _, known := negotiated[m.name]; !known {
+	members, known := membersOf[m.name]
+	if !known {
 		return
 	}
 	again := m.name == subscriptionAccepted && len(n.asked) == 0 && reflect.DeepEqual(m.members, n.accepted)
 	if again { // the answer comes in the response and in the stream
 		return
 	}
-	judgeMembers(m, say)
+	judgeMembers(handshake, m.name, members, m.members, "", say)
 	switch m.name {
 	case subscriptionRequested:
 		n.begin(s, m)
@@ -440,8 +342,8 @@ func (s *Stream) underTerms(m *message, say sayer) {
 			first(closing, verdict.Warning, "event-after-close",
 				"the event comes after subscription.close; the input does not say how long after")
 		case after > closeAllowed:
-			first(closing, verdict.Error, "event-after-close", "the event passed %v after subscription.close; expected "+
-				"none after %v", after, closeAllowed)
+			first(closing, verdict.Error, "event-after-close",
+				"the event passed %v after subscription.close; expected none after %v", after, closeAllowed)
 		}
 	case active:
 		n.events++
@@ -545,7 +447,7 @@ func (n *subscribed) language(m *message, say sayer) {
 	n.languages++
 	tag, _ := v.(string)
 	if !slices.Contains(n.honored.languages, strings.ToLower(tag)) {
-		say(languages, verdict.Error, "/localization_hints/primary_language", "language",
+		say(language, verdict.Error, "/localization_hints/primary_language", "language",
 			"primary_language is %s; the honored languages are %s", show(v), strings.Join(n.honored.languages, ", "))
 	}
 }
@@ -594,7 +496,7 @@ func (s *Stream) ofTerms() ([]verdict.Result, error) {
 			o.Skipped = "no event comes under honored terms"
 		case check == coalescing:
 			what = plain.Count(n.streamed, "chunk")
-		case check == languages:
+		case check == language:
 			what = plain.Count(n.languages, "event") + " with a language"
 		}
 		switch {

@@ -122,7 +122,7 @@ var ofTerms = []struct {
 		[]string{"1 handshake missing-member error", "1 handshake missing-member error"}},
 	{"a rate that is text", subscribedTo(capable, strings.Replace(capable, "2", `"2"`, 1)),
 		[]string{"2 handshake member-value error"}},
-	{"values that are none", subscribedTo(`{"event_filters":{"only":[]},"pace_wpm":10,"languages":[],`+
+	{"values that are none", subscribedTo(`{"event_filters":{"include":"x"},"pace_wpm":10,"languages":[],`+
 		`"coalesce_boundaries":["line"],"supported_conformance_levels":[4],"preferred_verbosity":"x"}`, "{}"),
 		slices.Repeat([]string{"1 handshake member-value error"}, 6)},
 	{"a reason of its own", subscribedTo(capable, capable, insert(0, framed("00:00", "subscriber", request(capable))),
@@ -131,8 +131,8 @@ var ofTerms = []struct {
 	{"another subscription", subscribedTo(capable, capable, set(19, "sub_1", "sub_2"), set(10, "sub_1", "sub_2")),
 		[]string{"10 handshake other-subscription error", "19 handshake other-subscription error"}},
 	{"another subscription by renegotiation", subscribedTo(capable, capable, insert(17, framed("00:15", "subscriber",
-		renegotiated("{}"))), insert(18, framed("00:15", "producer", strings.Replace(accepted(capable), "sub_1", "sub_2",
-		1)))), []string{"19 handshake other-subscription error"}},
+		renegotiated("{}"))), insert(18, framed("00:15", "producer", strings.Replace(accepted(capable), "sub_1",
+		"sub_2", 1)))), []string{"19 handshake other-subscription error"}},
 
 	{"no rate honored", subscribedTo(capable, strings.Replace(capable, `"max_events_per_second":2,`, "", 1)),
 		[]string{"2 honored more-permissive error"}},
@@ -175,7 +175,8 @@ var ofTerms = []struct {
 		[]string{"confirmation not-exercised inconclusive"}},
 	{"tool events that nobody asked to take away", subscribedTo(capable, strings.Replace(capable, "{",
 		`{"event_filters":{"exclude":["aaep:agent.tool.*"]},`, 1), drop(6, 7), drop(10, 11)),
-		[]string{"10 state state-chain error", "tools not-exercised inconclusive", "confirmation not-exercised inconclusive"}},
+		[]string{"10 state state-chain error", "tools not-exercised inconclusive",
+			"confirmation not-exercised inconclusive"}},
 	{"gaps without a filter", subscribedTo(capable, capable, drop(6, 7)),
 		[]string{"6 envelope sequence error"}},
 	{"an extension that is not included", subscribedTo(strings.Replace(capable, "{",
