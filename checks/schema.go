@@ -384,7 +384,7 @@ func nearest(word string, names []string) string {
 		if len(word) > longest || len(n) > longest {
 			continue
 		}
-		if d := Distance([]rune(word), []rune(n), least-1); d < least {
+		if d := plain.Distance([]rune(word), []rune(n), least-1); d < least {
 			best, least = n, d
 		}
 	}

@@ -4,6 +4,7 @@ package capped
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -12,12 +13,21 @@ import (
 // ErrTooLarge means that there is more to read than was allowed.
 var ErrTooLarge = errors.New("too large")
 
+// tooLarge is ErrTooLarge with the limit, in bytes.
+type tooLarge int64
+
+func (most tooLarge) Error() string {
+	return fmt.Sprintf("it has more than %d bytes, which is the most that is read", int64(most))
+}
+
+func (tooLarge) Is(err error) bool { return err == ErrTooLarge }
+
 // ReadAll reads up to the end. Of more than limit bytes the first, one more than limit, come with
 // ErrTooLarge.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		return data, ErrTooLarge
+		return data, tooLarge(limit)
 	}
 	return data, err
 }
@@ -50,7 +60,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(whole.Len()) > limit { // it grew meanwhile
-		return whole.Bytes(), ErrTooLarge
+		return whole.Bytes(), tooLarge(limit)
 	}
 	return whole.Bytes(), nil
 }

@@ -34,10 +34,10 @@ func TestReadFile(t *testing.T) {
 	if data, err := ReadFile(path, 3); string(data) != "abc" || err != nil {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if _, err := ReadFile(path, 2); err != ErrTooLarge {
+	if _, err := ReadFile(path, 2); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadFile("/dev/zero", 2); err != ErrTooLarge && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadFile("/dev/zero", 2); !errors.Is(err, ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,269 +1,179 @@
 package cli
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
+
+// actionMode is what the Action does if its input mode has that name.
+type actionMode struct {
+	name  string
+	steps []actionStep // the first whose event or input asks for it runs; the last is asked for by nothing
+}
+
+// actionStep is a command as the Action runs it: each input becomes an argument.
+type actionStep struct {
+	command string   // words of the command line
+	events  []string // the workflow events that ask for it
+	asked   string   // the input that asks for it
+	inputs  []string // each sets the flag of its name, or as INPUT=FLAG that flag; INPUT= sets none
+	args    string   // the input that makes the arguments behind the flags; empty: there are none
+	// rest makes those arguments; nil: they are the input's words.
+	rest func(value string) []string
+}
+
+// everyMode are inputs that every mode takes. A command that lacks the flag of one ignores it.
+var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "summary"}
+
+// defaulted are inputs with a default, so that a step has them whatever its mode.
+var defaulted = []string{"path", "governance", "exception", "allow-pull-request-target"}
 
 // audits are the workflow events that ask for an audit: they name no range.
 var audits = []string{"schedule", "workflow_dispatch"}
 
-// newAction is the program started as a step's action: it reads INPUT_* and nothing else.
-func newAction(sys IO) *cobra.Command {
-	c := Command(sys)
-	c.Args = noArgs
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		name := strings.TrimSpace(sys.Getenv("INPUT_MODE"))
-		all := modes()
-		i := slices.IndexFunc(all, func(m actionMode) bool { return m.name == name })
-		if i < 0 {
-			var known []string
-			for _, m := range all[1:] {
-				known = append(known, m.name)
-			}
-			var o checkOptions
-			o.bind(&cobra.Command{})
-			_ = o.readInputs(sys.Getenv) // for the reports
-			return o.failed(sys, usagef("leave it empty, or use one of "+strings.Join(known, ", "),
-				"input mode %q is not known", name))
-		}
-		return all[i].run(cmd.Context(), sys, sys.Getenv("GITHUB_EVENT_NAME"))
-	}
-	return c
+// modes are those of the Action. The empty one is the gate of a registry.
+var modes = []actionMode{
+	{"", []actionStep{
+		{command: "audit", events: audits, inputs: []string{"path=repo", "checks=only", "skip"}},
+		{command: "check", inputs: []string{"path=repo", "base", "checks=only", "skip", "governance",
+			"allow-pull-request-target"}}}},
+	{"governance", []actionStep{{command: "governance", inputs: []string{"path=repo", "base", "checks=only", "skip",
+		"exception", "allow-pull-request-target"}}}},
+	{"verify", []actionStep{{command: "verify", inputs: []string{"path=registry", "level", "max-age"}, args: "targets",
+		rest: verifyTargets}}},
+	{"oasis", []actionStep{{command: "conformance oasis provider",
+		inputs: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
+	{"opengap", []actionStep{{command: "conformance opengap agent", inputs: []string{"dialect", "recommended"},
+		args: "path"}}},
+	{"aaep", []actionStep{
+		{command: "conformance aaep producer", asked: "url", inputs: []string{"url", "level", "layout", "scenario"}},
+		{command: "conformance aaep events", inputs: []string{"level"}, args: "events"}}},
 }
 
-// actionMode is what the Action does where its input mode has that name.
-type actionMode struct {
-	name string
-	run  func(ctx context.Context, sys IO, event string) error
-}
-
-// actionModes are those beside the protocols'; the empty one is the gate of a registry.
-var actionModes = []actionMode{
-	{"", registryAction},
-	{"governance", governanceAction},
-	{"verify", verifyAction},
-}
-
-func registryAction(ctx context.Context, sys IO, event string) error {
-	if slices.Contains(audits, event) {
-		return auditAction(ctx, sys, event)
-	}
-	var o checkOptions
-	o.bind(&cobra.Command{}) // for the defaults
-	return o.run(ctx, sys, func() error {
-		return inOrder(func() error {
-			return o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
-				governanceInput(&o.governance))
-		}, o.check,
-			func() error { return o.admit(event) }) // the input base must not get around it
-	})
-}
-
-// governanceAction asks the forge, unless offline says not to: what it knows is needed where user rights are touched.
-func governanceAction(ctx context.Context, sys IO, event string) error {
-	var o governanceOptions
-	o.bind(&cobra.Command{})
-	return o.run(ctx, sys, func() error {
-		err := o.readInputs(sys.Getenv, o.spanFlags.inputs(), o.selectionFlags.inputs(), o.inputs())
-		o.ask = slices.Contains(pullEvents, event) && !o.offline
-		return inOrder(func() error { return err }, o.check, func() error { return o.admit(event) })
-	})
-}
-
-// verifyAction runs verify with the flags that the inputs set. Without the input path no clone is named.
-func verifyAction(ctx context.Context, sys IO, event string) error {
-	var o verifyOptions
-	c := &cobra.Command{}
-	o.bind(c)
-	var told []string
-	flag := func(name string) func(string) error {
-		return func(value string) error {
-			told = append(told, "--"+name+"="+value)
-			return nil
-		}
-	}
-	var targets []string
-	foreign := func(name string) input {
-		return input{name, func(value string) error {
-			return usagef("leave it empty, or choose another mode", "mode verify does not take the input %s, it is %q",
-				name, value)
-		}}
-	}
-	taken := []input{{"path", flag("registry")}, {"level", flag("level")}, {"max-age", flag("max-age")},
-		{"timeout", flag("timeout")}, {"budget", flag("budget")}, {"offline", flag("offline")},
-		{"targets", func(value string) error {
-			list, err := verify.ParseTargets([]byte(value))
-			for _, line := range list {
-				targets = append(targets, line.Text)
-			}
-			return err
-		}}}
-	for _, name := range slices.Concat([]string{"checks", "skip", "base"}, protocolInputs()) {
-		if !slices.ContainsFunc(taken, func(in input) bool { return in.name == name }) {
-			taken = append(taken, foreign(name))
-		}
-	}
-	err := o.readInputs(sys.Getenv, taken)
-	if err == nil && event == "pull_request_target" {
-		err = usagef("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
-			"stranger's files")
-	}
+// verifyTargets gives each line as a target. A single one that is no target names a file of them.
+func verifyTargets(value string) []string {
+	lines, err := verify.ParseTargets([]byte(value))
 	if err != nil {
-		v := &verification{sys: sys, out: &o.outputFlags, now: o.now()}
-		v.cfg.Tool = version()
-		o.outputs = true
-		return v.failed(err)
+		return []string{"--targets=" + value}
 	}
-	argv := append([]string{"verify", "--max-annotations=" + strconv.Itoa(o.maxAnnotations),
-		"--summary=" + strconv.FormatBool(o.summary)}, told...)
-	for _, r := range o.reports {
+	if len(lines) == 1 {
+		if _, err := verify.ParseTarget(lines[0].Text, true); err != nil {
+			return []string{"--targets=" + lines[0].Text}
+		}
+	}
+	out := []string{"--"}
+	for _, line := range lines {
+		out = append(out, line.Text)
+	}
+	return out
+}
+
+// actionArguments makes a command line of the Action's inputs, which are read nowhere else. What is wrong with them is
+// left to the command to refuse, so that its reports say it. The inputs are this process's environment: no runner has
+// quoted the arguments that are made of them.
+func actionArguments(sys *IO) []string {
+	input := func(name string) string { return strings.TrimSpace(sys.Getenv("INPUT_" + strings.ToUpper(name))) }
+	event, name := sys.Getenv("GITHUB_EVENT_NAME"), strings.TrimSpace(sys.Getenv("INPUT_MODE"))
+	sys.inputs = map[string]string{}
+	refuse := func(fix, format string, args ...any) {
+		if sys.refused == nil {
+			sys.refused = remedy.Errorf(fix, format, args...)
+		}
+	}
+	i := slices.IndexFunc(modes, func(m actionMode) bool { return m.name == name })
+	if i < 0 {
+		var known []string
+		for _, m := range modes[1:] {
+			known = append(known, m.name)
+		}
+		refuse("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name)
+		i = 0
+	}
+	mode := modes[i]
+	step := mode.steps[slices.IndexFunc(mode.steps, func(s actionStep) bool {
+		return slices.Contains(s.events, event) || s.asked != "" && input(s.asked) != "" || s.events == nil &&
+			s.asked == ""
+	})]
+	taken := slices.Concat(everyMode, []string{step.args})
+	argv := strings.Fields(step.command)
+	command, _, err := Command(*sys).Find(argv)
+	if err != nil {
+		panic(err) // a mode names a command that is not there
+	}
+	argv = append(argv, "--summary")
+	for _, r := range words(input("report")) {
 		argv = append(argv, "--report="+r)
 	}
-	if _, err := verify.ParseTarget(strings.Join(targets, "\n"), true); len(targets) == 1 && err != nil {
-		argv = append(argv, "--targets="+targets[0]) // which is no target, so that it names a file of them
-	} else {
-		argv = append(append(argv, "--"), targets...)
-	}
-	sys.args, sys.inAction = argv, true
-	root := Command(sys)
-	root.SetArgs(argv)
-	return root.ExecuteContext(ctx)
-}
-
-func auditAction(ctx context.Context, sys IO, event string) error {
-	var o auditOptions
-	o.bind(&cobra.Command{})
-	return o.audit(ctx, sys, func() error {
-		s, governance := spanFlags{repo: o.repo}, ""
-		err := o.readInputs(sys.Getenv, s.inputs(), o.selectionFlags.inputs(), o.networkFlags.inputs(),
-			governanceInput(&governance))
-		if err == nil && s.base != "" {
-			err = usagef("leave the input base empty for this event",
-				"the event %s audits the whole history, and the input base is %q", event, s.base)
+	for _, in := range slices.Concat(step.inputs, everyMode) {
+		name, flag, renamed := strings.Cut(in, "=")
+		if !renamed {
+			flag = name
 		}
-		o.repo = s.repo
-		return inOrder(func() error { return err }, o.check)
-	})
-}
-
-// input is an input of the Action.
-type input struct {
-	name string
-	set  func(string) error
-}
-
-func governanceInput(to *string) []input {
-	return []input{{"governance", choice("governance", to, "review", "deny")}}
-}
-
-// readInputs reads the Action's inputs, those of the output too; an empty one is unset. They are never read from
-// arguments, which the runner quotes wrongly.
-func (o *outputFlags) readInputs(getenv func(string) string, groups ...[]input) error {
-	o.summary, o.outputs = true, true
-	var wrong error // the first; the others are read all the same, so that the reports are written
-	for _, in := range slices.Concat(append(groups, o.inputs())...) {
-		value := strings.TrimSpace(getenv("INPUT_" + strings.ToUpper(in.name)))
-		if value == "" {
+		taken = append(taken, name)
+		if command.Flags().Lookup(flag) == nil {
 			continue
 		}
-		if err := in.set(value); err != nil && wrong == nil {
-			wrong = err
+		sys.inputs[flag] = name
+		values := []string{input(name)}
+		if flag == "only" || flag == "skip" {
+			values = words(values[0])
 		}
-	}
-	if link := o.reportsInPlace(getenv); wrong == nil { // what else is wrong is not told to a link either
-		wrong = link
-	}
-	return wrong
-}
-
-// reportsInPlace refuses a report whose file, or a folder on the way there, is a symbolic link in the
-// workspace: the pull request may have put it there, to /dev/stdout for one, where the runner reads commands.
-func (o *outputFlags) reportsInPlace(getenv func(string) string) error {
-	workspace, err := filepath.Abs(getenv("GITHUB_WORKSPACE"))
-	if err != nil {
-		return err
-	}
-	for _, r := range o.reports {
-		_, file, _ := target(r)
-		if file == toStdout {
-			o.reports = nil
-			return usagef("name a file", "input report names stdout, where the runner reads commands")
-		}
-		path, err := filepath.Abs(file)
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel(workspace, path)
-		if err != nil || !filepath.IsLocal(inside) {
-			continue
-		}
-		at := workspace
-		for _, step := range strings.Split(inside, string(filepath.Separator)) {
-			at = filepath.Join(at, step)
-			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
-				o.reports = nil // the refusal is not written there either
-				return usagef("give the report another name", "input report names %q, and %q is a symbolic link", file,
-					at)
+		for _, value := range values {
+			if value != "" {
+				argv = append(argv, "--"+flag+"="+value)
 			}
 		}
 	}
-	return nil
+	if event == "pull_request_target" && !slices.Contains(taken, "allow-pull-request-target") {
+		refuse("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
+			"stranger's files")
+	}
+	for _, name := range actionInputs() {
+		switch {
+		case input(name) == "" || slices.Contains(taken, name):
+		case step.events != nil && name == "base":
+			refuse("leave the input base empty for this event",
+				"the event %s audits the whole history, and the input base is %q", event, input(name))
+		case mode.name != "" && !slices.Contains(defaulted, name):
+			refuse("leave it empty, or choose another mode", "mode %s does not take the input %s here, it is %q",
+				mode.name, name, input(name))
+		}
+	}
+	if step.args == "" || input(step.args) == "" {
+		return argv
+	}
+	if step.rest != nil {
+		return append(argv, step.rest(input(step.args))...)
+	}
+	return append(append(argv, "--"), words(input(step.args))...)
 }
 
-func text(to *string) func(string) error {
-	return func(v string) error { *to = v; return nil }
-}
-
-func choice(name string, to *string, known ...string) func(string) error {
-	return func(v string) error { *to = v; return oneOf("input "+name, v, known...) }
+// actionInputs are the inputs that one step or another takes, beside those that every mode takes.
+func actionInputs() []string {
+	var all []string
+	for _, m := range modes {
+		for _, s := range m.steps {
+			for _, in := range append(slices.Clone(s.inputs), s.args) {
+				name, _, _ := strings.Cut(in, "=")
+				if name != "" && !slices.Contains(all, name) {
+					all = append(all, name)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // words splits at commas and line breaks.
-func words(to *[]string) func(string) error {
-	return func(v string) error {
-		for _, w := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
-			if w = strings.TrimSpace(w); w != "" {
-				*to = append(*to, w)
-			}
+func words(text string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		if w = strings.TrimSpace(w); w != "" {
+			out = append(out, w)
 		}
-		return nil
 	}
-}
-
-func boolean(name string, to *bool) func(string) error {
-	return func(v string) (err error) {
-		if *to, err = strconv.ParseBool(v); err != nil {
-			return usagef("use true or false", "input %s is %q", name, v)
-		}
-		return nil
-	}
-}
-
-func duration(name string, to *time.Duration) func(string) error {
-	return func(v string) (err error) {
-		if *to, err = plain.ParseSpan(v); err != nil {
-			return usagef("use a duration such as 10s, 5m, 36h or 30d", "input %s: %v", name, err)
-		}
-		return nil
-	}
-}
-
-func number(name string, to *int) func(string) error {
-	return func(v string) (err error) {
-		if *to, err = strconv.Atoi(v); err != nil {
-			return usagef("use a number", "input %s is %q", name, v)
-		}
-		return nil
-	}
+	return out
 }

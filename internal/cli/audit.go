@@ -12,11 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -42,6 +47,9 @@ type auditOptions struct {
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
 	peersNeeded             int // of a mirror; 0: each peer must be readable
+	archive                 string
+	ofMirror                bool           // archive and cache are a mirror's own; its reports name no path
+	room                    *evidence.Room // of archive and cache; nil: without bound
 	maxAge                  time.Duration
 	verifyAll               bool
 
@@ -65,22 +73,34 @@ is a fact, not a failure, unless --strict.`),
   oap-gate audit --report html=audit.html --report prometheus=oap.prom`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.audit(cmd.Context(), sys, o.check)
+			return o.tell(func() (*verdict.Report, error) {
+				if err := o.check(); err != nil {
+					return nil, err
+				}
+				return o.run(cmd.Context(), sys)
+			})
 		},
 	}
-	o.bind(c)
-	o.tellUsage(c, sys)
+	o.bind(c, sys)
 	return c
 }
 
-func (o *auditOptions) bind(c *cobra.Command) {
+func (o *auditOptions) bind(c *cobra.Command, sys IO) {
 	f := c.Flags()
-	o.selectionFlags.bind(c, ids(catalogue()))
+	o.selectionFlags.bind(c, ids(catalogue()), nil, func(id string) bool {
+		check := checks.ByID(id)
+		return check != nil && check.Online()
+	})
 	o.networkFlags.bind(f, "0")
-	o.maxTotal = 1 << 30 // every document of a registry, not of one pull request
-	o.outputFlags.bind(f)
+	o.more = func(live *evidence.LiveOptions) {
+		live.MaxTotal = 1 << 30 // every document of a registry, not of one pull request
+		live.ArchiveDir, live.Room = o.archive, o.room
+	}
+	o.outputFlags.bind(c, sys, catalogue(), func(string, string) *verdict.Report {
+		return mirror.NewReport(evidence.Offline(o.now(), 0),
+			gate.Config{Tool: version(), Selected: o.Selected, Assumed: o.assumed()})
+	})
 	o.bindWorkflow(f)
-	o.unmade = func() *verdict.Report { return unmade("audit", &o.selectionFlags, &o.networkFlags) }
 	bindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
@@ -105,9 +125,19 @@ func (o *auditOptions) bind(c *cobra.Command) {
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
 
-// audit runs the audit where check refuses nothing, and tells the verdict.
-func (o *auditOptions) audit(ctx context.Context, sys IO, check func() error) error {
-	return o.tellVerdict(sys, check, func() (*verdict.Report, error) { return o.run(ctx, sys) })
+// assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
+func (o *auditOptions) assumed() []string {
+	network := o.networkFlags.assumed()
+	if o.ofMirror {
+		for i, f := range network {
+			if strings.HasPrefix(f, "--ca-cert ") {
+				network[i] = "--ca-cert"
+			}
+		}
+	} else if o.archive != "" {
+		network = append(network, "--archive "+o.archive)
+	}
+	return byName(network, o.Selection.Assumed())
 }
 
 // maxResults is how many results memory holds; one has some 200 bytes.
@@ -126,17 +156,16 @@ func spool(folder string) verdict.Spool {
 }
 
 func (o *auditOptions) check() error {
-	files := []output{{"--record", o.record}}
+	var files [][2]string
 	if o.moves() {
-		files = append(files, output{"--checkpoint", o.checkpoint})
+		files = [][2]string{{"--checkpoint", o.checkpoint}}
 	}
 	return inOrder(
 		func() error { return o.selectionFlags.check(o.offline) },
 		o.networkFlags.check,
-		o.outputFlags.check,
 		func() error {
 			if slices.Contains(o.peers, "") {
-				return usagef("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+				return remedy.Errorf("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
 			}
 			return nil
 		},
@@ -146,22 +175,22 @@ func (o *auditOptions) check() error {
 				return nil
 			}
 			if _, err := gitstore.ParseID(o.signedSince); err != nil {
-				return usagef("give the full id of a commit", "--signed-since: %v", err)
+				return remedy.Errorf("give the full id of a commit", "--signed-since: %v", err)
 			}
 			if !o.requireSigned {
-				return usagef("give --require-signed with it",
+				return remedy.Errorf("give --require-signed with it",
 					"--signed-since says from when on --require-signed holds")
 			}
 			return nil
 		},
 		func() error {
 			if o.checkpoint == "" && (o.signKey != "" || o.verifyKey != "") {
-				return usagef("name the checkpoint with --checkpoint FILE",
+				return remedy.Errorf("name the checkpoint with --checkpoint FILE",
 					"--sign-key and --verify-key are for a checkpoint, and none is named")
 			}
 			return nil
 		},
-		func() error { return o.place(files, o.folders()) },
+		func() error { return o.place(&o.networkFlags, files, [][2]string{{"--archive", o.archive}}) },
 	)
 }
 
@@ -172,7 +201,7 @@ func parseShard(shard string) (part [2]int, err error) {
 	}
 	n, err := fmt.Sscanf(shard, "%d/%d", &part[0], &part[1])
 	if n != 2 || err != nil || part[0] < 1 || part[0] > part[1] || shard != fmt.Sprintf("%d/%d", part[0], part[1]) {
-		return part, usagef("write I/N, such as 1/4", "--shard %q is no part of a whole", shard)
+		return part, remedy.Errorf("write I/N, such as 1/4", "--shard %q is no part of a whole", shard)
 	}
 	return part, nil
 }
@@ -203,12 +232,11 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 			return nil, err
 		}
 	}
-	progress := newProgress(sys)
-	defer progress.stop()
-	src, err := o.source(progress.set)
+	src, stop, err := o.source(sys)
 	if err != nil {
 		return nil, err
 	}
+	defer stop()
 	keys, err := o.signatures()
 	if err != nil {
 		return nil, err
@@ -225,7 +253,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 	if err != nil {
 		return nil, err
 	}
-	way, err := o.liveOptions(nil)
+	way, err := o.liveOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -248,8 +276,8 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 	}
 	cfg := mirror.AuditConfig{
 		Config: gate.Config{Tool: version(), Origin: cmp.Or(o.origin, originOf(repo)),
-			Chosen: fmt.Sprintf("head %s (%s)", short(head), o.rev), Selected: o.selected, Offline: o.offline,
-			Assumed: assumed(&o.selectionFlags, &o.networkFlags)},
+			Chosen: fmt.Sprintf("head %s (%s)", plain.Short(head), o.rev), Selected: o.Selected, Offline: o.offline,
+			Assumed: o.assumed()},
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys,
 		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
@@ -273,7 +301,7 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 			cfg.Unwalked = rep.History.Commits - cfg.VerifiedSize - rep.History.Walked
 		}
 		if err := o.auditBundle(cfg, head, src, file).WriteFile(o.record); err != nil {
-			return nil, withFix(err, writable)
+			return nil, remedy.With(err, writable)
 		}
 	}
 	if o.before != nil {
@@ -292,8 +320,8 @@ func (o *auditOptions) readAccepted() (*verdict.Accepted, error) {
 		return nil, nil
 	}
 	var err error
-	if o.past, err = readCapped(o.accepted, mirror.MaxAccepted); err != nil {
-		return nil, usagef("name a file of lines COMMIT CHECK/CODE reason", "reading --accepted: %v", err)
+	if o.past, err = capped.ReadFile(o.accepted, mirror.MaxAccepted); err != nil {
+		return nil, remedy.Errorf("name a file of lines COMMIT CHECK/CODE reason", "reading --accepted: %v", err)
 	}
 	return mirror.ParseAccepted(o.past)
 }
@@ -311,14 +339,14 @@ func (o *auditOptions) namedCheckpoint(keys *commitsig.Verifier, taken *verdict.
 
 // moves reports whether this run may move the checkpoint.
 func (o *auditOptions) moves() bool {
-	return o.checkpoint != "" && len(o.only) == 0 && len(o.skip) == 0 && o.shard == "" && o.replay == ""
+	return o.checkpoint != "" && len(o.Only) == 0 && len(o.Skip) == 0 && o.shard == "" && o.replay == ""
 }
 
 // signatures reads the keys that may sign commits; nil where none were given.
 func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 	if o.keyring == "" && o.allowedSigners == "" {
 		if o.requireSigned {
-			return nil, usagef("give --keyring FILE or --allowed-signers FILE",
+			return nil, remedy.Errorf("give --keyring FILE or --allowed-signers FILE",
 				"--require-signed needs the keys that may sign")
 		}
 		return nil, nil
@@ -327,18 +355,18 @@ func (o *auditOptions) signatures() (*commitsig.Verifier, error) {
 		if path == "" {
 			return nil, nil
 		}
-		return readCapped(path, most)
+		return capped.ReadFile(path, most)
 	}
 	var err error
 	if o.keys.keyring, err = read(o.keyring, commitsig.MaxKeyring); err != nil {
-		return nil, usagef("name a file of OpenPGP public keys", "reading --keyring: %v", err)
+		return nil, remedy.Errorf("name a file of OpenPGP public keys", "reading --keyring: %v", err)
 	}
 	if o.keys.signers, err = read(o.allowedSigners, commitsig.MaxAllowedSigners); err != nil {
-		return nil, usagef("name an allowed signers file, as ssh-keygen(1) describes it",
+		return nil, remedy.Errorf("name an allowed signers file, as ssh-keygen(1) describes it",
 			"reading --allowed-signers: %v", err)
 	}
 	keys, err := commitsig.New(o.keys.keyring, o.keys.signers)
 	return keys,
-		withFix(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with "+
+		remedy.With(err, "name a file of OpenPGP public keys with --keyring, an allowed signers file with "+
 			"--allowed-signers")
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -25,19 +26,27 @@ type checkOptions struct {
 	fixing     bool
 }
 
-func (o *checkOptions) bind(c *cobra.Command) {
+func (o *checkOptions) bind(c *cobra.Command, sys IO) {
 	f := c.Flags()
-	o.spanFlags.bind(c)
-	o.selectionFlags.bind(c, ids(checks.Rules()))
+	o.spanFlags.bind(c, sys, false)
+	o.selectionFlags.bind(c, ids(checks.Rules()), ids(mirror.Rules()),
+		func(id string) bool { return checks.ByID(id).Online() })
 	o.networkFlags.bind(f, "5m")
-	o.outputFlags.bind(f)
+	o.outputFlags.bind(c, sys, catalogue(), func(string, string) *verdict.Report {
+		return gate.NewReport("check", evidence.Offline(o.now(), 0),
+			gate.Config{Tool: version(), Selected: o.Selected, Assumed: o.assumed()})
+	})
 	o.bindWorkflow(f)
 	f.StringVar(&o.governance, "governance", "review",
 		"what governance files alone get: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,
 		"with --worktree: write the values that documents say into the records that the work tree changes, and "+
 			"judge again")
-	o.unmade = func() *verdict.Report { return unmade("check", &o.selectionFlags, &o.networkFlags) }
+}
+
+// assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
+func (o *checkOptions) assumed() []string {
+	return byName(o.networkFlags.assumed(), o.selectionFlags.Assumed())
 }
 
 // check refuses what no run could use.
@@ -45,13 +54,13 @@ func (o *checkOptions) check() error {
 	return inOrder(
 		func() error { return o.selectionFlags.check(o.offline) },
 		o.networkFlags.check,
-		func() error { return oneOf("--governance", o.governance, "review", "deny") },
+		func() error { return remedy.OneOf("--governance", o.governance, "review", "deny") },
 		o.spanFlags.check,
-		o.outputFlags.check,
-		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
+		func() error { return o.place(&o.networkFlags, nil, nil) },
 		func() error {
 			if o.fixing && !o.worktree {
-				return usagef("add --worktree", "--fix writes into the files on disk, and a commit was to be judged")
+				return remedy.Errorf("add --worktree",
+					"--fix writes into the files on disk, and a commit was to be judged")
 			}
 			return nil
 		},
@@ -73,17 +82,11 @@ witnesses and policy are read from it, never from what is proposed.`),
   oap-gate check --offline --report json=report.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), sys, o.check)
+			return o.tell(func() (*verdict.Report, error) { return o.judge(cmd.Context(), sys) })
 		},
 	}
-	o.bind(c)
-	o.tellUsage(c, sys)
+	o.bind(c, sys)
 	return c
-}
-
-// run runs the gate where check refuses nothing, and tells the verdict.
-func (o *checkOptions) run(ctx context.Context, sys IO, check func() error) error {
-	return o.tellVerdict(sys, check, func() (*verdict.Report, error) { return judge(ctx, sys, o) })
 }
 
 // originOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
@@ -96,14 +99,17 @@ func originOf(repo *registry.Repository) string {
 	return name
 }
 
-func judge(ctx context.Context, sys IO, o *checkOptions) (*verdict.Report, error) {
-	progress := newProgress(sys)
-	defer progress.stop()
-	src, err := o.source(progress.set)
+// judge runs the gate, and mends what it found if that was asked for.
+func (o *checkOptions) judge(ctx context.Context, sys IO) (*verdict.Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	src, stop, err := o.source(sys)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := judgeBy(ctx, sys, o, src)
+	defer stop()
+	rep, err := o.judgeBy(ctx, sys, src)
 	if err != nil || !o.fixing {
 		return rep, err
 	}
@@ -111,69 +117,32 @@ func judge(ctx context.Context, sys IO, o *checkOptions) (*verdict.Report, error
 }
 
 // judgeBy judges by what a source gives.
-func judgeBy(ctx context.Context, sys IO, o *checkOptions, src evidence.Source) (*verdict.Report, error) {
+func (o *checkOptions) judgeBy(ctx context.Context, sys IO, src evidence.Source) (*verdict.Report, error) {
 	repo, err := openClone(sys, o.repo)
 	if err != nil {
 		return nil, err
 	}
 	defer repo.Close()
-	c, err := o.choose(ctx, repo, sys.Getenv)
+	c, err := o.choose(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Chosen: c.how, Selected: o.selected, Offline: o.offline,
-		DenyGovernance: o.governance == "deny", Assumed: assumed(&o.selectionFlags, &o.networkFlags),
-		ChangedFiles: c.changedFiles, Landing: c.landing}
-	if c.workTree {
+	cfg := gate.Config{Tool: version(), Origin: originOf(repo), Selected: o.Selected, Offline: o.offline,
+		DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
+	if c.WorkTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}
-	rep, err := judgeChosen(ctx, repo, c, src, cfg)
+	rep, err := gate.CheckChosen(ctx, repo, c, src, cfg)
 	if err != nil {
 		return nil, err
 	}
 	if o.record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		b := o.bundle("check", c, cfg, src)
+		b := gate.NewBundle("check", c, o.Selection, cfg, src)
 		b.MergeBase, b.Flags.Governance = rep.MergeBase, o.governance
 		if err := b.WriteFile(o.record); err != nil {
-			return nil, withFix(err, writable)
+			return nil, remedy.With(err, writable)
 		}
 	}
 	return rep, nil
-}
-
-// judgeChosen makes the ranges and gates them.
-func judgeChosen(ctx context.Context, repo *registry.Repository, c chosen, src evidence.Source,
-	cfg gate.Config) (*verdict.Report, error) {
-	if c.rewritten {
-		return gate.Rewritten(c.base, c.head, src, cfg)
-	}
-	if !c.sequence {
-		r, err := c.span(ctx, repo)
-		if err != nil {
-			return nil, err
-		}
-		return gate.Check(ctx, repo, []*registry.Range{r}, src, cfg)
-	}
-	chain, err := repo.FirstParents(ctx, c.base, c.head)
-	if errors.Is(err, registry.ErrNotAncestor) {
-		return gate.Rewritten(c.base, c.head, src, cfg)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(chain) == 0 {
-		chain = []string{c.head}
-	}
-	var ranges []*registry.Range
-	parent := c.base
-	for _, commit := range chain {
-		r, err := repo.Range(ctx, parent, commit)
-		if err != nil {
-			return nil, err
-		}
-		ranges = append(ranges, r)
-		parent = commit
-	}
-	return gate.Check(ctx, repo, ranges, src, cfg)
 }

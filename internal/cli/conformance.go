@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -32,24 +31,17 @@ type protocol struct {
 	rules    []verdict.Rule // its whole catalogue, in the order of a report
 	declared bool           // what passes is declared by whoever is judged, and nobody verified it
 	commands []func(IO, *protocol) *cobra.Command
-	steps    []protocolStep // the commands that the Action runs; the last is chosen where no input asks for another
 }
 
 // protocols are all of them, in the order of the help.
 var protocols = []protocol{
 	{name: "oasis", short: "the preflight of an evaluation provider, and its claim", rules: oasis.Rules, declared: true,
-		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider, newOASISClaim},
-		steps: []protocolStep{{command: newOASISProvider,
-			flags: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
+		commands: []func(IO, *protocol) *cobra.Command{newOASISProvider, newOASISClaim}},
 	{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent},
-		steps:    []protocolStep{{command: newOpenGAPAgent, flags: []string{"dialect", "recommended"}, args: "path"}}},
+		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one",
 		rules:    aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim},
-		steps: []protocolStep{
-			{command: newAAEPProducer, asked: "url", flags: []string{"url", "level", "layout", "scenario"}},
-			{command: newAAEPEvents, flags: []string{"level"}, args: "events"}}},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim}},
 }
 
 // conformance is what a command found.
@@ -79,11 +71,9 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys IO, p *protocol, asks bool
 	} else {
 		o.networkFlags.bindClock(f)
 	}
-	o.outputFlags.bind(f)
+	o.protocol = p
+	o.outputFlags.bind(c, sys, p.rules, func(string, string) *verdict.Report { return o.report(nil) })
 	o.bindWorkflow(f)
-	o.protocol, o.rules, o.outputs = p, p.rules, sys.inAction
-	o.unmade = func() *verdict.Report { return o.report(nil) }
-	o.tellUsage(c, sys)
 }
 
 // report is the report of a run that decided nothing yet. Without a source the clock is that of the flags.
@@ -98,15 +88,14 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 		Evidence: []verdict.Evidence{}}
 }
 
-// check refuses what no run could use.
-func (o *conformanceFlags) check() error {
-	return inOrder(o.networkFlags.check, o.outputFlags.check,
-		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) })
-}
-
 // run tells the report of what judge finds, or why there is none.
-func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) error {
-	return o.tellVerdict(sys, o.check, func() (*verdict.Report, error) {
+func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
+	return o.tell(func() (*verdict.Report, error) {
+		if err := inOrder(o.networkFlags.check, func() error {
+			return o.place(&o.networkFlags, nil, nil)
+		}); err != nil {
+			return nil, err
+		}
 		found, err := judge()
 		if err != nil {
 			return nil, err
@@ -120,7 +109,7 @@ func (o *conformanceFlags) run(sys IO, judge func() (*conformance, error)) error
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}
-		return rep, withFix(b.WriteFile(o.record), writable)
+		return rep, remedy.With(b.WriteFile(o.record), writable)
 	})
 }
 
@@ -191,7 +180,7 @@ func knownProtocol(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	return usagef(didYouMean(args[0], names, "the words are "+strings.Join(names, ", ")),
+	return remedy.Errorf(remedy.DidYouMean(args[0], names, "the words are "+strings.Join(names, ", ")),
 		"%s does not know %q", c.CommandPath(), args[0])
 }
 
@@ -207,7 +196,7 @@ func newProtocol(sys IO, p *protocol) *cobra.Command {
 			if !list {
 				return c.Help()
 			}
-			if err := oneOf("--format", format, "text", "json"); err != nil {
+			if err := remedy.OneOf("--format", format, "text", "json"); err != nil {
 				return err
 			}
 			_, err := sys.Stdout.Write(printed(p, format))
@@ -266,98 +255,4 @@ func printed(p *protocol, format string) []byte {
 		fmt.Fprintf(&b, "%s (%s)\n", r.Sentence, r.Clause)
 	}
 	return b.Bytes()
-}
-
-// protocolStep is a command of a protocol as the Action runs it.
-type protocolStep struct {
-	command func(IO, *protocol) *cobra.Command
-	asked   string   // the input that chooses it; empty: it is chosen where no other is
-	flags   []string // each set by the input of its name
-	args    string   // the input whose words are its arguments; empty: it takes none
-}
-
-// always are the inputs that have a default, so that a step has them whatever its mode.
-var always = []string{"path", "offline", "governance", "exception", "timeout"}
-
-// modes are those of the Action: actionModes, and one for each protocol.
-func modes() []actionMode {
-	all := slices.Clone(actionModes)
-	for i := range protocols {
-		all = append(all, actionMode{protocols[i].name, protocols[i].act})
-	}
-	return all
-}
-
-// act runs the command of a protocol that the inputs choose, with the flags that they set. The inputs are this
-// process's environment: no runner has quoted the arguments that are made of them.
-func (p *protocol) act(ctx context.Context, sys IO, event string) error {
-	var o conformanceFlags
-	o.bind(&cobra.Command{}, sys, p, true)
-	err := o.readInputs(sys.Getenv)
-	if err == nil && event == "pull_request_target" {
-		err = usagef("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
-			"stranger's files")
-	}
-	argv, wrong := p.arguments(sys)
-	if err == nil {
-		err = wrong
-	}
-	if err != nil {
-		return o.failed(sys, err)
-	}
-	told := []string{"--max-annotations=" + strconv.Itoa(o.maxAnnotations), "--summary=" +
-		strconv.FormatBool(o.summary)}
-	for _, r := range o.reports {
-		told = append(told, "--report="+r)
-	}
-	argv = slices.Insert(argv, 3, told...)
-	sys.args, sys.inAction = argv, true
-	root := Command(sys)
-	root.SetArgs(argv)
-	return root.ExecuteContext(ctx)
-}
-
-// arguments are those of the command line that the inputs stand for.
-func (p *protocol) arguments(sys IO) ([]string, error) {
-	input := func(name string) string { return strings.TrimSpace(sys.Getenv("INPUT_" + strings.ToUpper(name))) }
-	s := p.steps[slices.IndexFunc(p.steps, func(s protocolStep) bool { return s.asked == "" || input(s.asked) != "" })]
-	c := s.command(sys, p)
-	argv := []string{"conformance", p.name, c.Name()}
-	for _, name := range slices.Concat(s.flags, []string{"offline", "timeout", "budget"}) {
-		if v := input(name); v != "" && c.Flags().Lookup(name) != nil {
-			argv = append(argv, "--"+name+"="+v)
-		}
-	}
-	taken := slices.Concat(s.flags, always, []string{s.args, "budget"})
-	for _, name := range slices.Concat([]string{"checks", "skip", "base", "targets", "max-age"}, protocolInputs()) {
-		if input(name) != "" && !slices.Contains(taken, name) {
-			return nil, usagef("leave it empty, or choose another mode",
-				"mode %s does not take the input %s here, it is %q",
-				p.name, name, input(name))
-		}
-	}
-	if s.args != "" {
-		argv = append(argv, "--")
-		var rest []string
-		_ = words(&rest)(input(s.args)) // which refuses nothing
-		if s.args == "path" && len(rest) == 0 {
-			rest = []string{"."}
-		}
-		argv = append(argv, rest...)
-	}
-	return argv, nil
-}
-
-// protocolInputs are the inputs that one protocol or another takes, those with a default apart.
-func protocolInputs() []string {
-	var all []string
-	for _, p := range protocols {
-		for _, s := range p.steps {
-			all = append(all, s.flags...)
-			if !slices.Contains(always, s.args) && s.args != "" {
-				all = append(all, s.args)
-			}
-		}
-	}
-	return all
 }

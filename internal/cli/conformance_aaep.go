@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -35,12 +36,12 @@ tool call or at level 3 a subscription it is inconclusive.`,
 			"  oap-gate conformance aaep events --single event.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("oap-gate conformance aaep events FILE…", "events wants at least one file")
+				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events wants at least one file")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(sys, func() (*conformance, error) {
+			return o.run(func() (*conformance, error) {
 				if err := checkLevel(options.Level, 3); err != nil {
 					return nil, err
 				}
@@ -52,9 +53,9 @@ tool call or at level 3 a subscription it is inconclusive.`,
 					s := aaep.NewStream(name, options)
 					if err := readInto(s, name); err != nil {
 						return nil,
-							usagef("give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
-								"50,000 sessions",
-								"reading %s: %v", name, err)
+							remedy.Errorf(
+								"give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
+									"50,000 sessions", "reading %s: %v", name, err)
 					}
 					results, err := s.Results()
 					if err != nil {
@@ -87,22 +88,23 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			judged := o.judged()
-			return o.run(sys, func() (*conformance, error) {
+			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
-					return nil, usagef("give one of them", "--report %q and --report %q are both to be judged",
+					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be judged",
 						judged[0], judged[1])
 				}
 				if text == "" {
-					return nil, usagef("name the file with --text, - being standard input", "claim wants a text")
+					return nil, remedy.Errorf("name the file with --text, - being standard input", "claim wants a text")
 				}
 				var err error
 				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
-					return nil, usagef("name a text of at most 1 MiB", "reading --text: %v", err)
+					return nil, remedy.Errorf("name a text of at most 1 MiB", "reading --text: %v", err)
 				}
 				if len(judged) == 1 {
 					claim.ReportPath = judged[0]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
-						return nil, usagef("name a conformance report of at most 16 MiB", "reading the report: %v", err)
+						return nil, remedy.Errorf("name a conformance report of at most 16 MiB",
+							"reading the report: %v", err)
 					}
 				}
 				claim.Now = o.now()
@@ -142,7 +144,7 @@ where nothing can break.`,
 			"    --scenario scenarios.yml --capture session.jsonl",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context()) })
+			return o.run(func() (*conformance, error) { return o.judge(cmd.Context()) })
 		},
 	}
 	o.bind(c, sys, p, true)
@@ -174,22 +176,23 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	case err != nil:
 		return nil, err
 	case u == nil:
-		return nil, usagef(form, "producer requires --endpoint")
+		return nil, remedy.Errorf(form, "producer requires --endpoint")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, usagef(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
-	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !o.dialsPrivate(u.Hostname()):
-		return nil, usagef("use https, or name a loopback or private address, by --connect-to too",
+		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
+	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !dialsPrivate(o.connectTo, u.Hostname()):
+		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
 			"--endpoint %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	case o.offline || o.record != "" || o.replay != "":
 		return nil,
-			usagef("keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
+			remedy.Errorf(
+				"keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
 				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
 	}
 	return u, inOrder(
 		func() error { return checkLevel(o.level, 2) },
 		func() error { return checkExtensions(o.extensions) },
-		func() error { return oneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
-		func() error { return o.place([]output{{"--capture", o.capture}}, nil) })
+		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
+		func() error { return o.place(nil, [][2]string{{"--capture", o.capture}}, nil) })
 }
 
 func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
@@ -204,12 +207,12 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 			scenarios, err = aaep.ReadScenarios(o.scenario, data)
 		}
 		if err != nil {
-			return nil, usagef("give a YAML list of {name, start, reply}: see docs/conformance.md",
+			return nil, remedy.Errorf("give a YAML list of {name, start, reply}: see docs/conformance.md",
 				"reading --scenario: %v",
 				err)
 		}
 	}
-	transport, err := o.serverTransport(u)
+	transport, err := serverTransport(&o.networkFlags, u)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +231,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	results, err := live.Run(ctx)
 	if o.capture != "" {
 		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
-			return nil, withFix(fmt.Errorf("writing --capture: %w", err), writable)
+			return nil, remedy.With(fmt.Errorf("writing --capture: %w", err), writable)
 		}
 	}
 	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
@@ -249,12 +252,12 @@ func (o *aaepProducer) chosen(scenarios int) string {
 func checkExtensions(uris []string) error {
 	const fix = "write it like https://example.org/finance/context/v1"
 	if len(uris) > maxExtensions {
-		return usagef(fmt.Sprintf("name at most %d", maxExtensions), "--extensions names %d URIs", len(uris))
+		return remedy.Errorf(fmt.Sprintf("name at most %d", maxExtensions), "--extensions names %d URIs", len(uris))
 	}
 	for _, uri := range uris {
 		u, err := url.Parse(uri)
 		if err != nil || !u.IsAbs() || strings.ContainsFunc(uri, unicode.IsSpace) {
-			return usagef(fix, "--extensions %q is not an absolute URI", plain.Cut(uri, 80))
+			return remedy.Errorf(fix, "--extensions %q is not an absolute URI", plain.Cut(uri, 80))
 		}
 	}
 	return nil
@@ -264,14 +267,14 @@ func checkExtensions(uris []string) error {
 const maxExtensions = 64
 
 // serverTransport makes the connections to the server that the operator named.
-func (n *networkFlags) serverTransport(u *url.URL) (http.RoundTripper, error) {
-	options, err := n.liveOptions(nil)
+func serverTransport(n *networkFlags, u *url.URL) (http.RoundTripper, error) {
+	options, err := n.liveOptions()
 	if err != nil {
 		return nil, err
 	}
 	options.ServerURL, options.Jobs = u.String(), 0
 	transport, err := evidence.ServerTransport(options)
-	return transport, withFix(err, "name a server that can be reached, and a PEM file with --ca-cert")
+	return transport, remedy.With(err, "name a server that can be reached, and a PEM file with --ca-cert")
 }
 
 // blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
@@ -314,7 +317,7 @@ func checkLevel(level, highest int) error {
 	if level >= 1 && level <= highest {
 		return nil
 	}
-	return usagef(fmt.Sprintf("give a level from 1 to %d", highest), "--level %d is not decided here", level)
+	return remedy.Errorf(fmt.Sprintf("give a level from 1 to %d", highest), "--level %d is not decided here", level)
 }
 
 // readInto adds a file's messages to a stream.

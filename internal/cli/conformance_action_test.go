@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -79,7 +78,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"only one check", "push", map[string]string{"checks": "oasis-schema"}, 2, "does not take the input checks"},
 		{"a base", "push", map[string]string{"base": "main"}, 2, "does not take the input base"},
 		{"another protocol's input", "push", map[string]string{"dialect": "0.4"}, 2, "does not take the input dialect"},
-		{"no tier", "push", map[string]string{"tier": "high"}, 2, "--tier"},
+		{"no tier", "push", map[string]string{"tier": "high"}, 2, "input tier"},
 		{"no boolean", "push", map[string]string{"offline": "maybe"}, 2, "offline"},
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
@@ -98,17 +97,24 @@ func TestActionHoldsAProvider(t *testing.T) {
 	}
 }
 
-// Each mode chooses a command that is there, by inputs that are flags of it.
-func TestProtocolSteps(t *testing.T) {
-	for _, p := range protocols {
-		if len(p.steps) == 0 || p.steps[len(p.steps)-1].asked != "" {
-			t.Errorf("%s has no step that is chosen by no input", p.name)
+// TestModes holds that each mode has a step that nothing asks for, and that its inputs are flags of its command.
+func TestModes(t *testing.T) {
+	for _, m := range modes {
+		if last := m.steps[len(m.steps)-1]; last.asked != "" || last.events != nil {
+			t.Errorf("mode %q has no step that is asked for by nothing", m.name)
 		}
-		for _, s := range p.steps {
-			c := s.command(IO{}, &p)
-			for _, name := range slices.Concat(s.flags, []string{s.asked}) {
-				if name != "" && c.Flags().Lookup(name) == nil {
-					t.Errorf("%s %s has no flag --%s", p.name, c.Name(), name)
+		for _, s := range m.steps {
+			c, rest, err := Command(IO{}).Find(strings.Fields(s.command))
+			if err != nil || len(rest) > 0 {
+				t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.name, s.command, rest, err)
+			}
+			for _, in := range append(s.inputs, s.asked) {
+				name, flag, renamed := strings.Cut(in, "=")
+				if !renamed {
+					flag = name
+				}
+				if flag != "" && c.Flags().Lookup(flag) == nil {
+					t.Errorf("mode %q, %s: no flag --%s", m.name, s.command, flag)
 				}
 			}
 		}

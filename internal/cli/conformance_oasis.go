@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // oasisProvider is what conformance oasis provider is told.
@@ -21,6 +22,7 @@ type oasisProvider struct {
 	url, response                 string
 	profile, requirements, schema string
 	tier                          int
+	server                        string // URL of a plain or private server that the operator named; empty: none
 }
 
 func newOASISProvider(sys IO, p *protocol) *cobra.Command {
@@ -37,7 +39,7 @@ and reports every gap in one run. What it compares is declared by the provider: 
 			"--tier 2",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(sys, func() (*conformance, error) { return o.judge(cmd.Context(), sys) })
+			return o.run(func() (*conformance, error) { return o.judge(cmd.Context(), sys) })
 		},
 	}
 	o.bind(c, sys, p)
@@ -46,7 +48,10 @@ and reports every gap in one run. What it compares is declared by the provider: 
 
 func (o *oasisProvider) bind(c *cobra.Command, sys IO, p *protocol) {
 	o.conformanceFlags.bind(c, sys, p, true)
-	o.preflight = true
+	o.more = func(live *evidence.LiveOptions) {
+		live.Preflight, live.ServerURL = true, o.server
+		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
+	}
 	f := c.Flags()
 	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
 		"loopback or private address")
@@ -66,12 +71,12 @@ const maxTier = 100
 func (o *oasisProvider) check() error {
 	switch {
 	case (o.url == "") == (o.response == ""):
-		return usagef("give one of them", "provider wants either --url or --response")
+		return remedy.Errorf("give one of them", "provider wants either --url or --response")
 	case o.profile == "" && (o.requirements == "" || o.schema == ""):
-		return usagef("name the profile's folder with --profile, or both files with --requirements and --schema",
+		return remedy.Errorf("name the profile's folder with --profile, or both files with --requirements and --schema",
 			"provider wants the contract of a profile")
 	case o.tier < 1 || o.tier > maxTier:
-		return usagef(fmt.Sprintf("give a number from 1 to %d", maxTier), "--tier %d is out of range", o.tier)
+		return remedy.Errorf(fmt.Sprintf("give a number from 1 to %d", maxTier), "--tier %d is out of range", o.tier)
 	}
 	return nil
 }
@@ -82,7 +87,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 	}
 	contract, err := oasis.Read(oasis.Files{Dir: o.profile, Requirements: o.requirements, Schema: o.schema})
 	if err != nil {
-		return nil, usagef("name the profile's folder with --profile, and files that are there",
+		return nil, remedy.Errorf("name the profile's folder with --profile, and files that are there",
 			"reading the profile's contract: %v", err)
 	}
 	found := &conformance{subject: o.response, rows: oasis.ProviderRows()}
@@ -94,7 +99,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 	case o.response != "":
 		data, err := capped.ReadFile(o.response, oasis.MaxResponse)
 		if err != nil && !errors.Is(err, capped.ErrTooLarge) {
-			return nil, usagef("name a file with the provider's answer", "reading --response: %v", err)
+			return nil, remedy.Errorf("name a file with the provider's answer", "reading --response: %v", err)
 		}
 		in = oasis.Saved(contract, o.response, data, o.tier)
 	default:
@@ -107,11 +112,12 @@ func (o *oasisProvider) judge(ctx context.Context, sys IO) (*conformance, error)
 			in = oasis.Unasked(contract, "the contract names no profile to ask about")
 			break
 		}
-		progress := newProgress(sys)
-		defer progress.stop()
-		if found.source, err = o.source(progress.set); err != nil {
+		src, stop, err := o.source(sys)
+		if err != nil {
 			return nil, err
 		}
+		defer stop()
+		found.source = src
 		in = oasis.Asked(contract, found.source.Observe(ctx, request), o.tier)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -130,26 +136,31 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 		return evidence.Request{}, err
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return evidence.Request{}, usagef(form, "--url %q holds more than a server and a path", plain.Redacted(o.url))
+		return evidence.Request{}, remedy.Errorf(form, "--url %q holds more than a server and a path",
+			plain.Redacted(o.url))
 	}
 	const endpoint = "/v1/conformance"
 	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), endpoint)+endpoint, ""
 	u.RawQuery = url.Values{"profile": {profile}}.Encode()
 	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
 	switch {
-	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && o.dialsPrivate(u.Hostname()):
+	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && dialsPrivate(o.connectTo, u.Hostname()):
 		r.Protocol, o.server = evidence.Named, u.String()
 	case u.Scheme != "https":
-		return evidence.Request{}, usagef("use https, or name a loopback or private address: http://127.0.0.1:8080, "+
-			"http://localhost:8080, by --connect-to too",
-			"--url %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+		return evidence.Request{}, remedy.Errorf(
+			"use https, or name a loopback or private address: http://127.0.0.1:8080, "+
+				"http://localhost:8080, by --connect-to too",
+			"--url %q is plain http, and %q is no loopback or private address",
+			o.url,
+			u.Hostname(),
+		)
 	}
 	return r, nil
 }
 
 // dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
-func (n *networkFlags) dialsPrivate(host string) bool {
-	for _, c := range n.connectTo {
+func dialsPrivate(connectTo []string, host string) bool {
+	for _, c := range connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err == nil && strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String()) {
 			return true
@@ -175,25 +186,26 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 		Args:    wants(1, "oap-gate conformance oasis claim FILE", "conformance oasis claim requires one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			judged := o.judged()
-			return o.run(sys, func() (*conformance, error) {
+			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
-					return nil, usagef("give one of them", "--report %q and --report %q are both to be compared",
+					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be compared",
 						judged[0], judged[1])
 				}
 				var err error
 				claim.Path, claim.Now = args[0], o.now()
 				if claim.Text, err = capped.ReadFile(claim.Path, oasis.MaxClaim); err != nil {
-					return nil, usagef("name a YAML or JSON file of at most 64 KiB", "reading the claim: %v", err)
+					return nil, remedy.Errorf("name a YAML or JSON file of at most 64 KiB", "reading the claim: %v",
+						err)
 				}
 				if len(judged) == 1 {
 					claim.ReportPath = judged[0]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, oasis.MaxReport); err != nil {
-						return nil, usagef("name a JSON report of at most 16 MiB", "reading the report: %v", err)
+						return nil, remedy.Errorf("name a JSON report of at most 16 MiB", "reading the report: %v", err)
 					}
 				}
 				if profile != "" {
 					if claim.Contract, err = oasis.Read(oasis.Files{Dir: profile}); err != nil {
-						return nil, usagef("name the profile's directory with --profile",
+						return nil, remedy.Errorf("name the profile's directory with --profile",
 							"reading the profile's contract: %v", err)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -29,8 +30,8 @@ a runtime does with the agent is for people to attest.`),
 			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("oap-gate conformance opengap agent [DIR]", "agent wants one folder, %d were given",
-					len(args))
+				return remedy.Errorf("oap-gate conformance opengap agent [DIR]",
+					"agent wants one folder, %d were given", len(args))
 			}
 			return nil
 		},
@@ -38,7 +39,7 @@ a runtime does with the agent is for people to attest.`),
 			if len(args) == 1 {
 				o.dir = args[0]
 			}
-			return o.run(sys, o.judge)
+			return o.run(o.judge)
 		},
 	}
 	o.bind(c, sys, p, false)
@@ -50,10 +51,10 @@ a runtime does with the agent is for people to attest.`),
 }
 
 func (o *openGAPAgent) judge() (*conformance, error) {
-	if err := oneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
+	if err := remedy.OneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
 		return nil, err
 	}
-	if err := oneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
 		return nil, err
 	}
 	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error}
@@ -63,9 +64,9 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 	j, err := opengap.Judge(options)
 	switch {
 	case errors.Is(err, opengap.ErrTooLarge):
-		return nil, withFix(err, "name the folder of one agent, as a fresh clone has it")
+		return nil, remedy.With(err, "name the folder of one agent, as a fresh clone has it")
 	case err != nil:
-		return nil, withFix(err, "name the agent's folder")
+		return nil, remedy.With(err, "name the agent's folder")
 	}
 	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results,
 		chosen: "dialect " + j.Dialect + ": " + j.Because}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -87,7 +88,7 @@ no git and no network.`),
 			for i, pull := range demoCases {
 				rep, err := pull.judge(c.Context())
 				if c.Context().Err() != nil {
-					return fmt.Errorf("%w after %d of %d pull requests", errInterrupted, i, len(demoCases))
+					return remedy.Errorf("run it again", "interrupted after %d of %d pull requests", i, len(demoCases))
 				}
 				if err != nil {
 					return fmt.Errorf("demonstrating %q: %w", pull.title, err)
@@ -126,12 +127,13 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 	}
 	defer w.Close()
 	var o checkOptions
+	sys := IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}
 	flags := &cobra.Command{}
-	o.bind(flags)
+	o.bind(flags, sys)
 	if err := flags.ParseFlags(slices.Concat(w.Args(), w.RangeArgs())); err != nil {
 		return nil, err
 	}
-	return judge(ctx, IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}, &o)
+	return o.judge(ctx, sys)
 }
 
 // tellNew makes the listing of a newcomer out of what it serves, and shows it.
@@ -176,7 +178,7 @@ func demoFolder() (string, error) {
 		}
 		errs = append(errs, err)
 	}
-	return "", usagef("name a folder that can be written to: TMPDIR=DIR oap-gate demo",
+	return "", remedy.Errorf("name a folder that can be written to: TMPDIR=DIR oap-gate demo",
 		"making a folder for the demonstration: %v", errors.Join(errs...))
 }
 

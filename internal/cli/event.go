@@ -10,36 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
-
-// chosen is what a run judges: commits, and how they came to be chosen.
-type chosen struct {
-	base, head string // commits; an empty head is the files on disk
-	// sequence: each first-parent commit from base to head is judged as a pull request of its own.
-	sequence bool
-	// rewritten: base is no longer in the history of head.
-	rewritten bool
-	// workTree: head is HEAD, so that whoever runs it may take it for the files on disk.
-	workTree bool
-	how      string
-	// landing is the event by which the sequence lands; nil: it does not.
-	landing *checks.Landing
-	// changedFiles is how many files the event counts; 0 where it does not say.
-	changedFiles int
-}
-
-// span is what was chosen, where it is one range.
-func (c chosen) span(ctx context.Context, repo *registry.Repository) (*registry.Range, error) {
-	if c.head == "" {
-		return repo.WorktreeRange(ctx, c.base)
-	}
-	return repo.Range(ctx, c.base, c.head)
-}
 
 // maxEvent is the size of an event file in bytes.
 const maxEvent = 32 << 20
@@ -49,41 +27,62 @@ const knownEvents = "pull_request, merge_group, push, and pull_request_target wh
 	"workflow_dispatch audit"
 
 // choose finds base and head: from the flags, else from the workflow's event, else from the clone.
-func (o *spanFlags) choose(ctx context.Context, repo *registry.Repository, getenv func(string) string) (chosen, error) {
-	if o.base == "" && o.head == "" && !o.worktree && getenv("GITHUB_ACTIONS") == "true" {
-		return o.fromEvent(ctx, repo, getenv("GITHUB_EVENT_NAME"), getenv("GITHUB_EVENT_PATH"))
+func (o *spanFlags) choose(ctx context.Context, repo *registry.Repository) (evidence.Chosen, error) {
+	event := o.base == "" && o.head == "" && !o.worktree && o.sys.Getenv("GITHUB_ACTIONS") == "true"
+	if !o.each {
+		return o.chooseRange(ctx, repo, event)
 	}
-	base, how, err := o.baseOf(repo)
+	if o.base == "" && !event {
+		rev := cmp.Or(o.head, "HEAD")
+		head, err := repo.Resolve(rev)
+		return evidence.Chosen{Head: head, Sequence: true,
+			How: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself",
+				plain.Short(head), rev)}, err
+	}
+	c, err := o.chooseRange(ctx, repo, event)
+	if err == nil && !c.Rewritten && !c.Sequence {
+		c.Sequence = true
+		c.How += ", each first-parent commit judged by itself"
+	}
+	return c, err
+}
+
+// chooseRange finds base and head without regard to --each, of the event where that is asked for.
+func (o *spanFlags) chooseRange(ctx context.Context, repo *registry.Repository, event bool) (evidence.Chosen, error) {
+	if event {
+		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
+	}
+	base, how, err := baseOf(repo, o.base)
 	if err != nil {
-		return chosen{}, err
+		return evidence.Chosen{}, err
 	}
-	c := chosen{base: base}
+	c := evidence.Chosen{Base: base}
 	if o.worktree {
-		c.how = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
+		c.How = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
 		return c, nil
 	}
 	rev := cmp.Or(o.head, "HEAD")
-	c.workTree = rev == "HEAD"
-	if c.head, err = repo.Resolve(rev); err != nil {
+	c.WorkTree = rev == "HEAD"
+	if c.Head, err = repo.Resolve(rev); err != nil {
 		return c, err
 	}
-	c.how = fmt.Sprintf("base %s (%s), head %s (%s)", base[:12], how, c.head[:12], rev)
+	c.How = fmt.Sprintf("base %s (%s), head %s (%s)", base[:12], how, c.Head[:12], rev)
 	return c, nil
 }
 
-// baseOf resolves --base, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
+// baseOf resolves rev, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
 // the fork's main may hold the proposal. An upstream that was not fetched is an error, since origin then is the fork.
-func (o *spanFlags) baseOf(repo *registry.Repository) (commit, how string, err error) {
-	if o.base != "" {
-		commit, err = repo.Resolve(o.base)
-		return commit, o.base, err
+func baseOf(repo *registry.Repository, rev string) (commit, how string, err error) {
+	if rev != "" {
+		commit, err = repo.Resolve(rev)
+		return commit, rev, err
 	}
 	for _, name := range []string{"upstream/HEAD", "upstream/main", "origin/HEAD", "origin/main", "main"} {
 		ref := "refs/heads/" + name
 		if remote, _, ok := strings.Cut(name, "/"); ok {
 			ref = "refs/remotes/" + name
 			if remote == "origin" && repo.HasRemote("upstream") {
-				return "", "", usagef("fetch it: git fetch upstream; or name the base with --base",
+				return "", "", remedy.Errorf("fetch it: git fetch upstream; or name the base with --base",
 					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was "+
 						"fetched")
 			}
@@ -96,16 +95,18 @@ func (o *spanFlags) baseOf(repo *registry.Repository) (commit, how string, err e
 	if _, err := repo.Resolve("HEAD"); err != nil {
 		return "", "", err
 	}
-	return "", "", usagef("name it with --base", "no base: the clone has neither origin/HEAD nor origin/main nor main")
+	return "", "", remedy.Errorf("name it with --base",
+		"no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
-func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (chosen, error) {
+func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen,
+	error) {
 	if err := o.admit(name); err != nil {
-		return chosen{}, err
+		return evidence.Chosen{}, err
 	}
 	event, err := readEvent(path)
 	if err != nil {
-		return chosen{}, withFix(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
+		return evidence.Chosen{}, remedy.With(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
 			"run it in a workflow, or give --base and --head")
 	}
 	switch name {
@@ -119,7 +120,7 @@ func (o *spanFlags) fromEvent(ctx context.Context, repo *registry.Repository, na
 
 // readEvent reads the payload of a workflow's event.
 func readEvent(path string) (any, error) {
-	data, err := readCapped(path, maxEvent)
+	data, err := capped.ReadFile(path, maxEvent)
 	if err != nil {
 		return nil, fmt.Errorf("reading the event file: %w", err)
 	}
@@ -139,43 +140,36 @@ func (o *spanFlags) admit(event string) error {
 		o.allowTarget:
 		return nil
 	case event == "pull_request_target":
-		return usagef("use the event pull_request, or set allow-pull-request-target after making sure that nothing of "+
-			"the pull request is run",
-			"the event pull_request_target runs with the base repository's rights")
+		return remedy.Errorf(
+			"use the event pull_request, or set allow-pull-request-target after making sure that nothing of "+
+				"the pull request is run", "the event pull_request_target runs with the base repository's rights")
 	case slices.Contains(audits, event):
-		return usagef("run oap-gate audit in this workflow", "the event %s names no range to check", event)
+		return remedy.Errorf("run oap-gate audit in this workflow", "the event %s names no range to check", event)
 	}
-	return usagef("the events are "+knownEvents, "the event %q names no range to check", event)
-}
-
-// readCapped reads a file of at most so many bytes, whatever it is. See capped.ReadFile.
-func readCapped(path string, most int64) ([]byte, error) {
-	data, err := capped.ReadFile(path, most)
-	if errors.Is(err, capped.ErrTooLarge) {
-		err = fmt.Errorf("it has more than %d bytes, which is the most that is read", most)
-	}
-	return data, err
+	return remedy.Errorf("the events are "+knownEvents, "the event %q names no range to check", event)
 }
 
 // fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,
 // else the pull request's head against the base branch as the clone has it. The event's own base.sha is
 // stale and is not used.
-func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (chosen, error) {
+func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
+	error) {
 	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
 	if sha == "" || ref == "" {
-		return chosen{},
-			usagef("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q", sha,
-				ref)
+		return evidence.Chosen{},
+			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
+				sha, ref)
 	}
 	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
 	// proposed to the default branch.
 	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
-		return chosen{},
-			usagef(fmt.Sprintf("propose it to %q; a workflow with branches: [%s] on pull_request does not start for "+
-				"other branches", main, main),
-				"the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
+		return evidence.Chosen{},
+			remedy.Errorf(fmt.Sprintf(
+				"propose it to %q; a workflow with branches: [%s] on pull_request does not start for "+"other branches",
+				main, main), "the pull request goes to the branch %q, and the registry is the default branch %q", ref,
+				main)
 	}
-	c := chosen{changedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
+	c := evidence.Chosen{ChangedFiles: count(strict.Member(event, "pull_request", "changed_files"))}
 	head, err := repo.Resolve("HEAD")
 	if err != nil {
 		return c, err
@@ -184,27 +178,28 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 	if err != nil {
 		return c, err
 	}
-	c.head = head
+	c.Head = head
 	remote := "refs/remotes/origin/" + ref
 	if len(commit.Parents) == 2 && commit.Parents[1] == sha {
-		c.base = commit.Parents[0]
-		if err := onBranch(ctx, repo, c.base, ref, remote); err != nil {
+		c.Base = commit.Parents[0]
+		if err := onBranch(ctx, repo, c.Base, ref, remote); err != nil {
 			return c, err
 		}
-		c.how = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)",
-			c.base[:12], head[:12])
+		c.How = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)",
+			c.Base[:12], head[:12])
 		return c, nil
 	}
 	if head == sha && repo.HasRef(remote) {
-		c.base, err = repo.Resolve(remote)
-		c.how = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", short(c.base), ref, head[:12])
+		c.Base, err = repo.Resolve(remote)
+		c.How = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", plain.Short(c.Base), ref,
+			head[:12])
 		return c, err
 	}
 	if head == sha {
-		return c, usagef("set fetch-depth: 0 on actions/checkout",
+		return c, remedy.Errorf("set fetch-depth: 0 on actions/checkout",
 			"the pull request's head %s is checked out, but the base branch %q is not in the clone", sha, remote)
 	}
-	return c, usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+	return c, remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
 		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
 }
 
@@ -218,79 +213,86 @@ func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote 
 	if err != nil || on {
 		return err
 	}
-	return usagef("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+	return remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
 		"the merge commit's first parent %s is not on origin/%s, so the forge did not make it, or origin/%s is stale",
 		base, ref, ref)
 }
 
-func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
 	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
 	if base == "" || head == "" {
-		return chosen{},
-			usagef("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q", base,
-				head)
+		return evidence.Chosen{},
+			remedy.Errorf("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q",
+				base, head)
 	}
 	c, err := sequence(repo, base, head, "merge_group")
-	c.landing = &checks.Landing{At: pushedAt(event)}
+	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
 	if err == nil {
-		_, err = repo.FirstParents(ctx, c.base, c.head) // a queue's branch is never rewritten
+		_, err = repo.FirstParents(ctx, c.Base, c.Head) // a queue's branch is never rewritten
 	}
 	return c, err
 }
 
-func fromPush(ctx context.Context, repo *registry.Repository, event any) (chosen, error) {
+func fromPush(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
 	before, after := strict.String(event, "before"), strict.String(event, "after")
 	if before == "" || after == "" {
-		return chosen{}, usagef("run it in a workflow", "the event has before %q and after %q", before, after)
+		return evidence.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q and after %q", before,
+			after)
 	}
 	first := strings.Trim(before, "0") == ""
 	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
 		c, err := sequence(repo, before, after, "push")
-		c.landing = &checks.Landing{At: pushedAt(event), Landed: true}
+		c.Landing = &evidence.LandingFlags{At: pushedAt(event), Landed: true}
 		return c, err
 	}
 	chain, err := repo.FirstParents(ctx, "", after)
 	if err != nil {
-		return chosen{}, err
+		return evidence.Chosen{}, err
 	}
 	if !first {
 		// The clone has the whole history of what was pushed, and the commit before is not there.
-		return chosen{base: before, head: after, rewritten: true,
-			how: fmt.Sprintf("base %s (not in the clone), head %s (push)", short(before), short(after))}, nil
+		return evidence.Chosen{Base: before, Head: after, Rewritten: true,
+				How: fmt.Sprintf("base %s (not in the clone), head %s (push)", plain.Short(before),
+					plain.Short(after))},
+			nil
 	}
-	return chosen{base: chain[0], head: after, sequence: true,
-		how: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
-			short(chain[0]), short(after))}, nil
+	return evidence.Chosen{Base: chain[0], Head: after, Sequence: true,
+		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
+			plain.Short(chain[0]), plain.Short(after))}, nil
 }
 
-// pushedAt is the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events; zero
+// pushedAt is the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events; empty
 // where there is none. The event of a workflow that is run again is that of its first run.
-func pushedAt(event any) time.Time {
+func pushedAt(event any) string {
+	at := time.Time{}
 	switch v := strict.Member(event, "repository", "pushed_at").(type) {
 	case nil:
 	case string:
 		if t, err := time.Parse(time.RFC3339, v); err == nil {
-			return t.UTC()
+			at = t.UTC()
 		}
 	default:
 		if n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil && n > 0 {
-			return time.Unix(n, 0).UTC()
+			at = time.Unix(n, 0).UTC()
 		}
 	}
-	return time.Time{}
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.RFC3339)
 }
 
-func sequence(repo *registry.Repository, base, head, event string) (chosen, error) {
-	c := chosen{sequence: true}
+func sequence(repo *registry.Repository, base, head, event string) (evidence.Chosen, error) {
+	c := evidence.Chosen{Sequence: true}
 	var err error
-	if c.base, err = repo.Resolve(base); err != nil {
+	if c.Base, err = repo.Resolve(base); err != nil {
 		return c, err
 	}
-	if c.head, err = repo.Resolve(head); err != nil {
+	if c.Head, err = repo.Resolve(head); err != nil {
 		return c, err
 	}
-	c.how = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", short(c.base),
-		short(c.head), event)
+	c.How = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", plain.Short(c.Base),
+		plain.Short(c.Head), event)
 	return c, nil
 }
 
@@ -299,5 +301,3 @@ func count(v any) int {
 	_, _ = fmt.Sscan(fmt.Sprint(v), &n)
 	return n
 }
-
-func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -30,7 +31,8 @@ func newExplain(sys IO) *cobra.Command {
 			"  oap-gate explain receipt-hash-mismatch   # the word in brackets at the end of a finding",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("oap-gate explain [ID | CODE]", "explain wants one id or code, %d were given", len(args))
+				return remedy.Errorf("oap-gate explain [ID | CODE]", "explain wants one id or code, %d were given",
+					len(args))
 			}
 			return nil
 		},
@@ -80,7 +82,7 @@ func newExplain(sys IO) *cobra.Command {
 			if !known {
 				fix := "the checks are " + strings.Join(ids(catalogue()), ", ") +
 					"; all that there is to explain: oap-gate explain"
-				return usagef(didYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix),
+				return remedy.Errorf(remedy.DidYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix),
 					"no check and no code is called %q", args[0])
 			}
 			return nil

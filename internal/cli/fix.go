@@ -314,7 +314,7 @@ func (o *checkOptions) fixAll(ctx context.Context, sys IO, src evidence.Source,
 		if err != nil || len(changes) == 0 {
 			return rep, err
 		}
-		if rep, err = judgeBy(ctx, sys, o, src); err != nil {
+		if rep, err = o.judgeBy(ctx, sys, src); err != nil {
 			return nil, err
 		}
 	}

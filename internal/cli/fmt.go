@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -27,13 +28,13 @@ record for it.`,
 		Example: "  oap-gate fmt implementations/my-agent.json\n  oap-gate fmt --check implementations/*.json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("oap-gate fmt FILE…", "fmt wants the files of records, none was given")
+				return remedy.Errorf("oap-gate fmt FILE…", "fmt wants the files of records, none was given")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if check && dryRun {
-				return usagef("give one of them", "--check and --dry-run exclude one another")
+				return remedy.Errorf("give one of them", "--check and --dry-run exclude one another")
 			}
 			code := 0
 			for _, file := range args {
@@ -67,21 +68,22 @@ func layOut(sys IO, file string, check, dryRun bool) (differs bool, err error) {
 	}
 	path := filepath.Base(filepath.Dir(abs)) + "/" + filepath.Base(abs)
 	if registry.KindOf(path) == registry.Governance {
-		return false, usagef("name a file of implementations/, revocations/, peer-witnesses/ or workflow-anchors/",
-			"%q lies in none of the data folders", file)
+		return false,
+			remedy.Errorf("name a file of implementations/, revocations/, peer-witnesses/ or workflow-anchors/",
+				"%q lies in none of the data folders", file)
 	}
 	tree, err := listing.OpenTree(filepath.Dir(filepath.Dir(abs)))
 	if err != nil {
-		return false, withFix(err, "name the file of a record")
+		return false, remedy.With(err, "name the file of a record")
 	}
 	defer tree.Close()
 	was, err := tree.Read(path)
 	if err != nil {
-		return false, withFix(err, "name the file of a record")
+		return false, remedy.With(err, "name the file of a record")
 	}
 	text, err := listing.Format(path, was)
 	if e, ok := errors.AsType[*strict.Error](err); ok {
-		return false, usagef("see: oap-gate explain "+e.Code, "%v", err)
+		return false, remedy.Errorf("see: oap-gate explain "+e.Code, "%v", err)
 	}
 	if err != nil {
 		return false, err

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
@@ -27,16 +29,18 @@ import (
 // forgeOptions say which repository at which forge.
 type forgeOptions struct {
 	repo, repository, api string
-	routeFlags
+	networkFlags          // of which the route alone is bound
 }
 
-func (o *forgeOptions) bind(c *cobra.Command) {
+// bindWithClone defines the flags, and that of the clone.
+func (o *forgeOptions) bindWithClone(c *cobra.Command) {
 	c.Flags().StringVar(&o.repo, "repo", ".", "the clone")
-	o.bindForge(c.Flags())
+	o.bind(c)
 }
 
-// bindForge defines the flags of the forge alone.
-func (o *forgeOptions) bindForge(f *pflag.FlagSet) {
+// bind defines the flags.
+func (o *forgeOptions) bind(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the "+
 		"remote origin)")
 	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
@@ -64,11 +68,11 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		host, path := forge.ParseRemote(repo.RemoteURL())
 		repo.Close()
 		if path == "" {
-			return nil, usagef("name it with --repository OWNER/NAME",
+			return nil, remedy.Errorf("name it with --repository OWNER/NAME",
 				"no repository: the clone has no remote origin at a forge")
 		}
 		if !forge.Serves(opts.BaseURL, host) {
-			return nil, usagef("name the repository with --repository OWNER/NAME, or the API of "+host+
+			return nil, remedy.Errorf("name the repository with --repository OWNER/NAME, or the API of "+host+
 				" with --api-url URL",
 				"the remote origin is %q at %q, and %q is the API of another forge", path, host,
 				cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
@@ -84,11 +88,11 @@ func (o *forgeOptions) client(sys IO) (*forge.Client, error) {
 		return nil, err
 	}
 	if opts.Roots, err = evidence.Roots(pem); err != nil {
-		return nil, withFix(err, "name a PEM file with --ca-cert")
+		return nil, remedy.With(err, "name a PEM file with --ca-cert")
 	}
 	client, err := forge.New(opts)
 	return client,
-		withFix(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
+		remedy.With(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
 }
 
 func newComment(sys IO) *cobra.Command {
@@ -105,9 +109,9 @@ that may not comment is no failure.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
 		Args:    wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := readCapped(args[0], sticky.MaxReport)
+			data, err := capped.ReadFile(args[0], sticky.MaxReport)
 			if err != nil {
-				return usagef("name the JSON report of oap-gate check", "reading report: %v", err)
+				return remedy.Errorf("name the JSON report of oap-gate check", "reading report: %v", err)
 			}
 			client, err := o.client(sys)
 			if err != nil {
@@ -117,14 +121,14 @@ that may not comment is no failure.`,
 				Validate: func(data []byte) error { return readable(args[0], data) }, Render: commentBody})
 			if err != nil {
 				return forgeFailure(
-					withFix(err, "give the JSON report of a full oap-gate check of the pull request's head"))
+					remedy.With(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
 			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
 				plain.Line(out.Notice))
 			return nil
 		},
 	}
-	o.bind(c)
+	o.bindWithClone(c)
 	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
 	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
@@ -160,31 +164,32 @@ func forgeFailure(err error) error {
 type installation struct {
 	forgeOptions
 	outputFlags
-	at string // the time by which is judged; empty: now
+	mode string
 }
 
 func (o *installation) bind(mode string, c *cobra.Command, sys IO) {
-	o.forgeOptions.bind(c)
-	o.outputFlags.bind(c.Flags())
-	o.rules = doctor.Rules
-	o.unmade = func() *verdict.Report {
-		return unmade(mode, &selectionFlags{}, &networkFlags{routeFlags: o.routeFlags, at: o.at})
-	}
-	o.tellUsage(c, sys)
+	o.mode = mode
+	o.bindWithClone(c)
+	o.outputFlags.bind(c, sys, doctor.Rules, func(string, string) *verdict.Report { return o.empty() })
+}
+
+// empty is a report without results.
+func (o *installation) empty() *verdict.Report {
+	return gate.NewReport(o.mode, evidence.Offline(o.now(), 0),
+		gate.Config{Tool: version(), Selected: func(string) bool { return true }, Assumed: byName(o.assumed())})
 }
 
 // run tells the report that look makes, or why there is none.
-func (o *installation) run(sys IO, look func() (*verdict.Report, error)) error {
-	check := func() error {
-		return inOrder((&networkFlags{at: o.at}).checkAt, o.check,
-			func() error { return o.place(nil, nil) })
-	}
-	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
+func (o *installation) run(look func() (*verdict.Report, error)) error {
+	return o.tell(func() (*verdict.Report, error) {
+		if err := o.checkAt(); err != nil {
+			return nil, err
+		}
 		rep, err := look()
 		if err != nil {
 			return nil, err
 		}
-		run := o.unmade()
+		run := o.empty()
 		rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
 		return rep, nil
 	})
@@ -210,19 +215,19 @@ of the default branch, and says what is wrong and how to mend it.`,
 		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge --report sarif=doctor.sarif",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(sys, func() (*verdict.Report, error) {
+			return o.run(func() (*verdict.Report, error) {
 				dir, err := workTree(o.repo)
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: dir, Section6: section6(), Now: o.unmade().EvaluatedAt}
+				opts := doctor.Options{Dir: dir, Section6: section6(), Now: o.now()}
 				if ask {
 					if opts.Forge, err = o.client(sys); err != nil {
 						return nil, err
 					}
 				}
 				rep, err := doctor.Doctor(cmd.Context(), opts)
-				return rep, withFix(err, "name a clone whose files can be read with --repo")
+				return rep, remedy.With(err, "name a clone whose files can be read with --repo")
 			})
 		},
 	}
@@ -244,24 +249,26 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(sys, func() (*verdict.Report, error) {
+			return o.run(func() (*verdict.Report, error) {
 				if dry == apply {
-					return nil, usagef("give one of them", "protect wants either --dry-run or --apply")
+					return nil, remedy.Errorf("give one of them", "protect wants either --dry-run or --apply")
 				}
 				dir, err := workTree(o.repo)
 				if err != nil {
 					return nil, err
 				}
-				data, err := readCapped(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)), repoconfig.MaxBytes)
+				data, err := capped.ReadFile(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)),
+					repoconfig.MaxBytes)
 				if err != nil {
-					return nil, usagef("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path, err)
+					return nil, remedy.Errorf("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path,
+						err)
 				}
 				file, err := repoconfig.Parse(data)
 				if errors.Is(err, repoconfig.ErrProse) {
-					return nil, usagef(repoconfig.ProseFix, "%s: %v", repoconfig.Path, err)
+					return nil, remedy.Errorf(repoconfig.ProseFix, "%s: %v", repoconfig.Path, err)
 				}
 				if err != nil {
-					return nil, withFix(err, "see: oap-gate schema repo-config")
+					return nil, remedy.With(err, "see: oap-gate schema repo-config")
 				}
 				client, err := o.client(sys)
 				if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -25,24 +27,19 @@ type governanceOptions struct {
 	selectionFlags
 	forge forgeOptions
 	outputFlags
-	at                string
-	each, ask         bool
-	offline           bool // of the Action alone, which else asks
+	ask               bool
 	pr, body, reviews string
 	labels            []string
 	exception         string
 }
 
-func (o *governanceOptions) bind(c *cobra.Command) {
+func (o *governanceOptions) bind(c *cobra.Command, sys IO) {
 	f := c.Flags()
-	o.spanFlags.bind(c)
-	o.spanFlags.specification = true
-	o.selectionFlags.bind(c, ids(spec.Rules()))
-	o.forge.bindForge(f)
-	o.outputFlags.bind(f)
+	o.spanFlags.bind(c, sys, true)
+	o.selectionFlags.bind(c, ids(spec.Rules()), nil, nil)
+	o.forge.bind(c)
+	o.outputFlags.bind(c, sys, spec.Rules(), func(string, string) *verdict.Report { return o.report("") })
 	o.bindWorkflow(f)
-	f.BoolVar(&o.each, "each", false, "judge every first-parent commit by itself, its message being the words; "+
-		"without --base from the root on")
 	f.StringVar(&o.pr, "pr", "", "event `FILE` with the pull request (default: GITHUB_EVENT_PATH)")
 	f.StringVar(&o.body, "body", "", "`FILE` with the pull request's body, for a draft")
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
@@ -50,21 +47,20 @@ func (o *governanceOptions) bind(c *cobra.Command) {
 	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
 	f.StringVar(&o.exception, "exception", "review", "what a claimed exception gets: review (a warning) or deny (a "+
 		"failure)")
-	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
-	o.rules = spec.Rules()
-	o.unmade = func() *verdict.Report { return o.report("") }
+	f.StringVar(&o.forge.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+	if sys.inAction() { // which asks, unless it is told not to
+		f.BoolVar(&o.forge.offline, "offline", false, "ask nobody")
+	}
 }
 
 // check refuses what no run could use.
 func (o *governanceOptions) check() error {
 	return inOrder(
 		func() error { return o.selectionFlags.check(false) },
-		func() error { return oneOf("--exception", o.exception, "review", "deny") },
+		func() error { return remedy.OneOf("--exception", o.exception, "review", "deny") },
 		o.spanFlags.check,
 		o.checkEach,
-		func() error { return (&networkFlags{at: o.at}).checkAt() },
-		o.outputFlags.check,
-		func() error { return o.place(nil, nil) },
+		o.forge.checkAt,
 	)
 }
 
@@ -79,17 +75,11 @@ func (o *governanceOptions) checkEach() error {
 	}{{"--worktree", o.worktree}, {"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
 		{"--label", o.labels != nil}, {"--forge", o.ask}} {
 		if f.set {
-			return usagef("leave out one of them", "--each judges every commit by itself, and %s is about one pull "+
-				"request",
-				f.name)
+			return remedy.Errorf("leave out one of them",
+				"--each judges every commit by itself, and %s is about one pull "+"request", f.name)
 		}
 	}
 	return nil
-}
-
-func (o *governanceOptions) inputs() []input {
-	return []input{{"exception", choice("exception", &o.exception, "review", "deny")},
-		{"offline", boolean("offline", &o.offline)}}
 }
 
 func newGovernance(sys IO) *cobra.Command {
@@ -107,27 +97,23 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
   GITHUB_TOKEN=… oap-gate governance --pr event.json --forge`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), sys, o.check)
+			return o.tell(func() (*verdict.Report, error) {
+				if err := o.check(); err != nil {
+					return nil, err
+				}
+				rep, err := o.judge(cmd.Context(), sys)
+				return rep, remedy.With(err, "see: oap-gate governance --help")
+			})
 		},
 	}
-	o.bind(c)
-	o.tellUsage(c, sys)
+	o.bind(c, sys)
 	return c
-}
-
-// run judges where check refuses nothing, and tells the verdict.
-func (o *governanceOptions) run(ctx context.Context, sys IO, check func() error) error {
-	return o.tellVerdict(sys, check, func() (*verdict.Report, error) {
-		rep, err := o.judge(ctx, sys)
-		return rep, withFix(err, "see: oap-gate governance --help")
-	})
 }
 
 // report is one without results.
 func (o *governanceOptions) report(chosen string) *verdict.Report {
-	n := networkFlags{at: o.at, offline: o.offline, routeFlags: o.forge.routeFlags}
-	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: n.now(), Chosen: chosen,
-		Assumed: assumed(&o.selectionFlags, &n), Evidence: []verdict.Evidence{}}
+	rep := &verdict.Report{Version: 1, Tool: version(), Mode: "governance", EvaluatedAt: o.forge.now(), Chosen: chosen,
+		Assumed: byName(o.forge.assumed(), o.Selection.Assumed()), Evidence: []verdict.Evidence{}}
 	for _, f := range []struct{ name, value string }{{"--body", o.body}, {"--pr", o.pr}, {"--reviews", o.reviews}} {
 		if f.value != "" {
 			rep.Assumed = append(rep.Assumed, f.name+" "+f.value)
@@ -141,7 +127,7 @@ func (o *governanceOptions) report(chosen string) *verdict.Report {
 		rep.Assumed = []string{}
 	}
 	for _, r := range o.rules {
-		if !o.selected(r.ID) {
+		if !o.Selected(r.ID) {
 			rep.NotRun = append(rep.NotRun, r.ID)
 		}
 	}
@@ -154,13 +140,16 @@ func (o *governanceOptions) judge(ctx context.Context, sys IO) (*verdict.Report,
 		return nil, err
 	}
 	defer repo.Close()
-	c, err := o.chooseProposal(ctx, repo, sys.Getenv)
+	c, err := o.choose(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	rep := o.report(c.how)
-	rep.Base, rep.Head = c.base, c.head
-	if c.sequence {
+	if c.Rewritten {
+		return nil, remedy.Errorf("fetch it, or name another base with --base", "base %s is not in the clone", c.Base)
+	}
+	rep := o.report(c.How)
+	rep.Base, rep.Head = c.Base, c.Head
+	if c.Sequence {
 		err = o.judgeEach(ctx, repo, c, rep)
 	} else {
 		err = o.judgeRange(ctx, sys, repo, c, rep)
@@ -172,45 +161,20 @@ func (o *governanceOptions) judge(ctx context.Context, sys IO) (*verdict.Report,
 	return rep, nil
 }
 
-// chooseProposal finds what is judged. With --each it is a sequence, which without --base begins with the root.
-func (o *governanceOptions) chooseProposal(ctx context.Context, repo *registry.Repository,
-	getenv func(string) string) (chosen, error) {
-	event := o.base == "" && o.head == "" && getenv("GITHUB_ACTIONS") == "true"
-	if o.each && o.base == "" && !event {
-		rev := cmp.Or(o.head, "HEAD")
-		head, err := repo.Resolve(rev)
-		return chosen{head: head, sequence: true,
-			how: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself", short(head),
-				rev)}, err
-	}
-	c, err := o.choose(ctx, repo, getenv)
-	if err != nil {
-		return c, err
-	}
-	if c.rewritten {
-		return c, usagef("fetch it, or name another base with --base", "base %s is not in the clone", c.base)
-	}
-	if o.each && !c.sequence {
-		c.sequence = true
-		c.how += ", each first-parent commit judged by itself"
-	}
-	return c, nil
-}
-
 // judgeEach judges the first-parent commits of head that base does not reach, each with its message for a body.
-func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c chosen,
+func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Repository, c evidence.Chosen,
 	rep *verdict.Report) error {
-	head, err := repo.Tree(ctx, c.head)
+	head, err := repo.Tree(ctx, c.Head)
 	if err != nil {
 		return err
 	}
 	base := repo.EmptyTree()
 	from := ""
-	if c.base != "" {
-		if base, err = repo.Tree(ctx, c.base); err != nil {
+	if c.Base != "" {
+		if base, err = repo.Tree(ctx, c.Base); err != nil {
 			return err
 		}
-		if from, err = fork(ctx, repo, c.base, c.head); err != nil {
+		if from, err = fork(ctx, repo, c.Base, c.Head); err != nil {
 			return err
 		}
 	}
@@ -218,10 +182,10 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		return err
 	}
 	texts := &spec.Texts{}
-	return repo.Steps(ctx, from, c.head, func(s *registry.Step) error {
+	return repo.Steps(ctx, from, c.Head, func(s *registry.Step) error {
 		rep.Counts.Records++
 		if len(s.Commit.Parents) == 0 {
-			j, err := spec.Root(s.Commit.ID, o.selected)
+			j, err := spec.Root(s.Commit.ID, o.Selected)
 			rep.Results.Add(j.Results...)
 			return err
 		}
@@ -255,9 +219,9 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 	return chain[ahead-1], nil
 }
 
-func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c chosen,
+func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *registry.Repository, c evidence.Chosen,
 	rep *verdict.Report) error {
-	r, err := c.span(ctx, repo)
+	r, err := gate.RangeOf(ctx, repo, c)
 	if err != nil {
 		return err
 	}
@@ -273,9 +237,9 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *regist
 		return err
 	}
 	if len(r.Changes) == 0 {
-		if c.changedFiles > 0 {
-			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.base, c.head,
-				c.changedFiles)
+		if c.ChangedFiles > 0 {
+			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.Base, c.Head,
+				c.ChangedFiles)
 		}
 		return nil
 	}
@@ -289,7 +253,7 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys IO, repo *regist
 // add judges a proposal for the report.
 func (o *governanceOptions) add(rep *verdict.Report, p *spec.Proposal) error {
 	p.DenyException = o.exception == "deny"
-	j, err := spec.Judge(p, o.selected)
+	j, err := spec.Judge(p, o.Selected)
 	rep.Results.Add(j.Results...)
 	rep.Exception = rep.Exception || j.Exception
 	rep.Charter = rep.Charter || j.Charter
@@ -317,11 +281,11 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *regis
 		const wanted = "give the event of a pull request, an object with the member pull_request"
 		event, err := readEvent(path)
 		if err != nil {
-			return 0, withFix(err, wanted)
+			return 0, remedy.With(err, wanted)
 		}
 		pull, ok := strict.Member(event, "pull_request").(map[string]any)
 		if !ok {
-			return 0, usagef(wanted, "the event %s has no pull request", path)
+			return 0, remedy.Errorf(wanted, "the event %s has no pull request", path)
 		}
 		p.Words = spec.NewWords("the pull request's body", strict.String(pull, "body"))
 		p.Opener = strict.String(pull, "user", "login")
@@ -335,9 +299,9 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *regis
 		}
 	}
 	if o.body != "" {
-		text, err := readCapped(o.body, maxBody)
+		text, err := capped.ReadFile(o.body, maxBody)
 		if err != nil {
-			return 0, usagef("name a file with the body", "reading --body: %v", err)
+			return 0, remedy.Errorf("name a file with the body", "reading --body: %v", err)
 		}
 		p.Words = spec.NewWords("the pull request's body", string(text))
 	}
@@ -354,7 +318,7 @@ func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, 
 		return err
 	}
 	if !slices.Contains(judged.Parents, head) {
-		return usagef("give the event of the pull request that is checked out",
+		return remedy.Errorf("give the event of the pull request that is checked out",
 			"the event's pull request has the head %s, and %s is judged, which is neither that nor its merge", head,
 			p.Head)
 	}
@@ -365,9 +329,10 @@ func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, 
 // ofForge says who is asked for what only the forge knows.
 func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposal, number int) error {
 	p.Forge = &spec.Forge{}
-	if o.ask {
+	inAction := sys.inAction() && slices.Contains(pullEvents, sys.Getenv("GITHUB_EVENT_NAME")) && !o.forge.offline
+	if o.ask || inAction {
 		if number == 0 {
-			return usagef("give the event with --pr FILE", "--forge: the pull request's number is not known")
+			return remedy.Errorf("give the event with --pr FILE", "--forge: the pull request's number is not known")
 		}
 		o.forge.repo = o.repo
 		client, err := o.forge.client(sys)
@@ -382,13 +347,14 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposa
 		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
 	}
 	if o.reviews != "" {
-		data, err := readCapped(o.reviews, spec.MaxReviews)
+		data, err := capped.ReadFile(o.reviews, spec.MaxReviews)
 		if err != nil {
-			return usagef("name the file with the forge's list of reviews", "reading --reviews: %v", err)
+			return remedy.Errorf("name the file with the forge's list of reviews", "reading --reviews: %v", err)
 		}
 		reviews, err := spec.ParseReviews(o.reviews, data)
 		if err != nil {
-			return usagef("give the forge's list of reviews, all pages as one array", "reading --reviews: %v", err)
+			return remedy.Errorf("give the forge's list of reviews, all pages as one array", "reading --reviews: %v",
+				err)
 		}
 		p.Forge.Reviews = func() ([]spec.Review, error) { return reviews, nil }
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -50,10 +51,10 @@ const initFix = "the notes of each release have the whole line: oap-gate init --
 
 func (o *initOptions) run(sys IO) error {
 	if o.Commit == "" {
-		return usagef(initFix, "init needs --commit SHA: no program knows the commit that releases it")
+		return remedy.Errorf(initFix, "init needs --commit SHA: no program knows the commit that releases it")
 	}
 	if err := o.Check(); err != nil {
-		return usagef(initFix, "%v", err)
+		return remedy.Errorf(initFix, "%v", err)
 	}
 	dir, err := workTree(o.repo)
 	if err != nil {
@@ -61,7 +62,7 @@ func (o *initOptions) run(sys IO) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return withFix(err, "name a clone with --repo")
+		return remedy.With(err, "name a clone with --repo")
 	}
 	defer root.Close()
 	var out strings.Builder
@@ -74,7 +75,8 @@ func (o *initOptions) run(sys IO) error {
 		}
 		state, difference, err := install.Write(root, f, o.dry)
 		if err != nil {
-			return errors.Join(o.told(sys, &out), withFix(err, "make it a plain file in a folder that can be written"))
+			return errors.Join(o.told(sys, &out), remedy.With(err,
+				"make it a plain file in a folder that can be written"))
 		}
 		fmt.Fprintf(&out, "%-8s  %s\n", o.word(state), f.Path)
 		for line := range strings.Lines(string(difference)) {
@@ -89,7 +91,7 @@ func (o *initOptions) run(sys IO) error {
 	}
 	others, err := doctor.Others(root.FS())
 	if err != nil {
-		return errors.Join(o.told(sys, &out), withFix(err, "see: oap-gate doctor"))
+		return errors.Join(o.told(sys, &out), remedy.With(err, "see: oap-gate doctor"))
 	}
 	if len(others) > 0 {
 		out.WriteString("\nbeside them, on pull requests:\n")
@@ -147,7 +149,7 @@ func workTree(dir string) (string, error) {
 	}
 	defer repo.Close()
 	if repo.Worktree() == "" {
-		return "", usagef("name a clone with a work tree",
+		return "", remedy.Errorf("name a clone with a work tree",
 			"the clone %s is bare, and the installation is read from the files on disk", dir)
 	}
 	return repo.Worktree(), nil

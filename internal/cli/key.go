@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -27,7 +28,7 @@ func newKey(sys IO) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				// What was given is not repeated: it may be a key.
-				return usagef("oap-gate key new FILE, or oap-gate key show FILE",
+				return remedy.Errorf("oap-gate key new FILE, or oap-gate key show FILE",
 					"key requires the command new or show")
 			}
 			return nil
@@ -41,7 +42,8 @@ func newKey(sys IO) *cobra.Command {
 // oneFile wants the one argument FILE.
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return usagef(c.CommandPath()+" FILE", "%s wants one file, %d arguments were given", c.CommandPath(), len(args))
+		return remedy.Errorf(c.CommandPath()+" FILE", "%s wants one file, %d arguments were given", c.CommandPath(),
+			len(args))
 	}
 	return nil
 }
@@ -57,18 +59,18 @@ you keep secrets: nothing can restore it.`,
 		Args:    oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == signing.Stdin {
-				return usagef("name a file", "a private key is never printed, and - stands for no file here")
+				return remedy.Errorf("name a file", "a private key is never printed, and - stands for no file here")
 			}
 			k, err := signing.New()
 			if err != nil {
-				return withFix(err, "run it again")
+				return remedy.With(err, "run it again")
 			}
 			defer k.Wipe()
 			if err := k.WriteFile(args[0]); err != nil {
 				if errors.Is(err, fs.ErrExist) {
-					return usagef("name a new file; whoever replaces a key in use loses it", "%v", err)
+					return remedy.Errorf("name a new file; whoever replaces a key in use loses it", "%v", err)
 				}
-				return withFix(err, writable)
+				return remedy.With(err, writable)
 			}
 			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
 			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
@@ -92,7 +94,7 @@ func (k *keyFlags) bind(c *cobra.Command) {
 func readKey(sys IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
-		return nil, withFix(err, "name the file of a private key that can be read")
+		return nil, remedy.With(err, "name the file of a private key that can be read")
 	}
 	warnOfKey(sys, file, warning)
 	return k, nil
@@ -173,7 +175,7 @@ for that DID the key is; exit status 1 where it is none. The private half is nev
 			}
 			k, private, warning, err := signing.ReadPublic(args[0], sys.Stdin)
 			if err != nil {
-				return withFix(err, "name the file of a key that can be read")
+				return remedy.With(err, "name the file of a key that can be read")
 			}
 			if private {
 				warnOfKey(sys, args[0], warning)
@@ -188,11 +190,11 @@ for that DID the key is; exit status 1 where it is none. The private half is nev
 
 func (o *keyShow) check() error {
 	if o.record != "" {
-		return usagef("leave it out", "key show keeps no bundle: --record %q", o.record)
+		return remedy.Errorf("leave it out", "key show keeps no bundle: --record %q", o.record)
 	}
 	if o.did != "" {
 		if _, err := did.Parse(o.did); err != nil {
-			return usagef("write it like did:web:tool.example", "--did: %v", err)
+			return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
 		}
 	}
 	return o.networkFlags.check()
@@ -203,11 +205,12 @@ func (o *keyShow) show(ctx context.Context, sys IO, k *signing.Key) error {
 	var verdictOf error
 	switch {
 	case o.did != "" && !o.offline:
-		src, err := o.source(nil)
+		src, stop, err := o.source(sys)
 		if err != nil {
 			return err
 		}
 		method, verdictOf = methodOf(ctx, src, o.did, k)
+		stop()
 	case o.did == "":
 		id = "did:web:tool.example"
 		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example stands for the DID; give yours with --did")

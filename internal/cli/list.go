@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -73,20 +74,20 @@ func (o *listOptions) check() error {
 	if err := o.checkAt(); err != nil {
 		return err
 	}
-	if err := oneOf("--format", o.format, "text", "json", "csv"); err != nil {
+	if err := remedy.OneOf("--format", o.format, "text", "json", "csv"); err != nil {
 		return err
 	}
 	for i, s := range o.statuses {
 		o.statuses[i] = strings.TrimSpace(s)
-		if err := oneOf("--status", o.statuses[i], listing.Statuses...); err != nil {
+		if err := remedy.OneOf("--status", o.statuses[i], listing.Statuses...); err != nil {
 			return err
 		}
 	}
 	if l := level.Level(strings.TrimSuffix(o.level, "+")); o.level != "" && l.Base() < 0 {
-		return usagef("write it like L2, L1-NC or L2+", "--level %q is no level", o.level)
+		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is no level", o.level)
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
-		return usagef("write it like did:web:tool.example", "--did: %v", err)
+		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 		return err
 	}
 	if err := hasRecords(&verify.Clone{Repo: repo, Commit: commit}, ctx); err != nil {
-		return usagef("name the clone of a registry with --repo", "%v", err)
+		return remedy.Errorf("name the clone of a registry with --repo", "%v", err)
 	}
 	var refused []string
 	if mirror != nil {
@@ -141,7 +142,7 @@ func (o *listOptions) list(ctx context.Context, sys IO) error {
 	case "csv":
 		writeRowsCSV(out, shown)
 	default:
-		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", short(commit), plain.Line(how), stampSeconds(rows.At))
+		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), plain.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown)
 		fmt.Fprintf(out,
 			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
@@ -199,7 +200,7 @@ func writeRows(out *bufio.Writer, rows []listing.Row) {
 		r := &rows[i]
 		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r),
 			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
-			short(r.Commit), stampSeconds(r.CommittedAt)}
+			plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
 			line[i] = cmp.Or(plain.Line(line[i]), "-")
 		}

@@ -42,9 +42,14 @@ type IO struct {
 	OutTerminal    bool // stdout is a terminal
 	ErrTerminal    bool // stderr is a terminal
 
-	args     []string // of Main
-	inAction bool     // they were made of the Action's inputs
+	args []string // of Main
+	// inputs are the Action's inputs by the flags that they set; nil: the arguments are the caller's own.
+	inputs  map[string]string
+	refused error // what is wrong with the inputs; the command tells it
 }
+
+// inAction reports whether the arguments were made of the Action's inputs.
+func (sys IO) inAction() bool { return sys.inputs != nil }
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
 func System() IO {
@@ -71,12 +76,6 @@ func frugal(most int64) {
 	}
 }
 
-// usagef is a mistake in the arguments.
-func usagef(fix, format string, args ...any) error { return remedy.Errorf(fix, format, args...) }
-
-// withFix says what mends err, unless err itself does; nil stays nil.
-func withFix(err error, fix string) error { return remedy.With(err, fix) }
-
 // status is the exit status of a run that has a verdict already told.
 type status int
 
@@ -95,18 +94,18 @@ func Main(args []string, sys IO) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	sys.args = args
 	if sys.Stdin == nil {
 		sys.Stdin = strings.NewReader("")
 	}
+	if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
+		args = actionArguments(&sys)
+	}
+	sys.args = args
 	if slices.ContainsFunc(args, signing.HoldsKey) { // before the parser, whose errors repeat what they refuse
 		complain(sys, signing.ErrIsKey())
 		return verdict.Errored.ExitStatus()
 	}
 	root := Command(sys)
-	if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
-		root = newAction(sys)
-	}
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
 	err := root.ExecuteContext(ctx)
 	var s status
@@ -133,16 +132,13 @@ func (j *judgement) Unwrap() error { return j.error }
 
 // refusef says why nothing is written, and what would be: what was asked for can never pass.
 func refusef(fix, format string, args ...any) error {
-	return &judgement{usagef(fix, format, args...), verdict.Failed}
+	return &judgement{remedy.Errorf(fix, format, args...), verdict.Failed}
 }
 
 // inconclusivef says why nothing was decided: another try may.
 func inconclusivef(fix, format string, args ...any) error {
-	return &judgement{usagef(fix, format, args...), verdict.Inconclusive}
+	return &judgement{remedy.Errorf(fix, format, args...), verdict.Inconclusive}
 }
-
-// errInterrupted: a signal asked the program to end.
-var errInterrupted = errors.New("interrupted")
 
 // crashed is a bug, told in one line: there is nothing that would mend it here.
 func crashed(value any) error {
@@ -163,9 +159,7 @@ func describe(err error) (message, fix string) {
 	e, ok := errors.AsType[remedy.Fixer](err)
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal: nothing else ends the context of a run
-		return errInterrupted.Error() + ", before there was a verdict", "run it again"
-	case errors.Is(err, errInterrupted):
-		fix = "run it again"
+		return "interrupted, before there was a verdict", "run it again"
 	case errors.Is(err, gate.ErrNoRegistry) && !ok:
 		fix = "name the clone with --repo; a new registry begins with implementations/.gitkeep"
 	case errors.Is(err, verdict.ErrFile):
@@ -207,7 +201,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetVersionTemplate("oap-gate {{.Version}}\n")
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(sys.flagError)
 	root.AddCommand(newCheck(sys), newAudit(sys), newMirror(sys), newReplay(sys), newDemo(sys), newMerge(sys),
 		newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys),
 		newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
@@ -218,10 +212,21 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	return root
 }
 
-func flagError(c *cobra.Command, err error) error {
+// flagError says what is wrong with a flag, by the name of the Action's input where that set it.
+func (sys IO) flagError(c *cobra.Command, err error) error {
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if e, ok := errors.AsType[*remedy.Error](err); ok {
-			return usagef(e.Fix(), "--%s %v", value.GetFlag().Name, e)
+		flag := value.GetFlag()
+		e, fixed := errors.AsType[*remedy.Error](err)
+		input := sys.inputs[flag.Name]
+		switch {
+		case fixed && input == "":
+			return remedy.Errorf(e.Fix(), "--%s %v", flag.Name, e)
+		case fixed:
+			return remedy.Errorf(e.Fix(), "input %s: %v", input, e)
+		case input != "" && flag.Value.Type() == "bool":
+			return remedy.Errorf("use true or false", "input %s is %q", input, value.GetValue())
+		case input != "":
+			return remedy.Errorf("use a number", "input %s is %q", input, value.GetValue())
 		}
 	}
 	fix := "see: " + c.CommandPath() + " --help"
@@ -230,10 +235,10 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		// A long flag with one dash is taken for several short ones.
 		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
-			fix = didYouMean("--"+name, names, fix)
+			fix = remedy.DidYouMean("--"+name, names, fix)
 		}
 	}
-	return usagef(fix, "%v", err)
+	return remedy.Errorf(fix, "%v", err)
 }
 
 // knownCommand refuses a first word that names no command, and says which may have been meant.
@@ -245,14 +250,14 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
 		fix = "did you mean: oap-gate " + strings.Join(like, ", oap-gate ")
 	}
-	return usagef(fix, "no command is called %q", args[0])
+	return remedy.Errorf(fix, "no command is called %q", args[0])
 }
 
 // wants refuses another number of arguments; usage is the command with them, what what it wants.
 func wants(n int, usage, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef(usage, "%s, %d arguments were given", what, len(args))
+			return remedy.Errorf(usage, "%s, %d arguments were given", what, len(args))
 		}
 		return nil
 	}
@@ -265,7 +270,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		if c.Flags().Lookup("repo") != nil {
 			fix = "leave it out; a clone is named with --repo DIR"
 		}
-		return usagef(fix, "%s takes no argument, %q was given", c.CommandPath(), args[0])
+		return remedy.Errorf(fix, "%s takes no argument, %q was given", c.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -22,31 +23,30 @@ shard that is missing or there twice, and one in which a record lacks a check ar
 		Example: "  oap-gate merge shard-*.json --report html=audit.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := inOrder(o.check, func() error { return o.place(nil, nil) }); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return usagef("oap-gate merge REPORT…", "merge wants the reports of all shards")
-			}
-			frugal(mostOfShard)
-			var parts []mirror.Part
-			for _, name := range args {
-				p, err := shardReport(name)
-				if err != nil {
-					return withFix(err, "name the JSON reports of oap-gate audit --shard")
+			return o.tell(func() (*verdict.Report, error) {
+				if len(args) == 0 {
+					return nil, remedy.Errorf("oap-gate merge REPORT…", "merge wants the reports of all shards")
 				}
-				parts = append(parts, p)
-			}
-			whole, err := mirror.Merge(parts, spool(""))
-			if err != nil {
-				return withFix(fmt.Errorf("joining reports: %w", err),
-					"name one report of each shard, all made at one commit, with the same flags and build, "+
-						"within a day")
-			}
-			return o.verdict(sys, whole)
+				frugal(mostOfShard)
+				var parts []mirror.Part
+				for _, name := range args {
+					p, err := shardReport(name)
+					if err != nil {
+						return nil, remedy.With(err, "name the JSON reports of oap-gate audit --shard")
+					}
+					parts = append(parts, p)
+				}
+				whole, err := mirror.Merge(parts, spool(""))
+				if err != nil {
+					return nil, remedy.With(fmt.Errorf("joining reports: %w", err),
+						"name one report of each shard, all made at one commit, with the same flags and build, "+
+							"within a day")
+				}
+				return whole, nil
+			})
 		},
 	}
-	o.bind(c.Flags())
+	o.bind(c, sys, catalogue(), nil)
 	return c
 }
 

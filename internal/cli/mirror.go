@@ -62,11 +62,11 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
 			o.allPeers = !cmd.Flags().Changed("peers-needed")
-			return o.mirror(cmd.Context(), sys)
+			return o.tell(func() (*verdict.Report, error) { return o.mirror(cmd.Context(), sys) })
 		},
 	}
-	all := &cobra.Command{}
-	o.auditOptions.bind(all)
+	all := &cobra.Command{Args: c.Args}
+	o.auditOptions.bind(all, sys)
 	all.Flags().VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(ofFolder, f.Name) {
 			c.Flags().AddFlag(f)
@@ -81,34 +81,33 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` whose expiry stays in the metrics (repeatable)")
 	durationVar(f, &o.reverify, "reverify", "7d", "hash every stored object again after this time; 0: never")
 	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
-	o.tellUsage(c, sys)
+	o.tellUsage(c)
 	return c
 }
 
-// mirror runs once, or until a signal.
-func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
-	defer o.crash(sys, &err)
+// mirror runs once, or until a signal: then there is no report that was not told already.
+func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (rep *verdict.Report, err error) {
 	if _, err := peer.URL(o.url); err != nil {
-		return o.failed(sys, withFix(err, "name the registry by https://HOST/PATH"))
+		return nil, remedy.With(err, "name the registry by https://HOST/PATH")
 	}
 	switch {
 	case o.maxDisk < 1 || o.maxDisk > 1<<20:
-		return o.failed(sys, usagef("give a number of GiB", "--max-disk %d is out of range", o.maxDisk))
+		return nil, remedy.Errorf("give a number of GiB", "--max-disk %d is out of range", o.maxDisk)
 	case o.every > 0 && o.at != "":
-		return o.failed(sys, usagef("leave one of them out", "--at with --every would judge by one time for ever"))
+		return nil, remedy.Errorf("leave one of them out", "--at with --every would judge by one time for ever")
 	case o.listen != "" && o.every == 0:
-		return o.failed(sys, usagef("give --every 1h, too", "--listen without --every would serve one run"))
+		return nil, remedy.Errorf("give --every 1h, too", "--listen without --every would serve one run")
 	case o.serveGit && o.listen == "":
-		return o.failed(sys, usagef("give --listen HOST:PORT, too", "--serve-git requires --listen"))
+		return nil, remedy.Errorf("give --listen HOST:PORT, too", "--serve-git requires --listen")
 	case o.every > 0 && o.every < time.Second:
-		return o.failed(sys, usagef("give a duration such as 1h", "--every is shorter than a second"))
+		return nil, remedy.Errorf("give a duration such as 1h", "--every is shorter than a second")
 	}
 	if err := inOrder(o.checkPeers, o.checkWatch); err != nil {
-		return o.failed(sys, err)
+		return nil, err
 	}
 	dir, err := mirror.OpenDir(o.dir, o.url, o.branch)
 	if err != nil {
-		return o.failed(sys, err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
@@ -116,16 +115,19 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys IO) (err error) {
 	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
 	frugal(mostOfMirror)
 	if err := o.check(); err != nil {
-		return o.failed(sys, err)
+		return nil, err
 	}
-	if o.every == 0 {
-		run := o.measured(ctx, sys, dir)
-		if run.err != nil {
-			return o.unverified(sys, run.err)
-		}
-		return o.verdict(sys, run.rep.Report)
+	if o.every > 0 {
+		return nil, o.goOn(ctx, sys, dir)
 	}
-	return o.goOn(ctx, sys, dir)
+	run := o.measured(ctx, sys, dir)
+	if run.err == nil {
+		return run.rep.Report, nil
+	}
+	if ended := withoutVerdict(run.err); ended != verdict.Errored {
+		return nil, &judgement{run.err, ended}
+	}
+	return nil, run.err
 }
 
 // checkPeers checks --peers-needed against the peers that are named. Neither the origin nor the mirror itself can be
@@ -136,14 +138,14 @@ func (o *mirrorOptions) checkPeers() error {
 	case o.allPeers:
 		o.peersNeeded = all
 	case all == 0:
-		return usagef("name peers with --peer", "--peers-needed requires --peer")
+		return remedy.Errorf("name peers with --peer", "--peers-needed requires --peer")
 	case o.peersNeeded < 1 || o.peersNeeded > all:
-		return usagef(fmt.Sprintf("give a number from 1 to %d; a peer that is named twice counts once", all),
+		return remedy.Errorf(fmt.Sprintf("give a number from 1 to %d; a peer that is named twice counts once", all),
 			"--peers-needed %d is out of range; --peer names %s", o.peersNeeded, plain.Count(all, "distinct peer"))
 	}
 	for _, name := range o.peers {
 		if name != "" && (mirror.SamePeer(name, o.url) || mirror.IsMirror(name, o.dir)) {
-			return usagef("name another copy of the registry, or leave this --peer out",
+			return remedy.Errorf("name another copy of the registry, or leave this --peer out",
 				"--peer %q is the origin or the mirror itself", plain.Redacted(name))
 		}
 	}
@@ -154,7 +156,7 @@ func (o *mirrorOptions) checkPeers() error {
 func (o *mirrorOptions) checkWatch() error {
 	for _, slug := range o.watch {
 		if _, err := listing.Path(slug); err != nil {
-			return usagef("give the file name of a listing without .json", "--watch %q is not a slug", slug)
+			return remedy.Errorf("give the file name of a listing without .json", "--watch %q is not a slug", slug)
 		}
 	}
 	return nil
@@ -178,7 +180,7 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys IO, dir *mirror.Dir) error
 		site.Ended(fault)
 		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.Format(time.RFC3339), line)
 		if run.rep != nil {
-			if err := errors.Join(o.write(sys, run.rep), run.rep.Results.Close()); err != nil {
+			if err := errors.Join(o.write(run.rep), run.rep.Results.Close()); err != nil {
 				complain(sys, err)
 			}
 		}
@@ -204,7 +206,7 @@ func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mi
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return nil, nil, o.failed(sys, usagef("give host:port, such as 127.0.0.1:8080", "--listen: %v", err))
+		return nil, nil, remedy.Errorf("give host:port, such as 127.0.0.1:8080", "--listen: %v", err)
 	}
 	fmt.Fprintf(sys.Stderr, "serving on http://%s/\n", l.Addr())
 	go func() {
@@ -216,16 +218,8 @@ func (o *mirrorOptions) serve(ctx context.Context, sys IO, dir *mirror.Dir) (*mi
 	return site, served, nil
 }
 
-// unverified tells a run that came to no verdict: an origin that is down is inconclusive, one that served what is not
-// admitted fails.
-func (o *mirrorOptions) unverified(sys IO, err error) error {
-	if ended := withoutVerdict(err); ended != verdict.Errored {
-		complain(sys, err)
-		return status(ended.ExitStatus())
-	}
-	return o.failed(sys, err)
-}
-
+// withoutVerdict is how a run ends that came to no verdict: an origin that is down is inconclusive, one that served
+// what is not admitted fails.
 func withoutVerdict(err error) verdict.Verdict {
 	_, store := errors.AsType[*gitstore.Error](err)
 	switch {
@@ -272,7 +266,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 	if err != nil {
 		return nil, err
 	}
-	way, err := o.liveOptions(nil)
+	way, err := o.liveOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +292,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 		if err := dir.Judged(now, rep, holds); err != nil {
 			return err
 		}
-		return o.report(sys, dir, rep)
+		return o.report(dir, rep)
 	}
 	var rep *verdict.Report
 	err = o.again(ctx, dir, origin, func() (err error) {
@@ -315,11 +309,10 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys IO, dir *mirror.Dir, no
 }
 
 // report writes the folder's reports, side by side.
-func (o *mirrorOptions) report(sys IO, dir *mirror.Dir, rep *verdict.Report) error {
-	opts := o.reportOptions(sys)
-	opts.Color = false
+func (o *mirrorOptions) report(dir *mirror.Dir, rep *verdict.Report) error {
+	opts := o.reportOptions()
 	files := []reportFile{{"json", dir.File("report.json")}, {"html", dir.File("report.html")}}
-	for i, err := range writeFiles(files, report.Count(rep), opts) {
+	for i, err := range writeFiles(files, report.Count(rep), opts, nil) {
 		if err != nil {
 			return mirror.Local(fmt.Errorf("writing report %s: %w", filepath.Base(files[i].path), err))
 		}
@@ -345,7 +338,7 @@ func (o *mirrorOptions) again(ctx context.Context, dir *mirror.Dir, origin mirro
 
 // fetching marks an error of the fetch.
 func fetching(dir *mirror.Dir, err error) error {
-	return withFix(dir.Unserved(fmt.Errorf("%w: %w", errFetching, err)), "try again later; the mirror is as it was")
+	return remedy.With(dir.Unserved(fmt.Errorf("%w: %w", errFetching, err)), "try again later; the mirror is as it was")
 }
 
 // judged is the audit of what the origin serves now.

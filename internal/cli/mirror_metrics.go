@@ -95,7 +95,7 @@ func (o *mirrorOptions) measure(ctx context.Context, sys IO, dir *mirror.Dir, ru
 	if counted != nil {
 		a.ExitStatus, a.Codes, a.Served = counted.Verdict.ExitStatus(), counted.ErrorCodes(), counted.History.Commits
 	} else {
-		failed := o.unmade()
+		failed := o.unmade("", "")
 		failed.Origin, failed.Verdict = o.origin, verdict.Errored
 		counted = report.Count(failed)
 		a.ExitStatus, a.Codes = withoutVerdict(run.err).ExitStatus(), []string{codeOf(run.err)}
@@ -112,7 +112,7 @@ func (o *mirrorOptions) measure(ctx context.Context, sys IO, dir *mirror.Dir, ru
 	if a.Disk, err = dir.Size(); err != nil {
 		return fmt.Errorf("measuring the mirror's directory: %w", err)
 	}
-	opts := o.reportOptions(sys)
+	opts := o.reportOptions()
 	opts.Attempt = a
 	if err := counted.WriteFile(path, "prometheus", opts); err != nil {
 		return mirror.Local(fmt.Errorf("writing metrics.prom: %w", err))

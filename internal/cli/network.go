@@ -11,8 +11,10 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -35,9 +37,9 @@ func (r *routeFlags) authorities() ([]byte, error) {
 	if r.caCert == "" {
 		return nil, nil
 	}
-	pem, err := readCapped(r.caCert, maxAuthorities)
+	pem, err := capped.ReadFile(r.caCert, maxAuthorities)
 	if err != nil {
-		return nil, usagef("name a PEM file", "reading --ca-cert: %v", err)
+		return nil, remedy.Errorf("name a PEM file", "reading --ca-cert: %v", err)
 	}
 	return pem, nil
 }
@@ -49,7 +51,7 @@ func httpURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("give an http or https URL", "%s %q is no URL", flag, plain.Redacted(text))
+		return nil, remedy.Errorf("give an http or https URL", "%s %q is no URL", flag, plain.Redacted(text))
 	}
 	return u, nil
 }
@@ -63,15 +65,12 @@ type networkFlags struct {
 	timeout, budget time.Duration
 	retryWait       time.Duration
 	jobs            int
-	archive, cache  string
-	ofMirror        bool           // archive and cache are a mirror's own; its reports are served, and name no path
-	room            *evidence.Room // of archive and cache; nil: without bound
+	cache           string
 	connectTo       []string
 	rdapURL         string
 	whoisServer     string
-	maxTotal        int64  // bytes of all documents; 0: what evidence allows for a pull request
-	server          string // URL of a server that the operator named, which may be plain and private; empty: none
-	preflight       bool   // the endpoint must answer itself, with at most one retry
+	// more says what else is told to the source that asks the world; nil: nothing.
+	more func(*evidence.LiveOptions)
 }
 
 // bind defines the flags; budget is the default of --budget.
@@ -105,14 +104,9 @@ func (n *networkFlags) bindDocuments(f *pflag.FlagSet, budget string) {
 		"dial ADDR (ip:port) for HOST, `HOST=ADDR`; '*' is every public DNS name; repeatable")
 }
 
-func (n *networkFlags) inputs() []input {
-	return []input{{"offline", boolean("offline", &n.offline)}, {"timeout", duration("timeout", &n.timeout)},
-		{"budget", duration("budget", &n.budget)}}
-}
-
 func (n *networkFlags) checkAt() error {
 	if _, ok := strict.Time(n.at); n.at != "" && !ok {
-		return usagef("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
+		return remedy.Errorf("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.at)
 	}
 	return nil
 }
@@ -123,17 +117,17 @@ func (n *networkFlags) check() error {
 	}
 	switch {
 	case n.timeout == 0:
-		return usagef("give a duration such as 10s", "--timeout 0 leaves no time")
+		return remedy.Errorf("give a duration such as 10s", "--timeout 0 leaves no time")
 	case n.jobs < 1 || n.jobs > 1024:
-		return usagef("give a number from 1 to 1024", "--jobs %d is out of range", n.jobs)
+		return remedy.Errorf("give a number from 1 to 1024", "--jobs %d is out of range", n.jobs)
 	case n.offline && (n.record != "" || n.replay != ""):
-		return usagef("give one of them", "--offline excludes --record and --replay")
+		return remedy.Errorf("give one of them", "--offline excludes --record and --replay")
 	case n.replay != "" && (n.record != "" || n.cache != ""):
-		return usagef("give one of them", "--replay excludes --record and --cache")
+		return remedy.Errorf("give one of them", "--replay excludes --record and --cache")
 	}
 	for _, c := range n.connectTo {
 		if _, err := evidence.ParseConnectTo(c); err != nil {
-			return usagef("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
+			return remedy.Errorf("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
 		}
 	}
 	if _, err := httpURL("--rdap-url", n.rdapURL); err != nil {
@@ -143,14 +137,10 @@ func (n *networkFlags) check() error {
 		return err
 	}
 	if _, _, err := net.SplitHostPort(n.whoisServer); n.whoisServer != "" && err != nil {
-		return usagef("give host:port, such as whois.example:43", "--whois-server %q is not host:port", n.whoisServer)
+		return remedy.Errorf("give host:port, such as whois.example:43", "--whois-server %q is not host:port",
+			n.whoisServer)
 	}
 	return nil
-}
-
-// folders are those that a run fills.
-func (n *networkFlags) folders() []output {
-	return []output{{"--cache", n.cache}, {"--archive", n.archive}}
 }
 
 // assumed names the flags in effect that replace network, clock or trust root.
@@ -164,14 +154,7 @@ func (n *networkFlags) assumed() []string {
 		}
 	}
 	add("--at", n.at)
-	if n.ofMirror {
-		if n.caCert != "" {
-			out = append(out, "--ca-cert")
-		}
-	} else {
-		add("--archive", n.archive)
-		add("--ca-cert", n.caCert)
-	}
+	add("--ca-cert", n.caCert)
 	add("--connect-to", n.connectTo...)
 	if n.offline {
 		out = append(out, "--offline")
@@ -192,45 +175,41 @@ func (n *networkFlags) now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond)
 }
 
-// source is nobody, a bundle, or the world.
-func (n *networkFlags) source(progress func(done, total int)) (evidence.Source, error) {
+// source is nobody, a bundle, or the world. stop ends what is shown on stderr meanwhile.
+func (n *networkFlags) source(sys IO) (_ evidence.Source, stop func(), err error) {
+	stop = func() {}
 	switch {
 	case n.offline:
-		return evidence.Offline(n.now(), n.budget), nil
+		return evidence.Offline(n.now(), n.budget), stop, nil
 	case n.replay != "":
 		b, err := evidence.ReadBundle(n.replay)
 		if err != nil {
-			return nil, withFix(err, recordAgain)
+			return nil, stop, remedy.With(err, evidence.RecordAgain)
 		}
 		if n.at != "" {
 			b.Now = n.now()
 		}
-		return evidence.NewRecorded(b), nil
+		return evidence.NewRecorded(b), stop, nil
 	}
-	live, err := n.live(progress)
+	options, err := n.liveOptions()
 	if err != nil {
-		return nil, err
+		return nil, stop, err
 	}
-	return live, nil
-}
-
-// live is the source that asks the world.
-func (n *networkFlags) live(progress func(done, total int)) (*evidence.Live, error) {
-	live, err := n.liveOptions(progress)
+	progress := newProgress(sys)
+	options.Progress = progress.set
+	live, err := evidence.NewLive(options)
 	if err != nil {
-		return nil, err
+		return nil, stop, remedy.With(err,
+			"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
 	}
-	source, err := evidence.NewLive(live)
-	return source, withFix(err,
-		"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+	return live, progress.stop, nil
 }
 
 // liveOptions say how the world is asked.
-func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.LiveOptions, error) {
+func (n *networkFlags) liveOptions() (evidence.LiveOptions, error) {
 	live := evidence.LiveOptions{Now: n.now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
-		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, ArchiveDir: n.archive, Room: n.room,
-		ServerURL: n.server, Preflight: n.preflight, RetryWait: max(n.retryWait, 1), MaxTotal: n.maxTotal,
-		UserAgent: "oap-gate/" + version().Version, Progress: progress}
+		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, RetryWait: max(n.retryWait, 1),
+		UserAgent: "oap-gate/" + version().Version}
 	for _, c := range n.connectTo {
 		to, err := evidence.ParseConnectTo(c)
 		if err != nil {
@@ -238,11 +217,11 @@ func (n *networkFlags) liveOptions(progress func(done, total int)) (evidence.Liv
 		}
 		live.ConnectTo = append(live.ConnectTo, to)
 	}
-	if n.preflight {
-		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
-	}
 	var err error
 	live.CACert, err = n.authorities()
+	if n.more != nil {
+		n.more(&live)
+	}
 	return live, err
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -81,19 +82,19 @@ func (o *newOptions) members() (map[string]any, error) {
 		_, twice := all[name]
 		switch {
 		case !found || !slices.Contains(unsigned, name):
-			return nil, usagef("set one of "+strings.Join(unsigned, ", ")+
+			return nil, remedy.Errorf("set one of "+strings.Join(unsigned, ", ")+
 				", as MEMBER=VALUE; all others are what documents say",
 				"--set %q sets none of the members that no document says", s)
 		case twice:
-			return nil, usagef("set it once", "--set %s stands twice", name)
+			return nil, remedy.Errorf("set it once", "--set %s stands twice", name)
 		case !utf8.ValidString(text):
-			return nil, usagef("write it in UTF-8", "--set %s is no UTF-8", name)
+			return nil, remedy.Errorf("write it in UTF-8", "--set %s is no UTF-8", name)
 		}
 		all[name] = text
 		if text == "true" || text == "false" || text != "" && strings.ContainsRune(`[{"`, rune(text[0])) {
 			doc, err := strict.Parse("--set "+name, []byte(text), strict.RegistryFile)
 			if err != nil {
-				return nil, usagef(`write JSON, such as 'categories=["calendar"]'`, "%v", err)
+				return nil, remedy.Errorf(`write JSON, such as 'categories=["calendar"]'`, "%v", err)
 			}
 			all[name] = doc.Root
 		}
@@ -107,13 +108,12 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 		return unwritten(err, "")
 	}
 	if checks.IsDevice(slug) {
-		return usagef("choose another slug", "slug %q is the name of a device on some systems, where no clone could "+
-			"hold it",
-			slug)
+		return remedy.Errorf("choose another slug",
+			"slug %q is the name of a device on some systems, where no clone could "+"hold it", slug)
 	}
 	target, err := verify.ParseTarget(text, false)
 	if err != nil {
-		return usagef(verify.Addresses, "%v", err)
+		return remedy.Errorf(verify.Addresses, "%v", err)
 	}
 	target.ReceiptURI = o.receipt
 	more, err := o.members()
@@ -124,7 +124,7 @@ func (o *newOptions) run(ctx context.Context, sys IO, slug, text string) error {
 		return err
 	}
 	if o.offline {
-		return usagef("leave --offline out",
+		return remedy.Errorf("leave --offline out",
 			"a listing is made of the documents that are served, and --offline forbids to fetch them")
 	}
 	if err := o.check(); err != nil {
@@ -170,7 +170,7 @@ func (o *newOptions) list(ctx context.Context, sys IO, w *workspace, slug, path 
 	}
 	for _, l := range pending {
 		if l.Slug == slug || l.path == path {
-			return usagef(unmerged(slugOf(l.path)),
+			return remedy.Errorf(unmerged(slugOf(l.path)),
 				"the present branch or the work tree lists %s in %q, and nothing is overwritten", slug, l.path)
 		}
 	}
@@ -271,7 +271,7 @@ func held(s *schema.Schema, more map[string]any) error {
 				break
 			}
 		}
-		return usagef(fix, "--set %s: %s", name, v.Message)
+		return remedy.Errorf(fix, "--set %s: %s", name, v.Message)
 	}
 	return nil
 }
@@ -363,8 +363,8 @@ func slugOf(path string) string {
 // listable refuses a --level that no listing can have.
 func listable(text string) error {
 	if text != "" && level.Level(text).Base() < 0 {
-		return usagef("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG", "--level %q is no level of a listing",
-			text)
+		return remedy.Errorf("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG",
+			"--level %q is no level of a listing", text)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -27,20 +28,29 @@ type outputFlags struct {
 	maxAnnotations int
 	summaryOnly    bool // leave results that passed and that were skipped out of the json
 	summary        bool // append the job summary
-	outputs        bool // write the step's outputs
 
-	rules  []verdict.Rule         // the catalogue that the command judges by; nil: the checks
-	unmade func() *verdict.Report // the report of a run that could not be made, without the reason
+	sys    IO
+	rules  []verdict.Rule // the catalogue that the command judges by
+	unmade func(message, fix string) *verdict.Report
+	// own gives what the command itself writes in a format, to stdout or into a file; nil: it writes none itself.
+	own func(format string, stdout bool) (text []byte, ok bool)
 }
 
-func (o *outputFlags) bind(f *pflag.FlagSet) {
+// bind defines the flags of c, which judges by these rules. unmade makes the report of a run that could not be made;
+// nil: such a run writes no report.
+func (o *outputFlags) bind(c *cobra.Command, sys IO, rules []verdict.Rule,
+	unmade func(message, fix string) *verdict.Report) {
+	o.sys, o.rules, o.unmade, o.maxAnnotations = sys, rules, unmade, report.AnnotationLimit
+	f := c.Flags()
 	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
 		"workflow)")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
 		"being stdout; repeatable")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&o.summaryOnly, "summary-only", false, "leave results that passed and that were skipped out of the json")
-	o.maxAnnotations = report.AnnotationLimit
+	if unmade != nil {
+		o.tellUsage(c)
+	}
 }
 
 // bindWorkflow defines the flags of what runs in workflows.
@@ -50,17 +60,13 @@ func (o *outputFlags) bindWorkflow(f *pflag.FlagSet) {
 	f.BoolVar(&o.summary, "summary", false, "append the job summary to the file that GITHUB_STEP_SUMMARY names")
 }
 
-func (o *outputFlags) inputs() []input {
-	return []input{{"max-annotations", number("max-annotations", &o.maxAnnotations)}, {"report", words(&o.reports)},
-		{"summary", boolean("summary", &o.summary)}}
-}
-
+// check refuses what no report could be written by.
 func (o *outputFlags) check() error {
 	misplaced := o.placeReports()
-	if err := oneOf("--format", o.format, "", "text", "json", "github"); err != nil {
+	if err := remedy.OneOf("--format", o.format, "", "text", "json", "github"); err != nil {
 		return err
 	}
-	if err := oneOf("--color", o.color, "auto", "always", "never"); err != nil {
+	if err := remedy.OneOf("--color", o.color, "auto", "always", "never"); err != nil {
 		return err
 	}
 	for _, r := range o.reports {
@@ -69,11 +75,11 @@ func (o *outputFlags) check() error {
 			if slices.Contains(report.Formats, format) {
 				fix = "name the file too: --report " + format + "=FILE"
 			}
-			return usagef(fix, "--report %q is not FORMAT=FILE", r)
+			return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", r)
 		}
 	}
 	if o.maxAnnotations < 0 || o.maxAnnotations > report.AnnotationLimit {
-		return usagef("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
+		return remedy.Errorf("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
 	}
 	return misplaced
 }
@@ -84,90 +90,103 @@ func target(flag string) (format, file string, ok bool) {
 	return format, file, slices.Contains(report.Formats, format) && file != ""
 }
 
-// crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
-func (o *outputFlags) crash(sys IO, err *error) {
-	if r := recover(); r != nil {
-		*err = o.failed(sys, crashed(r))
-	}
-}
-
-// tellVerdict tells the report that judge makes, where check refuses nothing, everywhere it was asked to, or why there
-// is none. A run that could not be made still writes its reports.
-func (o *outputFlags) tellVerdict(sys IO, check func() error, judge func() (*verdict.Report, error)) (err error) {
-	defer o.crash(sys, &err)
-	if err := check(); err != nil {
-		return o.failed(sys, err)
+// tell tells the report that judge makes everywhere it was asked to, or why there is none: a run that could not be made
+// still writes its reports, one that ends with an error which is a verdict does not. A nil report was told already. The
+// error is the exit status.
+func (o *outputFlags) tell(judge func() (*verdict.Report, error)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = o.failed(crashed(r))
+		}
+	}()
+	if err := cmp.Or(o.sys.refused, o.check()); err != nil {
+		return o.failed(err)
 	}
 	rep, err := judge()
-	if err != nil {
-		return o.failed(sys, err)
+	if _, ok := errors.AsType[*judgement](err); ok {
+		return err
 	}
-	return o.verdict(sys, rep)
-}
-
-// verdict tells a report, which is of no use afterwards, and gives its exit status.
-func (o *outputFlags) verdict(sys IO, rep *verdict.Report) error {
-	if err := errors.Join(o.tell(sys, rep), rep.Results.Close()); err != nil {
+	switch {
+	case err != nil:
+		return o.failed(err)
+	case rep == nil:
+		return nil
+	}
+	counted := report.Count(rep)
+	err = o.write(counted)
+	if err == nil || o.own == nil {
+		// Last: whoever reads stdout may have gone, which ends the program.
+		err = errors.Join(o.print(counted), err)
+	}
+	if err := errors.Join(err, rep.Results.Close()); err != nil {
 		return err
 	}
 	return ended(rep.Verdict.ExitStatus())
 }
 
 // tellUsage lets the reports tell that the command line itself is wrong.
-func (o *outputFlags) tellUsage(c *cobra.Command, sys IO) {
+func (o *outputFlags) tellUsage(c *cobra.Command) {
 	valid := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
 		if err := valid(c, args); err != nil {
-			return o.failed(sys, err)
+			return o.failed(cmp.Or(o.sys.refused, err))
 		}
 		return nil
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		o.reports = nil // the parser stopped where it failed, perhaps before a report was named
-		for i, arg := range sys.args {
+		for i, arg := range o.sys.args {
 			if r, ok := strings.CutPrefix(arg, "--report="); ok {
 				o.reports = append(o.reports, r)
-			} else if arg == "--report" && i+1 < len(sys.args) {
-				o.reports = append(o.reports, sys.args[i+1])
+			} else if arg == "--report" && i+1 < len(o.sys.args) {
+				o.reports = append(o.reports, o.sys.args[i+1])
 			}
 		}
-		return o.failed(sys, flagError(c, err))
+		return o.failed(cmp.Or(o.sys.refused, o.sys.flagError(c, err)))
 	})
 }
 
 // failed tells that there is no verdict, in the reports too.
-func (o *outputFlags) failed(sys IO, cause error) error {
-	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
-	message, fix := describe(cause)
-	rep := o.unmade()
-	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
-	counted := report.Count(rep)
-	if err := o.write(sys, counted); err != nil {
-		complain(sys, err)
-	}
-	if format := o.stdoutFormat(sys); format == "text" || !slices.Contains(report.Formats, format) {
+func (o *outputFlags) failed(cause error) error {
+	if o.unmade == nil {
 		return cause
 	}
-	if err := counted.Write(sys.Stdout, o.stdoutFormat(sys), o.reportOptions(sys)); err != nil {
+	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
+	message, fix := describe(cause)
+	rep := o.unmade(message, fix)
+	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
+	counted := report.Count(rep)
+	if err := o.write(counted); err != nil {
+		complain(o.sys, err)
+	}
+	format := o.stdoutFormat()
+	if format == "text" || !slices.Contains(report.Formats, format) {
+		return cause
+	}
+	if err := o.print(counted); err != nil {
 		return err
 	}
-	if o.stdoutFormat(sys) == "github" { // both streams are one log
+	if format == "github" { // both streams are one log
 		return status(verdict.Errored.ExitStatus())
 	}
 	return cause
 }
 
-// tell writes the report to every file that was named, and to stdout last: whoever reads that may have gone, which
-// ends the program.
-func (o *outputFlags) tell(sys IO, rep *verdict.Report) error {
-	counted := report.Count(rep)
-	written := o.write(sys, counted)
-	return errors.Join(counted.Write(sys.Stdout, o.stdoutFormat(sys), o.reportOptions(sys)), written)
+// print writes the report to stdout.
+func (o *outputFlags) print(rep *report.Counted) error {
+	format := o.stdoutFormat()
+	if o.own != nil {
+		if text, ok := o.own(format, true); ok {
+			_, err := o.sys.Stdout.Write(text)
+			return err
+		}
+	}
+	return rep.Write(o.sys.Stdout, format, o.reportOptions())
 }
 
 // write writes each report, the summary and the outputs, whichever of them fails.
-func (o *outputFlags) write(sys IO, rep *report.Counted) error {
-	opts := o.reportOptions(sys)
+func (o *outputFlags) write(rep *report.Counted) error {
+	opts := o.reportOptions()
 	opts.Color = false
 	first := ""
 	var errs []error
@@ -180,29 +199,20 @@ func (o *outputFlags) write(sys IO, rep *report.Counted) error {
 		first = cmp.Or(first, path)
 		files = append(files, reportFile{format, path})
 	}
-	for i, err := range writeFiles(files, rep, opts) {
+	for i, err := range writeFiles(files, rep, opts, o.own) {
 		if err != nil {
-			errs = append(errs, withFix(fmt.Errorf("writing report %s: %w", files[i].path, err), writable))
+			errs = append(errs, remedy.With(fmt.Errorf("writing report %s: %w", files[i].path, err), writable))
 		}
 	}
-	return errors.Join(append(errs, o.writeStep(sys, rep, first))...)
-}
-
-// writeStep writes the job summary and the outputs of a workflow's step, as far as they are asked for. first is the
-// path of the first report, empty without one.
-func (o *outputFlags) writeStep(sys IO, rep *report.Counted, first string) error {
-	opts := o.reportOptions(sys)
-	opts.Color = false
-	var errs []error
 	note := func(doing string, err error) {
 		if err != nil {
-			errs = append(errs, withFix(fmt.Errorf("%s: %w", doing, err), writable))
+			errs = append(errs, remedy.With(fmt.Errorf("%s: %w", doing, err), writable))
 		}
 	}
-	if path := sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
+	if path := o.sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
 		note("writing the job summary", rep.AppendFile(path, "markdown", opts))
 	}
-	if path := sys.Getenv("GITHUB_OUTPUT"); o.outputs && path != "" {
+	if path := o.sys.Getenv("GITHUB_OUTPUT"); o.sys.inAction() && path != "" {
 		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep.Report, first)))
 	}
 	return errors.Join(errs...)
@@ -212,13 +222,20 @@ func (o *outputFlags) writeStep(sys IO, rep *report.Counted, first string) error
 type reportFile struct{ format, path string }
 
 // writeFiles writes reports side by side, and gives the error of each.
-func writeFiles(files []reportFile, rep *report.Counted, opts report.Options) []error {
+func writeFiles(files []reportFile, rep *report.Counted, opts report.Options,
+	own func(format string, stdout bool) ([]byte, bool)) []error {
 	errs := make([]error, len(files))
 	var writing sync.WaitGroup
 	var crashed crash.Carrier
 	for i, f := range files {
 		writing.Go(func() {
 			defer crashed.Catch(nil)
+			if own != nil {
+				if text, ok := own(f.format, false); ok {
+					errs[i] = report.WriteText(f.path, text)
+					return
+				}
+			}
 			errs[i] = rep.WriteFile(f.path, f.format, opts)
 		})
 	}
@@ -227,7 +244,7 @@ func writeFiles(files []reportFile, rep *report.Counted, opts report.Options) []
 	return errs
 }
 
-func (o *outputFlags) stdoutFormat(sys IO) string {
+func (o *outputFlags) stdoutFormat() string {
 	for _, r := range o.reports {
 		if format, file, ok := target(r); ok && file == toStdout {
 			return format
@@ -236,20 +253,17 @@ func (o *outputFlags) stdoutFormat(sys IO) string {
 	switch {
 	case o.format != "":
 		return o.format
-	case sys.Getenv("GITHUB_ACTIONS") == "true":
+	case o.sys.Getenv("GITHUB_ACTIONS") == "true":
 		return "github"
 	}
 	return "text"
 }
 
-func (o *outputFlags) reportOptions(sys IO) report.Options {
-	plain := !sys.OutTerminal || sys.Getenv("NO_COLOR") != "" || sys.Getenv("TERM") == "dumb"
-	rules := o.rules
-	if rules == nil {
-		rules = catalogue()
-	}
+func (o *outputFlags) reportOptions() report.Options {
+	plain := !o.sys.OutTerminal || o.sys.Getenv("NO_COLOR") != "" || o.sys.Getenv("TERM") == "dumb"
 	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
-		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly, Rules: rules}
+		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly,
+		Rules: o.rules}
 }
 
 // toStdout is the file name by which a report goes to stdout, in place of what --format names.
@@ -262,6 +276,12 @@ type output struct{ flag, path string }
 // the first one's reason. What lies in a data folder or in .git, is another report's file, or cannot be written has
 // no place.
 func (o *outputFlags) placeReports() error {
+	if o.sys.inAction() {
+		if err := o.outOfWorkspace(); err != nil {
+			o.reports = nil // the refusal is not written there either
+			return err
+		}
+	}
 	var wrong error
 	var kept []string
 	var taken []output
@@ -271,10 +291,11 @@ func (o *outputFlags) placeReports() error {
 		switch {
 		case !ok: // refused as such
 		case path == toStdout && o.format != "":
-			err = usagef("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
+			err = remedy.Errorf("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
 		case path == toStdout:
 			if slices.Contains(taken, output{path: toStdout}) {
-				err = usagef("name a file for one of them", "--report %q is the second report that goes to stdout", r)
+				err = remedy.Errorf("name a file for one of them",
+					"--report %q is the second report that goes to stdout", r)
 			}
 			taken = append(taken, output{path: toStdout})
 		default:
@@ -290,27 +311,34 @@ func (o *outputFlags) placeReports() error {
 	return wrong
 }
 
-// place holds the files beside the reports, and the folders that are filled, to the same.
-func (o *outputFlags) place(files, folders []output) error {
+// place holds the files beside the reports, and the folders that are filled, to the same: those of n, unless it is nil,
+// and more, each a flag and its path.
+func (o *outputFlags) place(n *networkFlags, files, folders [][2]string) error {
+	if n != nil {
+		files = append(files, [2]string{"--record", n.record})
+		folders = append(folders, [2]string{"--cache", n.cache})
+	}
 	var taken []output
 	for _, r := range o.reports {
 		if _, path, _ := target(r); path != toStdout {
 			taken = append(taken, output{"--report", resolve(path)})
 		}
 	}
-	for _, f := range files {
+	for _, file := range files {
 		var err error
+		f := output{file[0], file[1]}
 		if f.path == "" {
 			continue
 		}
 		if f.path == toStdout {
-			return usagef("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
+			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
 		}
 		if taken, err = claim(taken, f); err != nil {
 			return err
 		}
 	}
-	for _, f := range folders {
+	for _, folder := range folders {
+		f := output{folder[0], folder[1]}
 		if f.path == "" {
 			continue
 		}
@@ -329,8 +357,8 @@ func claim(taken []output, f output) ([]output, error) {
 	}
 	for _, t := range taken {
 		if t.path == path || sameFile(t.path, path) {
-			return taken, usagef("give each a file of its own", "%s %q is the file that %s names too", f.flag, f.path,
-				t.flag)
+			return taken, remedy.Errorf("give each a file of its own", "%s %q is the file that %s names too", f.flag,
+				f.path, t.flag)
 		}
 	}
 	err := report.Writable(path)
@@ -338,7 +366,7 @@ func claim(taken []output, f output) ([]output, error) {
 		err = errors.New("it is not a regular file") // a report alone goes to a device or a pipe
 	}
 	if err != nil {
-		return taken, usagef(writable, "%s %q cannot be written: %v", f.flag, f.path, err)
+		return taken, remedy.Errorf(writable, "%s %q cannot be written: %v", f.flag, f.path, err)
 	}
 	return append(taken, output{f.flag, path}), nil
 }
@@ -349,12 +377,12 @@ func outside(f output, path string) error {
 		root, name := filepath.Dir(at), filepath.Base(at)
 		bare := at != path && there(at, "HEAD") && there(at, "objects") && there(at, "refs")
 		if bare || strings.EqualFold(name, ".git") {
-			return usagef("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag, f.path,
-				at)
+			return remedy.Errorf("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag,
+				f.path, at)
 		}
 		for _, k := range registry.DataKinds {
 			if strings.EqualFold(name, k.Folder()) && there(root, ".git") {
-				return usagef("name a path outside of the data folders",
+				return remedy.Errorf("name a path outside of the data folders",
 					"%s %q lies in %q, which holds the registry's records", f.flag, f.path, at)
 			}
 		}
@@ -392,4 +420,37 @@ func resolve(path string) string {
 			return path
 		}
 	}
+}
+
+// outOfWorkspace refuses a report of the Action on stdout, and one whose file, or a folder on the way there, is a
+// symbolic link in the workspace: the pull request may have put it there, to /dev/stdout for one, where the runner
+// reads commands.
+func (o *outputFlags) outOfWorkspace() error {
+	workspace, err := filepath.Abs(o.sys.Getenv("GITHUB_WORKSPACE"))
+	if err != nil {
+		return err
+	}
+	for _, r := range o.reports {
+		_, file, _ := target(r)
+		if file == toStdout {
+			return remedy.Errorf("name a file", "input report names stdout, where the runner reads commands")
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(workspace, path)
+		if err != nil || !filepath.IsLocal(inside) {
+			continue
+		}
+		at := workspace
+		for _, step := range strings.Split(inside, string(filepath.Separator)) {
+			at = filepath.Join(at, step)
+			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				return remedy.Errorf("give the report another name", "input report names %q, and %q is a symbolic link",
+					file, at)
+			}
+		}
+	}
+	return nil
 }

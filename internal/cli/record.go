@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -44,19 +45,19 @@ func (o *recordFlags) bind(c *cobra.Command) {
 // check refuses what no run could use.
 func (o *recordFlags) check() error {
 	return inOrder(o.networkFlags.check, func() error {
-		return (&outputFlags{}).place([]output{{"--record", o.record}}, o.folders())
+		return (&outputFlags{}).place(&o.networkFlags, nil, nil)
 	})
 }
 
 // workspace is a clone that a record is written into, and what the world says of it.
 type workspace struct {
-	repo     *registry.Repository
-	tree     *listing.Tree // nil of a bare clone, which a dry run may have
-	base     string        // commit that the record would land on
-	how      string        // it was chosen
-	date     time.Time     // committer date of base
-	src      evidence.Source
-	progress *progress
+	repo *registry.Repository
+	tree *listing.Tree // nil of a bare clone, which a dry run may have
+	base string        // commit that the record would land on
+	how  string        // it was chosen
+	date time.Time     // committer date of base
+	src  evidence.Source
+	stop func() // showing progress
 }
 
 // open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of
@@ -69,7 +70,7 @@ func (o *recordFlags) open(ctx context.Context, sys IO) (_ *workspace, err error
 	if dir := w.repo.Worktree(); dir != "" {
 		w.tree, err = listing.OpenTree(dir)
 	} else if !o.dryRun {
-		err = usagef("name a clone with a work tree with --repo",
+		err = remedy.Errorf("name a clone with a work tree with --repo",
 			"the clone is bare, and a record is written into a work tree")
 	}
 	if err == nil && w.tree != nil && !o.noCheck {
@@ -96,7 +97,7 @@ func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
 
 // look opens the clone, which must hold a registry, and the source of evidence, and prints which base it reads.
 func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error) {
-	w := &workspace{progress: newProgress(sys)}
+	w := &workspace{stop: func() {}}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -105,7 +106,7 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 	if w.repo, err = openClone(sys, o.repo); err != nil {
 		return nil, err
 	}
-	if w.base, w.how, err = o.baseOf(w.repo); err != nil {
+	if w.base, w.how, err = baseOf(w.repo, o.base); err != nil {
 		return nil, err
 	}
 	base, err := w.repo.Tree(ctx, w.base)
@@ -114,14 +115,14 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 	}
 	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
-			gate.ErrNoRegistry, short(w.base), w.how))
+			gate.ErrNoRegistry, plain.Short(w.base), w.how))
 	}
 	commit, err := w.repo.Commit(ctx, w.base)
 	if err != nil {
 		return nil, err
 	}
 	w.date = commit.When
-	if w.src, err = o.source(w.progress.set); err != nil {
+	if w.src, w.stop, err = o.source(sys); err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(sys.Stderr, plain.Line(w.named()))
@@ -130,7 +131,7 @@ func (o *recordFlags) look(ctx context.Context, sys IO) (_ *workspace, err error
 
 // named returns the base in words: its commit, the branch that it was read from, and its date.
 func (w *workspace) named() string {
-	return fmt.Sprintf("base %s (%s, %s)", short(w.base), w.how, w.date.UTC().Format(time.DateOnly))
+	return fmt.Sprintf("base %s (%s, %s)", plain.Short(w.base), w.how, w.date.UTC().Format(time.DateOnly))
 }
 
 // publicRegistry is the registry that contributors fork.
@@ -143,7 +144,7 @@ func (w *workspace) lacksUpstream() bool {
 }
 
 func (w *workspace) close() {
-	w.progress.stop()
+	w.stop()
 	if w.tree != nil {
 		w.tree.Close()
 	}
@@ -182,8 +183,8 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 	if l := st.BySlug(slug); l != nil {
 		return l, nil
 	}
-	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q", short(w.base),
-		w.how, slug)
+	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q",
+		plain.Short(w.base), w.how, slug)
 }
 
 // unwritten says what to do about a record that could not be written; taken does where its name is.
@@ -192,15 +193,15 @@ func unwritten(err error, taken string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return usagef(taken, "%v, and nothing is overwritten", err)
+		return remedy.Errorf(taken, "%v, and nothing is overwritten", err)
 	case errors.Is(err, listing.ErrChanged):
-		return withFix(err, "run it again")
+		return remedy.With(err, "run it again")
 	case errors.Is(err, listing.ErrSlug):
-		return withFix(err, "give a slug such as my-agent")
+		return remedy.With(err, "give a slug such as my-agent")
 	case errors.Is(err, listing.ErrPlace):
-		return withFix(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
+		return remedy.With(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
 	}
-	return withFix(err, "see that the clone's work tree can be written")
+	return remedy.With(err, "see that the clone's work tree can be written")
 }
 
 // fromHere is a record's path as it is named from the current folder, and what makes git and oap-gate find the clone
@@ -229,7 +230,7 @@ var refusable = []string{"did-resolution", "receipt-fetch", "receipt-signature",
 // consequence. With --no-check it reports nothing, and refuses only what is refusable.
 func (o *recordFlags) allow(sys IO, w *workspace, rep *verdict.Report, path, what string) error {
 	if !o.noCheck {
-		w.progress.stop()
+		w.stop()
 		fmt.Fprintln(sys.Stderr)
 		shown := *rep
 		shown.Chosen = "" // the first line of the output names the base
@@ -309,8 +310,8 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 func (o *recordFlags) config(w *workspace) gate.Config {
 	return gate.Config{Tool: version(), Origin: originOf(w.repo), Offline: o.offline,
 		Selected: func(string) bool { return true },
-		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", short(w.base), w.how),
-		Assumed:  assumed(&selectionFlags{}, &o.networkFlags)}
+		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
+		Assumed:  byName(o.networkFlags.assumed())}
 }
 
 // save writes the bundle of --record: what check --worktree needs to judge the same documents.
@@ -319,8 +320,8 @@ func (o *recordFlags) save(w *workspace) error {
 		return nil
 	}
 	cfg := o.config(w)
-	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", short(w.base), w.how)
-	b := (&selectionFlags{}).bundle("check", chosen{base: w.base, how: cfg.Chosen}, cfg, w.src)
+	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
+	b := gate.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
-	return withFix(b.WriteFile(o.record), writable)
+	return remedy.With(b.WriteFile(o.record), writable)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -51,15 +52,15 @@ With --all it lists what is due and changes nothing.`),
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case o.all && len(args) > 0:
-				return usagef("oap-gate renew --all, or oap-gate renew SLUG",
+				return remedy.Errorf("oap-gate renew --all, or oap-gate renew SLUG",
 					"--all lists what is due, and %q was given to be renewed", args[0])
 			case o.all && (o.receipt != "" || o.level != ""):
-				return usagef("leave them out", "--receipt and --level are of one renewal, and --all makes none")
+				return remedy.Errorf("leave them out", "--receipt and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
-				return usagef("oap-gate renew SLUG, or oap-gate renew --all",
+				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
 					"renew wants one slug, %d arguments were given", len(args))
 			case !o.all && c.Flags().Changed("within"):
-				return usagef("add --all", "--within bounds what --all lists")
+				return remedy.Errorf("add --all", "--within bounds what --all lists")
 			}
 			return nil
 		},
@@ -144,11 +145,11 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 			_, inClone, _ := w.fromHere(path)
 			fix = fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
 		}
-		return usagef(fix, "%s has no listing %q", w.named(), slug)
+		return remedy.Errorf(fix, "%s has no listing %q", w.named(), slug)
 	}
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("restore it: git checkout "+short(w.base)+" -- "+path, "%s is not there", path)
+		return remedy.Errorf("restore it: git checkout "+plain.Short(w.base)+" -- "+path, "%s is not there", path)
 	}
 	if err != nil {
 		return unwritten(err, "")
@@ -159,7 +160,7 @@ func (o *renewOptions) renew(ctx context.Context, sys IO, w *workspace, slug str
 	}
 	l := registry.ParseListing(&registry.Record{Document: doc})
 	if o.offline {
-		return usagef("leave --offline out",
+		return remedy.Errorf("leave --offline out",
 			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
 	}
 	uri := cmp.Or(o.receipt, w.manifestNames(ctx, l.ManifestURI), l.ReceiptURI)

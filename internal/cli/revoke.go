@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
@@ -87,31 +88,32 @@ func (o *revokeOptions) check() error {
 	completes := o.signature != ""
 	switch {
 	case signers != 1:
-		return usagef("give one of them", "revoke wants either --key, --draft or --signature")
+		return remedy.Errorf("give one of them", "revoke wants either --key, --draft or --signature")
 	case o.keyID != "" && o.draft:
-		return usagef("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
+		return remedy.Errorf("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
 			"signature out")
 	case completes && (o.reason != "" || o.evidenceURI != "" || o.forced || o.did != ""):
-		return usagef("leave them out",
+		return remedy.Errorf("leave them out",
 			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
 	case !completes && !slices.Contains(checks.Reasons, o.reason):
-		return usagef("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
+		return remedy.Errorf("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
 	case o.forced != (o.did != ""):
-		return usagef("give both, or neither", "--forced and --did go together: the DID is that of the first witness")
+		return remedy.Errorf("give both, or neither",
+			"--forced and --did go together: the DID is that of the first witness")
 	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
-		return usagef("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
+		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
 	}
 	u, err := url.Parse(o.evidenceURI)
 	switch {
 	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
-		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
+		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
 			plain.Redacted(o.evidenceURI))
 	case u.User != nil: // for ever, and for all to read
-		return usagef("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
+		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
 			plain.Redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
-		return usagef("write it like did:web:witness.example", "--did: %v", err)
+		return remedy.Errorf("write it like did:web:witness.example", "--did: %v", err)
 	}
 	return o.recordFlags.check()
 }
@@ -148,8 +150,8 @@ func (o *revokeOptions) run(ctx context.Context, sys IO, slug string) error {
 		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is no SHA-256", hash)
 	}
 	if standing, err := st.Tree.Leaf(path); err != nil || standing != nil {
-		return errors.Join(err, usagef("nothing is to be done: it is in force", "the Receipt is revoked already, by %s",
-			path))
+		return errors.Join(err, remedy.Errorf("nothing is to be done: it is in force",
+			"the Receipt is revoked already, by %s", path))
 	}
 	if o.signature != "" {
 		return o.complete(ctx, sys, w, l, slug, path)
@@ -252,7 +254,7 @@ func (o *revokeOptions) method(ctx context.Context, sys IO, w *workspace, id str
 	if d, err := did.Parse(id); o.offline && (err != nil || d.Method != "key") {
 		warn(sys, "offline: whether the key is one of %s was not looked at", id)
 		if o.keyID == "" {
-			return "", usagef("name it with --key-id", "offline, the key's verification method is not known")
+			return "", remedy.Errorf("name it with --key-id", "offline, the key's verification method is not known")
 		}
 		return o.keyID, nil
 	}
@@ -366,7 +368,8 @@ func (o *revokeOptions) put(sys IO, w *workspace, path string, was, text []byte)
 func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *checks.Listed, slug, path string) error {
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256",
+		return remedy.Errorf(
+			"make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256",
 			"there is no draft %s", path)
 	}
 	if err != nil {
@@ -378,7 +381,7 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 	}
 	root, _ := doc.Root.(map[string]any)
 	if _, there := root["signature"]; there || root == nil {
-		return usagef("have witnesses sign it with: oap-gate witness "+path,
+		return remedy.Errorf("have witnesses sign it with: oap-gate witness "+path,
 			"%s is no draft without a signature, and nothing is overwritten", path)
 	}
 	v := revocation{path: path, by: strict.String(root, "revoked_by_did"), root: root}
@@ -388,7 +391,8 @@ func (o *revokeOptions) complete(ctx context.Context, sys IO, w *workspace, l *c
 		return refusef("remove it, and make it anew with --draft", "the draft has no canonical form: %v", err)
 	}
 	if o.offline {
-		return usagef("leave --offline out", "whether the signature verifies hangs on the DID Document of %s", v.by)
+		return remedy.Errorf("leave --offline out", "whether the signature verifies hangs on the DID Document of %s",
+			v.by)
 	}
 	keys, err := documentOf(ctx, w.src, v.by)
 	if err != nil {

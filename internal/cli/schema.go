@@ -16,10 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
@@ -43,7 +45,8 @@ func newSchema(sys IO) *cobra.Command {
 		ValidArgs: schemaNames,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemaNames, args[0]) {
-				return usagef("the schemas are "+strings.Join(schemaNames, ", "), "schema wants the name of one schema")
+				return remedy.Errorf("the schemas are "+strings.Join(schemaNames, ", "),
+					"schema wants the name of one schema")
 			}
 			return nil
 		},
@@ -93,7 +96,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
 			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
 		Args: cobra.MatchAll(wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
-			func(*cobra.Command, []string) error { return oneOf("--format", format, "text", "json") }),
+			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}
 			old, oldPath, err := readSchemas(c.Context(), repo, args[0])
@@ -134,7 +137,7 @@ func readSchemas(ctx context.Context, repo, name string) (*schemadiff.Tree, stri
 	}
 	r, err := registry.Open(repo)
 	if err != nil {
-		return nil, "", withFix(err, "name the clone with --repo")
+		return nil, "", remedy.With(err, "name the clone with --repo")
 	}
 	defer r.Close()
 	texts, err := schemasOfTree(ctx, r, rev, at)
@@ -145,14 +148,14 @@ func readSchemas(ctx context.Context, repo, name string) (*schemadiff.Tree, stri
 func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadiff.Tree, string, error) {
 	const fix = "name a file, or REV:PATH of the clone with --repo"
 	if err != nil {
-		return nil, "", withFix(fmt.Errorf("reading %q: %w", name, err), fix)
+		return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
 	}
 	if texts[at] == nil {
-		return nil, "", usagef(fix, "there is no schema %q", name)
+		return nil, "", remedy.Errorf(fix, "there is no schema %q", name)
 	}
 	tree := schemadiff.NewTree(texts)
 	if err := tree.Fault(at); err != nil {
-		return nil, "", usagef("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
+		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
 			"%q is no schema that can be compared: %v", name, err)
 	}
 	return tree, at, nil
@@ -160,7 +163,7 @@ func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadi
 
 // schemasOnDisk reads a file, whatever its name, and the JSON files beside it, as far as they can be read.
 func schemasOnDisk(at string) (map[string][]byte, error) {
-	text, err := readCapped(filepath.FromSlash(at), schemadiff.MaxBytes)
+	text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +179,7 @@ func schemasOnDisk(at string) (map[string][]byte, error) {
 		if !isJSONFile(e.Name()) || !e.Type().IsRegular() || p == at {
 			continue
 		}
-		if text, err := readCapped(filepath.FromSlash(p), schemadiff.MaxBytes); err == nil && len(text) <= left {
+		if text, err := capped.ReadFile(filepath.FromSlash(p), schemadiff.MaxBytes); err == nil && len(text) <= left {
 			texts[p], left = text, left-len(text)
 		}
 	}

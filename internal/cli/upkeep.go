@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -17,13 +18,12 @@ import (
 // upkeepOptions are those of remind and rerun.
 type upkeepOptions struct {
 	forgeOptions
-	networkFlags // of which the clock alone is bound
-	app          int64
-	dry, apply   bool
+	app        int64
+	dry, apply bool
 }
 
 func (o *upkeepOptions) bindPlan(c *cobra.Command) {
-	o.forgeOptions.bind(c)
+	o.bindWithClone(c)
 	f := c.Flags()
 	f.StringVar(&o.at, "at", "", "evaluate as of this RFC 3339 time (default: now)")
 	bindApp(c, &o.app)
@@ -37,7 +37,7 @@ const betweenChanges = time.Second
 // carryOut shows a plan, or makes its changes and tells each that was made.
 func (o *upkeepOptions) carryOut(ctx context.Context, sys IO, plan func(*forge.Client) ([]upkeep.Change, error)) error {
 	if o.dry && o.apply {
-		return usagef("give one of them", "--dry-run and --apply exclude one another")
+		return remedy.Errorf("give one of them", "--dry-run and --apply exclude one another")
 	}
 	if err := o.checkAt(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
 		return nil, err
 	}
 	defer repo.Close()
-	commit, _, err := (&spanFlags{}).baseOf(repo)
+	commit, _, err := baseOf(repo, "")
 	if err != nil {
 		return nil, err
 	}

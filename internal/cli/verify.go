@@ -15,13 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -40,7 +41,7 @@ type verifyOptions struct {
 	require, without, canonical    bool
 }
 
-func (o *verifyOptions) bind(c *cobra.Command) {
+func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f := c.Flags()
 	f.StringVar(&o.list, "targets", "", "a file of targets, one a line, # comments; - is stdin")
 	f.StringVar(&o.receipt, "receipt", "", "judge this Receipt; nothing is fetched")
@@ -61,9 +62,8 @@ func (o *verifyOptions) bind(c *cobra.Command) {
 	o.networkFlags.bind(f, "2m")
 	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
 	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
-	o.outputFlags.bind(f)
+	o.outputFlags.bind(c, v.sys, verify.Rules(), v.unmade)
 	o.bindWorkflow(f)
-	o.rules = verify.Rules()
 }
 
 // check refuses what no run could use.
@@ -71,34 +71,34 @@ func (o *verifyOptions) check() error {
 	files := o.manifest != "" || o.receipt != "" || o.didDocument != ""
 	return inOrder(
 		o.networkFlags.check,
-		o.outputFlags.check,
 		func() error {
 			switch {
 			case files && o.receipt == "":
-				return usagef("give the Receipt too, with --receipt FILE",
+				return remedy.Errorf("give the Receipt too, with --receipt FILE",
 					"--manifest and --did-document go with --receipt")
 			case o.without && (o.registry != "" || o.require):
-				return usagef("leave --without-registry out to have revocations looked at",
+				return remedy.Errorf("leave --without-registry out to have revocations looked at",
 					"--without-registry and a registry were both given")
 			case o.registry == "" && o.rev != "":
-				return usagef("name the clone with --registry DIR", "--rev names a commit of a clone")
+				return remedy.Errorf("name the clone with --registry DIR", "--rev names a commit of a clone")
 			case o.aged && o.maxAge < time.Second:
-				return usagef("give at least 1s, or leave it out for a warning from 14 days on",
+				return remedy.Errorf("give at least 1s, or leave it out for a warning from 14 days on",
 					"--max-age %s is less than a second", o.maxAge)
 			case o.registry == "" && o.maxAge != 0:
-				return usagef("name the clone with --registry DIR", "--max-age is about a clone")
+				return remedy.Errorf("name the clone with --registry DIR", "--max-age is about a clone")
 			case o.level != "" && !level.Level(o.level).Exists():
-				return usagef("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
+				return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
 					"--level %q is no level", o.level)
 			}
 			return nil
 		},
-		func() error { return o.place([]output{{"--record", o.record}}, o.folders()) },
+		func() error { return o.place(&o.networkFlags, nil, nil) },
 	)
 }
 
 func newVerify(sys IO) *cobra.Command {
 	var o verifyOptions
+	v := &verification{sys: sys, out: &o.outputFlags}
 	c := &cobra.Command{
 		Use:   "verify TARGET…",
 		Short: "verify one implementation before it is engaged or listed: the Verification Report of RFC 0019",
@@ -116,26 +116,17 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			o.aged = cmd.Flags().Changed("max-age")
-			v := &verification{sys: sys, out: &o.outputFlags}
-			v.cfg.Tool, v.cfg.Assumed, v.now = version(), o.assumed(), o.now()
-			defer v.crash(&err)
-			if err := o.check(); err != nil {
-				return v.failed(err)
-			}
-			if err := o.prepare(cmd.Context(), v, args); err != nil {
-				return v.failed(err)
-			}
-			defer v.close()
-			return v.run(cmd.Context())
+			return v.tell(func() error {
+				v.cfg.Assumed, v.now = o.assumed(), o.now()
+				if err := o.check(); err != nil {
+					return err
+				}
+				return o.prepare(cmd.Context(), v, args)
+			}, cmd.Context())
 		},
 	}
-	o.bind(c)
-	o.outputs = sys.inAction
-	o.unmade = func() *verdict.Report {
-		return verify.Common([]*verify.Report{verify.Unmade("", evidence.Offline(o.now(), 0),
-			&verify.Config{Tool: version(), Assumed: o.assumed()}, "", "")})
-	}
-	o.tellUsage(c, sys)
+	v.cfg.Tool, v.now = version(), o.now()
+	o.bind(c, v)
 	return c
 }
 
@@ -173,12 +164,12 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	if o.replay != "" {
 		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.aged || o.require ||
 			o.without || o.canonical || o.rev != "" || o.at != "" {
-			return usagef("leave them out; the clone alone is named anew, with --registry DIR",
+			return remedy.Errorf("leave them out; the clone alone is named anew, with --registry DIR",
 				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
 		b, err := evidence.ReadBundle(o.replay)
 		if err != nil {
-			return withFix(err, recordVerify)
+			return remedy.With(err, recordVerify)
 		}
 		return v.again(ctx, b, o.registry)
 	}
@@ -194,11 +185,11 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 			return err
 		}
 	}
-	if err := v.told(ctx, &flags); err != nil {
+	if err := v.heard(&flags); err != nil {
 		return err
 	}
 	if o.record != "" && len(v.targets) > maxRecorded {
-		return usagef("record fewer of them at a time", "--record is for at most %d targets, %d were given",
+		return remedy.Errorf("record fewer of them at a time", "--record is for at most %d targets, %d were given",
 			maxRecorded,
 			len(v.targets))
 	}
@@ -210,12 +201,9 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		v.src = evidence.Offline(o.now(), 0)
 	default:
 		network := o.networkFlags
-		network.budget, network.maxTotal = 0, maxVerified
-		v.progress = newProgress(v.sys)
-		var live *evidence.Live
-		if live, err = network.live(v.progress.set); err == nil {
-			v.src, v.live = live, live
-		}
+		network.budget = 0 // which is that of each target
+		network.more = func(live *evidence.LiveOptions) { live.MaxTotal = maxVerified }
+		v.src, v.stop, err = network.source(v.sys)
 	}
 	return err
 }
@@ -224,7 +212,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 func (o *verifyOptions) targets(sys IO, args []string) (out, places []string, err error) {
 	if o.receipt != "" {
 		if len(args) > 0 || o.list != "" {
-			return nil, nil, usagef("give either a target or --receipt FILE",
+			return nil, nil, remedy.Errorf("give either a target or --receipt FILE",
 				"documents at hand are the target; %q was given too", cmp.Or(slices.Concat(args, []string{o.list})...))
 		}
 		return nil, nil, nil
@@ -235,15 +223,15 @@ func (o *verifyOptions) targets(sys IO, args []string) (out, places []string, er
 		if o.list == "-" {
 			list, err = capped.ReadAll(sys.Stdin, maxVerifiedList)
 		} else {
-			list, err = readCapped(o.list, maxVerifiedList)
+			list, err = capped.ReadFile(o.list, maxVerifiedList)
 		}
 		if err != nil {
-			return nil, nil, usagef("name a file of targets, one a line, of at most 16 MiB", "reading --targets: %v",
-				err)
+			return nil, nil, remedy.Errorf("name a file of targets, one a line, of at most 16 MiB",
+				"reading --targets: %v", err)
 		}
 		more, err := verify.ParseTargets(list)
 		if err != nil {
-			return nil, nil, usagef("one target a line", "reading --targets: %v", err)
+			return nil, nil, remedy.Errorf("one target a line", "reading --targets: %v", err)
 		}
 		places = make([]string, len(args), len(args)+len(more))
 		for _, line := range more {
@@ -253,11 +241,10 @@ func (o *verifyOptions) targets(sys IO, args []string) (out, places []string, er
 	}
 	switch {
 	case len(out) == 0:
-		return nil, nil, usagef(verify.Forms, "no target was given")
+		return nil, nil, remedy.Errorf(verify.Forms, "no target was given")
 	case len(out) > verify.MaxTargets:
-		return nil, nil, usagef("verify them in parts", "%d targets were given, at most %d are verified in one run",
-			len(out),
-			verify.MaxTargets)
+		return nil, nil, remedy.Errorf("verify them in parts",
+			"%d targets were given, at most %d are verified in one run", len(out), verify.MaxTargets)
 	}
 	return out, places, nil
 }
@@ -275,7 +262,7 @@ func (o *verifyOptions) atHand() (evidence.Source, error) {
 		}
 		data, err := capped.ReadFile(f.path, f.most)
 		if err != nil && !errors.Is(err, capped.ErrTooLarge) {
-			return nil, usagef("name the file of the document", "reading --%s: %v", f.flag, err)
+			return nil, remedy.Errorf("name the file of the document", "reading --%s: %v", f.flag, err)
 		}
 		given[f.flag] = data
 	}
@@ -297,18 +284,18 @@ type verification struct {
 	flags      evidence.VerifyFlags
 	src        evidence.Source
 
-	live     *evidence.Live
-	progress *progress
-	clone    *registry.Repository
-	jobs     int
-	budget   time.Duration // of each target
-	record   string
-	retain   bool // all observations are kept
+	stop   func() // showing progress; nil: there is none
+	clone  *registry.Repository
+	jobs   int
+	budget time.Duration // of each target
+	record string
+	retain bool // all observations are kept
+	told   *told
 }
 
 func (v *verification) close() {
-	if v.live != nil {
-		v.live.Close()
+	if live, ok := v.src.(*evidence.Live); ok {
+		live.Close()
 	}
 	if v.clone != nil {
 		v.clone.Close()
@@ -332,9 +319,9 @@ func openRegistry(sys IO, dir, rev string) (repo *registry.Repository, mirror *m
 		}
 		mirror = view
 	}
-	commit, how, err = (&spanFlags{base: rev}).baseOf(repo)
+	commit, how, err = baseOf(repo, rev)
 	if err != nil && rev == "" {
-		err = usagef("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
+		err = remedy.Errorf("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
 	}
 	return repo, mirror, commit, how, err
 }
@@ -358,7 +345,7 @@ func (v *verification) open(ctx context.Context, dir, rev string, flags *evidenc
 // follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
 // A commit that was named counts as that head if it is.
 func (v *verification) follows(commit string, flags *evidence.VerifyFlags) error {
-	main, how, err := (&spanFlags{}).baseOf(v.clone)
+	main, how, err := baseOf(v.clone, "")
 	if err != nil || main != commit {
 		return nil // a commit of another branch, or an old one, has no age but its own
 	}
@@ -388,7 +375,7 @@ func (v *verification) stand(ctx context.Context, commit, how string, flags *evi
 		Mirror: flags.Mirror, Refused: flags.Refused, Frozen: flags.Frozen}
 	if flags.Fetched != "" {
 		if v.cfg.Clone.Fetched, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
-			return usagef(recordVerify, "the bundle says that the clone was fetched at %q", flags.Fetched)
+			return remedy.Errorf(recordVerify, "the bundle says that the clone was fetched at %q", flags.Fetched)
 		}
 	}
 	if err := hasRecords(v.cfg.Clone, ctx); err != nil {
@@ -398,21 +385,22 @@ func (v *verification) stand(ctx context.Context, commit, how string, flags *evi
 	return err
 }
 
-// told takes what bears on the verdict.
-func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err error) {
+// heard takes what bears on the verdict.
+func (v *verification) heard(flags *evidence.VerifyFlags) (err error) {
 	v.flags = *flags
 	v.cfg.Level, v.cfg.Without, v.cfg.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
 	v.cfg.MaxAge = time.Duration(flags.MaxAge) * time.Second
 	if flags.Suites != "" {
 		if v.cfg.Suites, err = checks.ParseSuites(flags.Suites); err != nil {
-			return usagef("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v", err)
+			return remedy.Errorf("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v",
+				err)
 		}
 	}
 	if flags.AtHand {
 		v.targets = []verify.Target{{AtHand: true}}
 	}
 	if flags.Places != nil && len(flags.Places) != len(flags.Targets) {
-		return usagef(recordVerify, "the bundle has %d targets and %d places of them", len(flags.Targets),
+		return remedy.Errorf(recordVerify, "the bundle has %d targets and %d places of them", len(flags.Targets),
 			len(flags.Places))
 	}
 	v.unreadable = map[int]error{}
@@ -423,7 +411,7 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 		case flags.Places != nil && flags.Places[i] != "":
 			v.unreadable[i] = fmt.Errorf("%s: %w", flags.Places[i], err)
 		default:
-			return usagef(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
+			return remedy.Errorf(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
 		}
 		v.targets = append(v.targets, t)
 	}
@@ -433,21 +421,21 @@ func (v *verification) told(_ context.Context, flags *evidence.VerifyFlags) (err
 // again takes the targets, and what was known of them, from a bundle.
 func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) (err error) {
 	if b.Mode != "verify" || b.Flags.Verify == nil {
-		return usagef(recordVerify, "the bundle is of the mode %q", b.Mode)
+		return remedy.Errorf(recordVerify, "the bundle is of the mode %q", b.Mode)
 	}
 	if n := len(b.Flags.Verify.Targets); b.Flags.Verify.AtHand != (n == 0) || n > maxRecorded {
-		return usagef(recordVerify, "the bundle has %d targets; expected 1 to %d, or documents at hand and none", n,
-			maxRecorded)
+		return remedy.Errorf(recordVerify, "the bundle has %d targets; expected 1 to %d, or documents at hand and none",
+			n, maxRecorded)
 	}
 	if b.Head != "" {
 		if dir == "" {
-			return usagef("name the clone with --registry DIR",
+			return remedy.Errorf("name the clone with --registry DIR",
 				"the bundle was recorded with commit %s of a registry's clone", b.Head)
 		}
 		if v.clone, err = openClone(v.sys, dir); err != nil {
 			return err
 		}
-		if err := holdsCommit(ctx, v.clone, b.Head); err != nil {
+		if err := gate.HoldsCommit(ctx, v.clone, b.Head); err != nil {
 			return err
 		}
 		if err := v.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
@@ -460,7 +448,7 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 	}
 	v.cfg.Tool, v.cfg.Assumed, v.now, v.cfg.Recorded = b.Tool, assumed, b.Now, evidence.RecordedBy(b)
 	v.src, v.retain, v.budget = evidence.NewRecorded(b), true, 0
-	return withFix(v.told(ctx, b.Flags.Verify), recordVerify)
+	return remedy.With(v.heard(b.Flags.Verify), recordVerify)
 }
 
 // ownedUp returns the names of the flags that a bundle says its run assumed. A bundle whose run took documents from
@@ -484,7 +472,7 @@ func ownedUp(b *evidence.Bundle) ([]string, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		if needed[name] && !slices.Contains(out, name) {
-			return nil, usagef(recordVerify,
+			return nil, remedy.Errorf(recordVerify,
 				"the bundle was recorded with %s, which is not among what it says that its run assumed", name)
 		}
 	}
@@ -493,17 +481,43 @@ func ownedUp(b *evidence.Bundle) ([]string, error) {
 
 // verifyAgain is replay of a bundle of verify; the clone in dir is opened where the bundle names a commit of one.
 func verifyAgain(ctx context.Context, sys IO, out *outputFlags, b *evidence.Bundle, dir string) (err error) {
-	out.rules = verify.Rules()
 	v := &verification{sys: sys, out: out, jobs: maxTargetsInWork}
-	defer v.crash(&err)
+	out.rules, out.unmade = verify.Rules(), v.unmade
+	return v.tell(func() error { return v.again(ctx, b, dir) }, ctx)
+}
+
+// tell verifies what prepare finds, and tells the reports.
+func (v *verification) tell(prepare func() error, ctx context.Context) error {
 	defer v.close()
-	if err := inOrder(out.check, func() error { return out.place(nil, nil) }, func() error {
-		return v.again(ctx, b,
-			dir)
-	}); err != nil {
-		return v.failed(err)
+	err := v.out.tell(func() (*verdict.Report, error) {
+		if err := prepare(); err != nil {
+			return nil, err
+		}
+		v.told = newTold(v)
+		v.out.own = v.told.own
+		if err := v.run(ctx); err != nil {
+			return nil, err
+		}
+		return v.told.report(), nil
+	})
+	if s, ok := errors.AsType[status](err); ok && int(s) == verdict.Errored.ExitStatus() && len(v.targets) == 1 &&
+		v.told.format == "text" {
+		complain(v.sys, remedy.Errorf("see the report", "the target could not be judged"))
 	}
-	return v.run(ctx)
+	return err
+}
+
+// unmade is the report of a run that verified nothing.
+func (v *verification) unmade(message, fix string) *verdict.Report {
+	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
+	v.targets = nil
+	v.told = newTold(v)
+	v.told.unmade = true
+	v.out.own = v.told.own
+	if err := v.told.add(rep); err != nil {
+		panic(err) // texts of the program's own
+	}
+	return verify.Common([]*verify.Report{rep})
 }
 
 // bundle is all that the run learned and was told.
@@ -563,13 +577,12 @@ func (v *verification) run(ctx context.Context) error {
 			})
 		}
 	})
-	told := newTold(v)
 	var err error
 	for i := range results {
 		select {
 		case r := <-results[i]:
 			if err = r.err; err == nil {
-				err = told.add(r.rep)
+				err = v.told.add(r.rep)
 			}
 			<-ahead
 		case <-within.Done():
@@ -582,18 +595,16 @@ func (v *verification) run(ctx context.Context) error {
 	cancel()
 	working.Wait()
 	crashed.Rethrow()
-	if v.progress != nil {
-		v.progress.stop()
+	if v.stop != nil {
+		v.stop()
 	}
 	if err != nil {
-		return v.failed(cmp.Or(ctx.Err(), err))
+		return cmp.Or(ctx.Err(), err)
 	}
 	if v.record != "" {
-		if err := v.bundle(shares.NotReached()).WriteFile(v.record); err != nil {
-			return v.failed(withFix(err, writable))
-		}
+		return remedy.With(v.bundle(shares.NotReached()).WriteFile(v.record), writable)
 	}
-	return told.end()
+	return nil
 }
 
 const (
@@ -624,30 +635,31 @@ func hasRecords(c *verify.Clone, ctx context.Context) error {
 	}
 	_, found, err := tree.Entry(registry.KindListing.Folder())
 	if err == nil && !found {
-		err = usagef("name the clone of a registry with --registry",
+		err = remedy.Errorf("name the clone of a registry with --registry",
 			"no OAP registry here: commit %.12s has no folder %s/", c.Commit, registry.KindListing.Folder())
 	}
 	return err
 }
 
-// told tells the reports of a run.
+// told tells the reports of a run: stdout has each as soon as it is there, in the formats that verify writes itself.
 type told struct {
 	v       *verification
 	format  string // of stdout
 	several bool
+	unmade  bool // the run verified nothing
 	worst   verdict.Verdict
 	counted verify.Counted
 	json    []byte           // for the files that are JSON
 	text    []byte           // for the files that are text
-	last    []byte           // line of stdout, which waits until all files are written; of the format text
+	last    []byte           // line of stdout, which waits until all files are written
 	all     []*verify.Report // for the other formats
 	common  bool             // other formats are asked for
 }
 
 func newTold(v *verification) *told {
-	t := &told{v: v, format: v.out.stdoutFormat(v.sys), several: len(v.targets) > 1, worst: verdict.Passed,
+	t := &told{v: v, format: v.out.stdoutFormat(), several: len(v.targets) > 1, worst: verdict.Passed,
 		counted: verify.Counted{}}
-	t.common = !own(t.format) || v.out.outputs || v.out.summary
+	t.common = !own(t.format) || v.sys.inAction() || v.out.summary
 	for _, r := range v.out.reports {
 		format, file, _ := target(r)
 		t.common = t.common || file != toStdout && !own(format)
@@ -685,18 +697,20 @@ func (t *told) add(r *verify.Report) error {
 			out = text
 		}
 	}
-	if t.format == "text" || t.files("text") {
-		between := ""
-		if t.several {
-			between = "\n"
-		}
-		if t.files("text") {
-			t.text = append(append(t.text, r.Text(false, false, t.several)...), between...)
-		}
-		if t.format == "text" {
-			out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions(t.v.sys).Color, t.several), between...)
-		}
-		if t.format == "text" && !t.several { // a file that cannot be written changes the exit status
+	between := ""
+	if t.several {
+		between = "\n"
+	}
+	if t.files("text") {
+		t.text = append(append(t.text, r.Text(false, false, t.several)...), between...)
+	}
+	switch {
+	case t.unmade: // stderr says it
+		t.last = out
+		return nil
+	case t.format == "text":
+		out = append(r.Text(t.v.sys.OutTerminal, t.v.out.reportOptions().Color, t.several), between...)
+		if !t.several { // a file that cannot be written changes the exit status
 			at := bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n') + 1
 			out, t.last = out[:at], out[at:]
 		}
@@ -705,93 +719,29 @@ func (t *told) add(r *verify.Report) error {
 	return err
 }
 
-// end writes the files, and gives the exit status.
-func (t *told) end() error {
+// report is what the other formats are made of.
+func (t *told) report() *verdict.Report {
 	if t.several {
 		t.text = append(t.text, t.counted.Line(t.worst, false)...)
 		if t.format == "text" {
-			t.last = []byte(t.counted.Line(t.worst, t.v.out.reportOptions(t.v.sys).Color))
+			t.last = []byte(t.counted.Line(t.worst, t.v.out.reportOptions().Color))
 		}
 	}
-	if err := t.write(); err != nil {
-		return err
-	}
-	if _, err := t.v.sys.Stdout.Write(t.last); err != nil {
-		return err
-	}
-	if t.worst == verdict.Errored && len(t.v.targets) == 1 && t.format == "text" {
-		complain(t.v.sys, usagef("see the report", "the target could not be judged"))
-	}
-	return ended(t.worst.ExitStatus())
-}
-
-func (t *told) write() error {
-	var errs []error
-	var common *verdict.Report
 	if t.common {
-		common = verify.Common(t.all)
+		return verify.Common(t.all)
 	}
-	opts := t.v.out.reportOptions(t.v.sys)
-	opts.Color = false
-	for _, r := range t.v.out.reports {
-		format, file, ok := target(r)
-		if !ok || file == toStdout {
-			continue // the arguments are refused, which says so, or stdout gets it
-		}
-		var err error
-		switch format {
-		case "json":
-			err = report.WriteText(file, t.json)
-		case "text":
-			err = report.WriteText(file, t.text)
-		default:
-			err = report.WriteFile(file, format, common, opts)
-		}
-		if err != nil {
-			errs = append(errs, withFix(fmt.Errorf("writing report %s: %w", file, err), writable))
-		}
-	}
-	if common != nil {
-		first := ""
-		for _, r := range t.v.out.reports {
-			if _, file, ok := target(r); ok && file != toStdout {
-				first = cmp.Or(first, file)
-			}
-		}
-		errs = append(errs, t.v.out.writeStep(t.v.sys, report.Count(common), first))
-	}
-	if common != nil && t.format != "" && !own(t.format) {
-		errs = append(errs, report.Write(t.v.sys.Stdout, t.format, common, t.v.out.reportOptions(t.v.sys)))
-	}
-	return errors.Join(errs...)
+	return &verdict.Report{Verdict: t.worst}
 }
 
-// crash is deferred; it tells a panic, which is a bug, as a run that could not be made.
-func (v *verification) crash(err *error) {
-	if r := recover(); r != nil {
-		*err = v.failed(crashed(r))
+// own gives what verify writes itself: into a file all of it, to stdout what is not there yet.
+func (t *told) own(format string, stdout bool) ([]byte, bool) {
+	switch {
+	case !own(format):
+		return nil, false
+	case stdout:
+		return t.last, true
+	case format == "json":
+		return t.json, true
 	}
-}
-
-// failed tells that nothing was verified, in the reports too.
-func (v *verification) failed(cause error) error {
-	_ = v.out.placeReports()
-	message, fix := describe(cause)
-	v.targets = nil
-	t := newTold(v)
-	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
-	if t.format == "text" || !slices.Contains(report.Formats, t.format) {
-		t.format = "" // stderr says it
-	}
-	if err := t.add(rep); err != nil {
-		return err
-	}
-	format := t.format
-	if err := t.write(); err != nil {
-		complain(v.sys, err)
-	}
-	if format == "github" { // both streams are one log
-		return status(verdict.Errored.ExitStatus())
-	}
-	return cause
+	return t.text, true
 }

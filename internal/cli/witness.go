@@ -27,6 +27,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
@@ -91,22 +92,25 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 func (o *witnessOptions) check() error {
 	switch {
 	case o.key == "":
-		return usagef("name the file of the witness's private key with --key", "witness wants a key to sign with")
+		return remedy.Errorf("name the file of the witness's private key with --key",
+			"witness wants a key to sign with")
 	case o.did == "":
-		return usagef("name the witness with --did", "witness wants the DID that signs")
+		return remedy.Errorf("name the witness with --did", "witness wants the DID that signs")
 	case o.out != "" && o.inPlace:
-		return usagef("give one of them", "--out and --in-place exclude one another")
+		return remedy.Errorf("give one of them", "--out and --in-place exclude one another")
 	case o.out == "-":
-		return usagef("name a file, or use --dry-run", "--out writes a file, and - stands for none")
+		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - stands for none")
 	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
-		return usagef("name the file too", "--out %q names a folder", o.out)
+		return remedy.Errorf("name the file too", "--out %q names a folder", o.out)
 	case o.offline:
-		return usagef("leave --offline out", "a witness signs what it has verified, and --offline forbids to fetch it")
+		return remedy.Errorf("leave --offline out",
+			"a witness signs what it has verified, and --offline forbids to fetch it")
 	case o.record != "":
-		return usagef("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q", o.record)
+		return remedy.Errorf("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q",
+			o.record)
 	}
 	if d, err := did.Parse(o.did); err != nil || d.Method != "web" {
-		return usagef("write it like did:web:witness.example",
+		return remedy.Errorf("write it like did:web:witness.example",
 			"--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
 	}
 	return o.networkFlags.check()
@@ -120,12 +124,12 @@ func (o *witnessOptions) run(ctx context.Context, sys IO, name string) error {
 	if o.out != "" {
 		// A folder that is not there is an error of writing.
 		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
-			return usagef("name a file outside of it",
+			return remedy.Errorf("name a file outside of it",
 				"--out %q lies in the Git directory or a data folder of %s", o.out, at.Root)
 		}
 	}
 	if s.text == nil && o.inPlace {
-		return usagef("use --out FILE", "--in-place writes over a file, and %q is none", name)
+		return remedy.Errorf("use --out FILE", "--in-place writes over a file, and %q is none", name)
 	}
 	key, err := readKey(sys, o.key)
 	if err != nil {
@@ -164,16 +168,16 @@ func readSubject(name string) (*witnessed, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		if _, err := verify.ParseTarget(name, true); err != nil {
-			return nil, usagef(witnessForms,
+			return nil, remedy.Errorf(witnessForms,
 				"%q is neither a file nor a target", name)
 		}
 		return s, nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, usagef("name a plain file", "%q is no plain file", name)
+		return nil, remedy.Errorf("name a plain file", "%q is no plain file", name)
 	}
 	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
-		return nil, usagef("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
+		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
 	}
 	root, err := rootOf(name, s.text)
 	if err != nil {
@@ -197,7 +201,7 @@ func rootOf(name string, text []byte) (any, error) {
 	limits.Values = 0
 	doc, err := strict.Parse(name, text, limits)
 	if err != nil {
-		return nil, usagef("name the file of a Receipt or a revocation", "%v", err)
+		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "%v", err)
 	}
 	return doc.Root, nil
 }
@@ -286,9 +290,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys IO, w *workspac
 		if o.tests == "" {
 			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
 		}
-		return usagef("execute the tests of "+plainLevels(r)+" against "+r.TargetURI+", then give --tests-executed "+
-			hash,
-			"%s", problem)
+		return remedy.Errorf("execute the tests of "+plainLevels(
+			r)+" against "+r.TargetURI+", then give --tests-executed "+hash, "%s", problem)
 	}
 	message, err := r.WitnessedBytes()
 	if err != nil {
@@ -376,7 +379,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 	}
 	r, err := receipt.Parse(s.name, s.text)
 	if err != nil {
-		return nil, usagef("name the file of a Receipt", "%v", err)
+		return nil, remedy.Errorf("name the file of a Receipt", "%v", err)
 	}
 	at := r.TargetURI
 	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" {
@@ -402,11 +405,11 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) error {
 	target, err := verify.ParseTarget(name, true)
 	if err != nil {
-		return usagef(witnessForms, "%v", err)
+		return remedy.Errorf(witnessForms, "%v", err)
 	}
 	found, err := verify.Verify(ctx, c.src, target, c.cfg)
 	if errors.Is(err, verify.ErrNotListed) {
-		return usagef("see who is listed: oap-gate list", "%v", err)
+		return remedy.Errorf("see who is listed: oap-gate list", "%v", err)
 	}
 	if err != nil {
 		return err
@@ -643,7 +646,7 @@ func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.
 				continue
 			}
 			if was := registry.ParseListing(rec); was.ReceiptSHA256 == hash && did.Same(was.ToolDID, id) {
-				return hash + " was pinned by commit " + short(v.Commit), nil
+				return hash + " was pinned by commit " + plain.Short(v.Commit), nil
 			}
 		}
 	}
@@ -720,11 +723,11 @@ func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
 func (o *witnessOptions) witnessRevocation(ctx context.Context, sys IO, w *workspace, st *checks.Standing,
 	key *signing.Key, s *witnessed) error {
 	if o.tests != "" {
-		return usagef("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
+		return remedy.Errorf("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
 	}
 	doc, err := strict.Parse(s.name, s.text, strict.RegistryFile)
 	if err != nil {
-		return usagef("name the file of a revocation", "%v", err)
+		return remedy.Errorf("name the file of a revocation", "%v", err)
 	}
 	v := registry.ParseRevocation(&registry.Record{Document: doc})
 	path, err := listing.RevocationPath(v.Slug, v.ReceiptSHA256)
@@ -811,7 +814,7 @@ func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 	if to != "" {
 		dir, err := os.OpenRoot(filepath.Dir(to))
 		if err != nil {
-			return withFix(err, writable)
+			return remedy.With(err, writable)
 		}
 		defer dir.Close()
 		if o.inPlace {
@@ -821,11 +824,11 @@ func (o *witnessOptions) put(sys IO, s *witnessed, entry, signed []byte) error {
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist):
-			return usagef("name a new file", "writing %s: it is there, and nothing is overwritten", to)
+			return remedy.Errorf("name a new file", "writing %s: it is there, and nothing is overwritten", to)
 		case errors.Is(err, listing.ErrChanged):
-			return usagef("run it again", "writing %s: %v", to, err)
+			return remedy.Errorf("run it again", "writing %s: %v", to, err)
 		case err != nil:
-			return withFix(fmt.Errorf("writing %s: %w", to, err), writable)
+			return remedy.With(fmt.Errorf("writing %s: %w", to, err), writable)
 		}
 		fmt.Fprintf(sys.Stderr, "written: %s\n", plain.Line(to))
 	}

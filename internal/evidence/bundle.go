@@ -53,8 +53,7 @@ type Bundle struct {
 // Flags are what a run was told that bears on its report, and what follows from that and its surroundings. What a value
 // means is the command line's business.
 type Flags struct {
-	Only        []string `json:"only,omitempty"`        // ids of checks
-	Skip        []string `json:"skip,omitempty"`        // ids of checks
+	Selection
 	Governance  string   `json:"governance,omitempty"`  // what governance files get: "review" or "deny"
 	Sequence    bool     `json:"sequence,omitempty"`    // each first-parent commit was judged as a pull request of its own
 	Rewritten   bool     `json:"rewritten,omitempty"`   // the base was no longer in the history of the head
@@ -80,6 +79,53 @@ type Flags struct {
 	// How many commits of the history the run was asked to end before; an earlier build says nothing of them.
 	Unwalked int `json:"unwalked,omitempty"`
 }
+
+// Selection says which checks run, by their ids: all, where both are empty.
+type Selection struct {
+	Only []string `json:"only,omitempty"`
+	Skip []string `json:"skip,omitempty"`
+}
+
+// Selected reports whether a check is to run.
+func (s Selection) Selected(id string) bool {
+	return (len(s.Only) == 0 || slices.Contains(s.Only, id)) && !slices.Contains(s.Skip, id)
+}
+
+// Assumed names the flags in effect that leave a check out.
+func (s Selection) Assumed() []string {
+	var out []string
+	if only := strings.Join(s.Only, ","); only != "" {
+		out = append(out, "--only "+only)
+	}
+	if skip := strings.Join(s.Skip, ","); skip != "" {
+		out = append(out, "--skip "+skip)
+	}
+	return out
+}
+
+// Chosen are the commits that a run judges, and how they came to be chosen.
+type Chosen struct {
+	Base, Head string // commits; an empty head is the files on disk
+	// Sequence: each first-parent commit from Base to Head is judged as a pull request of its own.
+	Sequence bool
+	// Rewritten: Base is no longer in the history of Head.
+	Rewritten bool
+	How       string
+	Landing   *LandingFlags // the event by which the sequence lands; nil: it does not
+	// WorkTree: Head is HEAD, so that whoever runs it may take it for the files on disk.
+	WorkTree bool
+	// ChangedFiles is how many files the event counts; 0 if it does not say.
+	ChangedFiles int
+}
+
+// Chosen are the commits that the bundle names.
+func (b *Bundle) Chosen() Chosen {
+	return Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
+		How: b.Flags.Chosen, Landing: b.Flags.Landing}
+}
+
+// RecordAgain is the fix for a bundle that cannot be read.
+const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
 
 // LandingFlags are what a run was told of the event by which commits land.
 type LandingFlags struct {
@@ -477,8 +523,9 @@ func (r *bundleReader) version1(v any, b *Bundle) {
 	}
 	b.Tool.Version, b.Tool.Commit = flags["version"], flags["commit"]
 	b.Flags = Flags{
-		Only: list("only", ","), Skip: list("skip", ","), Governance: flags["governance"],
-		Sequence: flags["sequence"] == "true", Rewritten: flags["rewritten"] == "true",
+		Selection:  Selection{Only: list("only", ","), Skip: list("skip", ",")},
+		Governance: flags["governance"],
+		Sequence:   flags["sequence"] == "true", Rewritten: flags["rewritten"] == "true",
 		Chosen: flags["chosen"], Origin: flags["origin"],
 		Uncommitted: list("uncommitted", "\x00"), Assumed: list("assumed", "\n"),
 		Strict: flags["strict"] == "true", RequireSigned: flags["require-signed"] == "true",

@@ -30,8 +30,12 @@ func testBundle() *Bundle {
 	return &Bundle{
 		Mode: "check", Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), MergeBase: strings.Repeat("a", 40),
 		Now: testNow.Add(time.Millisecond), Tool: verdict.Tool{Version: "v1", Commit: "c0ffee"},
-		Flags: Flags{Only: []string{"domain-age", "reissue"}, Governance: "review", Sequence: true,
-			Keyring: []byte{}},
+		Flags: Flags{
+			Selection:  Selection{Only: []string{"domain-age", "reissue"}},
+			Governance: "review",
+			Sequence:   true,
+			Keyring:    []byte{},
+		},
 		Compared: &Compared{Size: 7, Findings: []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind"}}},
 		Observations: []Observation{
 			domain,
@@ -153,7 +157,11 @@ func TestBundleVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Flags{Only: []string{"reissue", "domain-age"}, Keyring: []byte("A"), Assumed: []string{"--offline", "x"}}
+	want := Flags{
+		Selection: Selection{Only: []string{"reissue", "domain-age"}},
+		Keyring:   []byte("A"),
+		Assumed:   []string{"--offline", "x"},
+	}
 	if diff := cmp.Diff(want, b.Flags); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

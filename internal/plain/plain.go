@@ -115,3 +115,6 @@ func Value(root any, pointer string) (value any, found bool) {
 	}
 	return value, true
 }
+
+// Short is the beginning of a commit's id, as people are shown it.
+func Short(commit string) string { return commit[:min(len(commit), 12)] }
