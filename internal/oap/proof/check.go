@@ -3,6 +3,7 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -49,6 +50,11 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string { return r.Message }
+
+// Fix returns what to do about it.
+func (r *Refusal) Fix() string {
+	return Codes[slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == r.Code })].Fix
+}
 
 func refuse(code, format string, args ...any) error {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -227,11 +233,12 @@ func (r *Result) validity(now time.Time) error {
 
 func (r *Result) age(o Options) error {
 	if r.AsOf.IsZero() {
-		return &Refusal{"proof-undated", "nobody vouches for the time of the proof: the policy has no quorum", true}
+		return &Refusal{Code: "proof-undated", Undated: true,
+			Message: "nobody vouches for the time of the proof: the policy has no quorum"}
 	}
 	if age := o.Now.Sub(r.AsOf); age > o.MaxAge {
-		return &Refusal{"proof-old", fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age),
-			plain.Span(o.MaxAge)), true}
+		return &Refusal{Code: "proof-old", Undated: true, Message: fmt.Sprintf(
+			"the quorum cosigned %s ago; expected at most %s", plain.Span(age), plain.Span(o.MaxAge))}
 	}
 	return nil
 }

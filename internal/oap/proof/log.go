@@ -22,11 +22,9 @@ type Entry struct {
 	After string
 }
 
-const entryLine = "oap-registry-log v1\n"
-
 // Text returns the entry as it is in the log.
 func (e Entry) Text() []byte {
-	text := fmt.Appendf(nil, entryLine+"commit %s\ntime %d\nfiles %s\n", e.Commit, e.Time, e.Files)
+	text := fmt.Appendf(nil, "oap-registry-log v1\ncommit %s\ntime %d\nfiles %s\n", e.Commit, e.Time, e.Files)
 	if e.After != "" {
 		text = fmt.Appendf(text, "after %s\n", e.After)
 	}

@@ -153,11 +153,8 @@ func (p *Policy) peer(words []string) (Peer, error) {
 	return peer, nil
 }
 
-// none is the name of a quorum without members.
-const none = "none"
-
 func (p *Policy) define(name string, m *member) error {
-	if p.names[name] != nil || name == none {
+	if p.names[name] != nil || name == "none" {
 		return fmt.Errorf("the name %.200q is used twice", name)
 	}
 	p.names[name] = m
@@ -201,7 +198,7 @@ func (p *Policy) setQuorum(number int, words []string) error {
 		return errors.New("expected quorum NAME|none, once")
 	}
 	p.quorumLine = number
-	if p.quorum = p.names[words[0]]; p.quorum == nil && words[0] != none {
+	if p.quorum = p.names[words[0]]; p.quorum == nil && words[0] != "none" {
 		return fmt.Errorf("the name %.200q is not defined before this line", words[0])
 	}
 	return nil

@@ -137,7 +137,8 @@ func TestRevocationsStay(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
 	path, text := "revocations/X/Tool-"+strings.ToUpper(sum)+".JSON", []byte("{}")
 	m := NewMap()
-	m.Apply([]Change{NewChange("revocations/README.md", modeFile, nil), NewChange("revocations/.gitkeep", modeFile, nil)})
+	m.Apply([]Change{NewChange("revocations/README.md", modeFile, nil),
+		NewChange("revocations/.gitkeep", modeFile, nil)})
 	if m.Apply([]Change{NewChange(path, modeExecutable, text)}); !m.Has("revoked/tool-"+sum) || !m.Has(path) {
 		t.Fatal("a nested revocation in another case is not one")
 	}
@@ -237,7 +238,8 @@ func (w *world) line(signer, name string, kind byte, text string, at time.Time) 
 		sig = binary.BigEndian.AppendUint64(sig, uint64(at.Unix()))
 		text = fmt.Sprintf("cosignature/v1\ntime %d\n%s", at.Unix(), text)
 	}
-	return "— " + name + " " + base64.StdEncoding.EncodeToString(append(sig, ed25519.Sign(private, []byte(text))...)) + "\n"
+	sig = append(sig, ed25519.Sign(private, []byte(text))...)
+	return "— " + name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
 }
 
 // checkpoint returns the signed log checkpoint, cosigned by a and b an hour ago.
@@ -408,15 +410,17 @@ func TestCheck(t *testing.T) {
 			x := w.line("x", "x.example", typeNote, text, testTime)
 			return x + by(w, "a", text, ago(0)) + x + log(w, text) + by(w, "b", text, ago(0))
 		})},
-		{name: "three witnesses where two are asked, one of them old", proof: signed(func(w *world, text string) string {
-			return log(w, text) + by(w, "a", text, ago(0)) + by(w, "b", text, ago(48*time.Hour)) + by(w, "c", text, ago(0))
+		{name: "three where two are asked, one of them old", proof: signed(func(w *world, text string) string {
+			return log(w, text) + by(w, "a", text, ago(0)) + by(w, "b", text, ago(48*time.Hour)) +
+				by(w, "c", text, ago(0))
 		})},
 		{name: "two of three are old", proof: signed(func(w *world, text string) string {
 			return log(w, text) + by(w, "a", text, ago(0)) + by(w, "b", text, ago(25*time.Hour)) +
 				by(w, "c", text, ago(48*time.Hour))
 		}), code: "proof-old"},
 		{name: "the second line of a witness does not count", proof: signed(func(w *world, text string) string {
-			return log(w, text) + by(w, "a", text, ago(48*time.Hour)) + by(w, "b", text, ago(0)) + by(w, "a", text, ago(0))
+			return log(w, text) + by(w, "a", text, ago(48*time.Hour)) + by(w, "b", text, ago(0)) +
+				by(w, "a", text, ago(0))
 		}), code: "proof-old"},
 		{name: "one witness twice", proof: signed(func(w *world, text string) string {
 			return log(w, text) + by(w, "a", text, ago(0)) + by(w, "a", text, ago(time.Second))

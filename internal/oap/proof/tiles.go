@@ -42,7 +42,6 @@ func AppendEntry(tile, entry []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(tile, uint16(len(entry))), entry...)
 }
 
-// errTile means that the tiles of entries are not those of the log.
 var errTile = errors.New("the tiles of entries are missing or damaged")
 
 // ReadEntries reads the entries of a log from its tiles, and requires them to have the root of a log checkpoint. The

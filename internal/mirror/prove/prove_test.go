@@ -1,0 +1,338 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+func open(t *testing.T, dir string) *registry.Repository {
+	t.Helper()
+	repo, err := registry.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = repo.Close() })
+	return repo
+}
+
+// logged is the log of a clone's branches, each after a rewrite of the one before.
+func logged(t *testing.T, dir string, branches ...string) *History {
+	t.Helper()
+	h := NewHistory(open(t, dir))
+	for _, branch := range branches {
+		if err := h.Extend(t.Context(), branch, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func rootOf(t *testing.T, h *History, size int64) tlog.Hash {
+	t.Helper()
+	root, err := h.Log.Root(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// TestVectors compares the logs of two histories with those that are kept outside of the repository.
+func TestVectors(t *testing.T) {
+	shared := filepath.Join("..", "..", "..", "..", "shared", "data", "proofs")
+	text, err := os.ReadFile(filepath.Join(shared, "log.json"))
+	if os.IsNotExist(err) {
+		t.Skip("SKIPPED: log.json is not here")
+	}
+	var v struct {
+		Logs []struct {
+			History         string
+			Branches, Roots []string
+			Entries         []struct{ Entry string }
+		}
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range v.Logs {
+		c := gittest.New(t)
+		stream, err := os.ReadFile(filepath.Join(shared, want.History))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.GitInput(string(stream), "fast-import", "--quiet")
+		h := logged(t, c.Dir, want.Branches...)
+		if got := string(h.Last.Text()); h.Log.Size() != int64(len(want.Entries)) ||
+			got != want.Entries[len(want.Entries)-1].Entry {
+			t.Errorf("%s %q: %d entries, the last one\n%s", want.History, want.Branches, h.Log.Size(), got)
+		}
+		for i, root := range want.Roots {
+			if got := rootOf(t, h, int64(i+1)).String(); got != root {
+				t.Errorf("%s %q: root %s at size %d, want %s", want.History, want.Branches, got, i+1, root)
+			}
+		}
+	}
+}
+
+var pin = strings.Repeat("ab", 32)
+
+func listing(slug string) string {
+	return fmt.Sprintf(`{"slug":%q,"name":"Tool","tool_did":"did:web:tool.example",`+
+		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
+		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":%q,`+
+		`"issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n", slug, pin)
+}
+
+var now = time.Date(2026, 5, 7, 0, 0, 0, 0, time.UTC)
+
+// history makes a clone with a merge, a commit without records, a removed and a misnamed revocation, and a branch
+// "rewritten" that leaves main after two commits.
+func history(t *testing.T) *gittest.Clone {
+	c := gittest.New(t)
+	c.Commit("README.md", "registry\n")
+	c.Commit("implementations/tool.json", listing("tool"), "revocations/README.md", "x\n")
+	c.Git("branch", "rewritten")
+	c.Git("checkout", "-q", "-b", "side")
+	c.Commit("implementations/gone.json", listing("gone"))
+	c.Git("checkout", "-q", "main")
+	c.Commit("CODEOWNERS", "* @m\n")
+	c.Git("merge", "-q", "--no-ff", "-m", "m", "side")
+	c.Commit("revocations/d/GONE-"+strings.ToUpper(pin)+".JSON", "", "implementations/other.json", listing("other"))
+	c.Git("rm", "-q", "-r", "revocations/d")
+	c.Commit()
+	c.Git("checkout", "-q", "rewritten")
+	c.Commit("implementations/gone.json", listing("gone"))
+	c.Commit("peer-witnesses/x.json", "{}\n")
+	c.Git("checkout", "-q", "main")
+	return c
+}
+
+func TestSameLog(t *testing.T) {
+	c := history(t)
+	full := logged(t, c.Dir, "main", "rewritten")
+	if full.Log.Size() != 8 {
+		t.Fatalf("%d entries", full.Log.Size())
+	}
+	c.Git("repack", "-q", "-a", "-d")
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	c.Git("clone", "-q", "--bare", "--no-local", c.Dir, bare)
+	for name, dir := range map[string]string{"packed": c.Dir, "bare": bare} {
+		if h := logged(t, dir, "main", "rewritten"); rootOf(t, h, 8) != rootOf(t, full, 8) || h.Last != full.Last {
+			t.Errorf("%s: another log", name)
+		}
+	}
+	// Continued from any earlier size, also where the branch goes back in between.
+	chain := strings.Fields(c.Git("rev-list", "--first-parent", "--reverse", "main"))
+	for i := range chain {
+		h := logged(t, c.Dir, chain[i], "main", chain[i], "rewritten", "rewritten~1")
+		if rootOf(t, h, 8) != rootOf(t, full, 8) || h.Log.Size() != 8 {
+			t.Errorf("continued from size %d: another log", i+1)
+		}
+		limited := NewHistory(open(t, c.Dir))
+		if err := limited.Extend(t.Context(), "main", int64(i+1)); err != nil || limited.Last.Commit != chain[i] ||
+			rootOf(t, limited, int64(i+1)) != rootOf(t, full, int64(i+1)) {
+			t.Errorf("up to size %d: %v, %+v", i+1, err, limited.Last)
+		}
+	}
+	// What the rewrite dropped stays revoked; the file that it dropped does not stay.
+	if !full.Map.Has(proof.RevokedName("gone", pin)) || full.Map.Has(proof.ListingPath("other")) ||
+		!full.Map.Has(proof.ListingPath("gone")) || !full.Map.Has("peer-witnesses/x.json") {
+		t.Error("the map after the rewrite is wrong")
+	}
+	// A rewrite without a common commit.
+	c.Git("checkout", "-q", "--orphan", "new")
+	c.Commit()
+	if h := logged(t, c.Dir, "main", "new"); h.Log.Size() != 7 || h.Last.After != c.Git("rev-parse", "main") {
+		t.Errorf("without a common commit: %d entries, %+v", h.Log.Size(), h.Last)
+	}
+}
+
+// published writes the log of a history below a directory, and returns it.
+func published(t *testing.T, h *History, size int64, entries []proof.Entry) string {
+	t.Helper()
+	dir := t.TempDir()
+	private, _, err := note.GenerateKey(bytes.NewReader(make([]byte, ed25519.SeedSize)), "log.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := proof.Checkpoint{Origin: "log.example", Size: size, Root: rootOf(t, h, size)}
+	data, err := note.Sign(&note.Note{Text: c.Text()}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"checkpoint": data}
+	_, bundles := proof.Tiles(0, size)
+	for _, tile := range bundles {
+		for _, e := range entries[:size] {
+			files[proof.TilePath(tile)] = proof.AppendEntry(files[proof.TilePath(tile)], e.Text())
+		}
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// entriesOf returns the entries of branches, one by one.
+func entriesOf(t *testing.T, c *gittest.Clone, branches ...string) []proof.Entry {
+	h := NewHistory(open(t, c.Dir))
+	var all []proof.Entry
+	for _, branch := range branches {
+		for _, id := range strings.Fields(c.Git("rev-list", "--first-parent", "--reverse", branch)) {
+			if slices.Contains(h.chain, id) {
+				continue
+			}
+			if err := h.Extend(t.Context(), id, 0); err != nil {
+				t.Fatal(err)
+			}
+			if int(h.Log.Size()) > len(all) {
+				all = append(all, h.Last)
+			}
+		}
+	}
+	return all
+}
+
+func TestWrite(t *testing.T) {
+	c := history(t)
+	main, both := logged(t, c.Dir, "main"), logged(t, c.Dir, "main", "rewritten")
+	entries := entriesOf(t, c, "main", "rewritten")
+	whole := published(t, both, 8, entries)
+	early, current := published(t, main, 2, entries), published(t, main, 6, entries)
+	tileless := published(t, both, 8, entries)
+	if err := os.RemoveAll(filepath.Join(tileless, "tile")); err != nil {
+		t.Fatal(err)
+	}
+	damaged := published(t, both, 8, entries)
+	if err := os.WriteFile(filepath.Join(damaged, "tile", "entries", "000.p", "8"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	torn := published(t, main, 6, entries)
+	if err := os.RemoveAll(filepath.Join(torn, "tile")); err != nil {
+		t.Fatal(err)
+	}
+	c.Git("checkout", "-q", "rewritten")
+	for range 5 {
+		c.Commit()
+	}
+	c.Git("branch", "split", "main~1")
+	c.Git("checkout", "-q", "split")
+	c.Commit("implementations/tool.json", "{}\n")
+	for _, tt := range []struct {
+		name, log, rev, slug string
+		shown, code, err     string
+	}{
+		{name: "listed", log: current, rev: "main", slug: "tool"},
+		{name: "the clone is ahead", log: early, rev: "main", slug: "tool"},
+		{name: "the file of the log checkpoint", log: current + "/checkpoint", rev: "main", slug: "tool"},
+		{name: "revoked", log: current, rev: "main", slug: "gone", shown: "revoked"},
+		{name: "absent", log: early, rev: "main", slug: "gone", shown: "not-listed"},
+		{name: "after a rewrite", log: whole, rev: "rewritten", slug: "tool"},
+		{name: "revoked before a rewrite", log: whole, rev: "rewritten", slug: "gone", shown: "revoked"},
+		{name: "a split view", log: current, rev: "split", slug: "tool", code: "log-differs"},
+		{name: "a rewrite, and the file alone", log: tileless + "/checkpoint", rev: "rewritten", slug: "tool",
+			code: "log-differs"},
+		{name: "a rewrite, and damaged tiles", log: damaged, rev: "rewritten", slug: "tool", err: "tiles"},
+		{name: "no rewrite, and damaged tiles", log: torn, rev: "main", slug: "tool"},
+		{name: "behind", log: current, rev: "main~1", slug: "tool", err: "behind"},
+		{name: "not a log", log: c.Dir, rev: "main", slug: "tool", err: "no log checkpoint"},
+		{name: "not a log checkpoint", log: c.Dir + "/README.md", rev: "main", slug: "tool", err: "signed note"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var data []byte
+			var shown *proof.Refusal
+			p, err := ReadPublished(tt.log)
+			if err == nil {
+				data, shown, err = Write(t.Context(), open(t, c.Dir), tt.rev, tt.slug, p, now)
+			}
+			if tt.err != "" || tt.code != "" {
+				if err == nil || remedy.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.err) || data != nil {
+					t.Errorf("%v [%s], want %q [%s]", err, remedy.CodeOf(err), tt.err, tt.code)
+				}
+				return
+			}
+			if err != nil || (shown != nil) != (tt.shown != "") || shown != nil && shown.Code != tt.shown {
+				t.Fatalf("shown %v, %v", shown, err)
+			}
+			_, public, _ := note.GenerateKey(bytes.NewReader(make([]byte, ed25519.SeedSize)), "log.example")
+			policy, err := proof.PolicyOf(public, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = proof.Check(data, tt.slug, proof.Options{Policy: policy, Now: now, AnyAge: true})
+			if refusal, ok := err.(*proof.Refusal); ok != (tt.shown != "") || ok && refusal.Code != tt.shown {
+				t.Errorf("the proof is checked as %v", err)
+			}
+		})
+	}
+}
+
+func TestRefusedListing(t *testing.T) {
+	c := gittest.New(t)
+	c.Commit("implementations/tool.json", strings.Replace(listing("tool"), `"name":"Tool",`, "", 1),
+		"implementations/empty.json", "", "implementations/large.json", strings.Replace(listing("large"), "Tool",
+			strings.Repeat("x", 60<<10), 1))
+	h := logged(t, c.Dir, "main")
+	p, err := ReadPublished(published(t, h, 1, entriesOf(t, c, "main")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slug, code := range map[string]string{"tool": "proof-subject", "empty": "proof-subject", "large": ""} {
+		if data, _, err := Write(t.Context(), open(t, c.Dir), "main", slug, p, now); err == nil || data != nil ||
+			remedy.CodeOf(err) != code {
+			t.Errorf("%s: %v [%s]", slug, err, remedy.CodeOf(err))
+		}
+	}
+}
+
+// TestLackingCommit requires the commit before a rewrite, which a clone of the rewritten branch lacks.
+func TestLackingCommit(t *testing.T) {
+	c := history(t)
+	both := logged(t, c.Dir, "main", "rewritten")
+	p, err := ReadPublished(published(t, both, 8, entriesOf(t, c, "main", "rewritten")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "clone")
+	c.Git("clone", "-q", "--no-local", "--single-branch", "-b", "rewritten", c.Dir, dir)
+	_, _, err = Write(t.Context(), open(t, dir), "rewritten", "tool", p, now)
+	if err == nil || !strings.Contains(err.Error(), c.Git("rev-parse", "main")) || remedy.CodeOf(err) != "" {
+		t.Errorf("a clone without the commit before the rewrite: %v", err)
+	}
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	c.Git("clone", "-q", "--no-local", "--depth", "2", "file://"+c.Dir, shallow)
+	if _, _, err := Write(t.Context(), open(t, shallow), "main", "tool", p, now); err == nil {
+		t.Error("a shallow clone has a log")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Write(ended, open(t, c.Dir), "rewritten", "tool", p, now); err == nil {
+		t.Error("an ended context does not end the replay")
+	}
+}

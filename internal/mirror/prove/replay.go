@@ -1,0 +1,170 @@
+// Package prove replays the history of a clone as the log of its registry, writes proofs of listings, and reports what
+// a proof shows.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// History is the log of a clone, with the map at its last entry.
+type History struct {
+	Log  proof.Log
+	Map  *proof.Map
+	Last proof.Entry
+
+	repo  *registry.Repository
+	chain []string // first-parent commits up to the last logged one
+}
+
+// maxFile is the size of the largest file that the map can have: that of the largest object of a pack.
+const maxFile = gitstore.MaxPackObject
+
+// NewHistory returns the empty log of a clone.
+func NewHistory(repo *registry.Repository) *History { return &History{repo: repo, Map: proof.NewMap()} }
+
+// Extend adds the first-parent commits up to tip that are not logged, until the log has size entries; 0 means all. If
+// the last logged commit is not among those of tip, the log continues as after an accepted rewrite.
+func (h *History) Extend(ctx context.Context, tip string, size int64) error {
+	chain, err := h.repo.FirstParents(ctx, "", tip)
+	if err != nil {
+		return err
+	}
+	common := 0
+	for common < min(len(chain), len(h.chain)) && chain[common] == h.chain[common] {
+		common++
+	}
+	end := len(chain)
+	if size > 0 {
+		end = int(min(int64(end), int64(common)+max(0, size-h.Log.Size())))
+	}
+	if common >= end {
+		return nil
+	}
+	from := ""
+	if common > 0 {
+		from = chain[common-1]
+	}
+	if common < len(h.chain) {
+		if err := h.rewrite(ctx, chain[common]); err != nil {
+			return err
+		}
+		from, common = chain[common], common+1
+	}
+	h.chain = chain[:end]
+	if common == end {
+		return nil
+	}
+	return h.repo.Steps(ctx, from, chain[end-1], func(s *registry.Step) error {
+		return h.add(ctx, s.Commit, "", s.Changes)
+	})
+}
+
+// rewrite adds the first commit after a rewrite, whose tree replaces that of the last logged commit.
+func (h *History) rewrite(ctx context.Context, id string) error {
+	commit, err := h.repo.Commit(ctx, id)
+	if err != nil {
+		return err
+	}
+	held := map[string]*registry.Entry{}
+	for i, of := range []string{h.Last.Commit, id} {
+		tree, err := h.repo.Tree(ctx, of)
+		if err != nil {
+			return err
+		}
+		for _, k := range registry.DataKinds {
+			err := tree.WalkFolder(k.Folder(), func(path string, e registry.Entry) error {
+				if i == 1 {
+					held[path] = &e
+				} else {
+					held[path] = nil
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	var changes []registry.Change
+	for path, e := range held {
+		changes = append(changes, registry.Change{Path: path, Head: e})
+	}
+	return h.add(ctx, commit, h.Last.Commit, changes)
+}
+
+// add logs a commit.
+func (h *History) add(ctx context.Context, commit *registry.Commit, after string, changes []registry.Change) error {
+	var in []proof.Change
+	for _, c := range changes {
+		if !proof.InMap(c.Path) {
+			continue
+		}
+		if c.Head == nil {
+			in = append(in, proof.NewChange(c.Path, proof.Gone, nil))
+			continue
+		}
+		content, err := h.repo.Bytes(*c.Head, maxFile)
+		if err != nil {
+			return fmt.Errorf("reading %q of commit %s: %w", c.Path, commit.ID, err)
+		}
+		in = append(in, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h.Map.Apply(in)
+	h.Last = proof.Entry{Commit: commit.ID, Time: commit.When.Unix(), Files: h.Map.Root(), After: after}
+	return h.Log.Add(h.Last.Text())
+}
+
+// Codes explains the codes of this package's errors.
+var Codes = []strict.Code{{ID: codeLogDiffers,
+	Meaning: "the clone's history is not the one in the log checkpoint: two readers are shown two registries",
+	Fix: "keep the clone and the log checkpoint, and ask the registry's maintainers which history is the " +
+		"registry's"}}
+
+const codeLogDiffers = "log-differs"
+
+// Replay returns the log of a clone at the size of a log checkpoint. known are the log's entries, if its tiles could be
+// read: they say where the log continued over a rewrite. Errors with the code log-differs mean that the clone has
+// another history.
+func Replay(ctx context.Context, repo *registry.Repository, tip string, c proof.Checkpoint,
+	known []proof.Entry) (*History, error) {
+	h := NewHistory(repo)
+	for i, e := range known {
+		if e.After == "" {
+			continue
+		}
+		if _, err := repo.Commit(ctx, e.After); errors.Is(err, gitstore.ErrNotFound) {
+			return nil, remedy.Errorf("fetch it from a mirror of the registry, and keep a branch at it",
+				"the clone lacks commit %s, after which the history was rewritten", e.After)
+		}
+		if err := h.Extend(ctx, e.After, int64(i)); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.Extend(ctx, tip, c.Size); err != nil {
+		return nil, err
+	}
+	if h.Log.Size() < c.Size {
+		return nil, remedy.Errorf("git fetch", "the clone has %d commits, and the log %d: it is behind", h.Log.Size(),
+			c.Size)
+	}
+	root, err := h.Log.Root(c.Size)
+	if err != nil {
+		return nil, err
+	}
+	if root != c.Root {
+		return nil, remedy.Coded(codeLogDiffers, Codes[0].Fix, "at %d entries the clone's log has the root %s, and "+
+			"the log checkpoint of %q has %s", c.Size, root, c.Origin, c.Root)
+	}
+	return h, nil
+}
