@@ -58,7 +58,7 @@ func complete(c *cobra.Command) {
 		_ = c.RegisterFlagCompletionFunc("report", completeReport)
 	}
 	switch c.Name() {
-	case "renew", "revoke", "witness":
+	case "renew", "revoke", "witness", "prove":
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case len(args) > 0:

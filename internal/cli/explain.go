@@ -15,7 +15,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
@@ -181,6 +183,7 @@ func codes() []code {
 	add("the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes))
 	add("every command that reads a clone", cloneCodes)
 	add("witness, revoke and key", signingCodes)
+	add("prove", slices.Concat(proof.Codes, prove.Codes))
 	for _, s := range subjects {
 		for _, rule := range s.rules {
 			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)

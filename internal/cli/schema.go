@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
@@ -32,7 +33,7 @@ import (
 
 var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
 	"repo-config",
-	"verification-report", "listings", "mirror-state"}
+	"verification-report", "listings", "mirror-state", "proof-report"}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
@@ -73,6 +74,8 @@ func schemaText(name string) []byte {
 			"protections of an OAP registry")
 	case "listings":
 		return listing.RowsSchema(schemaBase + "listings.v1.json")
+	case "proof-report":
+		return prove.ReportSchema(schemaBase + "proof-report.v1.json")
 	case "mirror-state":
 		return mirrorstate.Schema(schemaBase + "mirror-state.v1.json")
 	}

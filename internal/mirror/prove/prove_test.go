@@ -272,7 +272,8 @@ func TestWrite(t *testing.T) {
 				data, shown, err = Write(t.Context(), open(t, c.Dir), tt.rev, tt.slug, p, now)
 			}
 			if tt.err != "" || tt.code != "" {
-				if err == nil || remedy.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.err) || data != nil {
+				if err == nil || remedy.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.err) ||
+					data != nil {
 					t.Errorf("%v [%s], want %q [%s]", err, remedy.CodeOf(err), tt.err, tt.code)
 				}
 				return
