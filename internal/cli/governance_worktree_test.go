@@ -74,7 +74,8 @@ func TestGovernanceWorktree(t *testing.T) {
 				c.Git(append(args, origin.Dir, ".")...)
 				c.Git("branch", "main", "origin/main")
 				judge := func(args ...string) string {
-					rep, _ := governed(t, noEnvironment, append([]string{"--repo", c.Dir, "--base", "main"}, args...)...)
+					args = append([]string{"--repo", c.Dir, "--base", "main"}, args...)
+					rep, _ := governed(t, noEnvironment, args...)
 					var out strings.Builder
 					for r := range rep.Results.All() {
 						if err := json.NewEncoder(&out).Encode(r); err != nil {
