@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -27,11 +28,12 @@ var codeFolders = []string{"test-suite", "reference"}
 
 // evidence is what a view changes under test-suite/ and reference/.
 type evidence struct {
-	files     []string // that have a new line, or new bytes where code has no lines
-	lines     int      // the new lines of these, each once
-	withdrawn []string // tests that a removed requirement takes along
-	rejected  []string // the others, each with the reason
-	missing   int      // tests that levels.json newly names and that are not there
+	files     []string   // that have a new line, or new bytes where code has no lines
+	lines     int        // the new lines of these, each once
+	withdrawn []string   // tests that a removed requirement takes along
+	rejected  []string   // the others, each with the reason
+	missing   int        // tests that levels.json newly names and that are not there
+	at        verdict.At // the place of the change that lacks evidence
 }
 
 func (e *evidence) counts() bool { return len(e.files)+len(e.withdrawn) > 0 }

@@ -1,10 +1,13 @@
 package spec
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // TestEvidence has for each way to look like evidence its honest twin next to it.
@@ -195,6 +198,67 @@ func TestLevels(t *testing.T) {
 		p := propose(t, nil, files{rfc: editsRFC, levels: c.levels, "test-suite/z.js": "z()"})
 		if got, _ := found(t, p, "implementability"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.levels, got, c.want)
+		}
+	}
+}
+
+// TestFirstChange holds on which line of a file a change that lacks evidence is shown.
+func TestFirstChange(t *testing.T) {
+	const begins = "# RFC\n\nA Tool MUST answer.\n\nEnd.\n"
+	for _, c := range []struct {
+		name, old, new string
+		line           int
+	}{
+		{"a word", begins, strings.Replace(begins, "answer", "bow", 1), 3},
+		{"a line at the end", begins, begins + "A Tool MUST bow.\n", 6},
+		{"a line at the beginning", begins, "A Tool MUST bow.\n" + begins, 1},
+		{"without the end", begins, begins[:len("# RFC\n\n")], 2},
+		{"without a line end", begins, strings.TrimSuffix(begins, "\n"), 5},
+		{"a new file", gone, begins, 1},
+		{"a deleted file", begins, gone, 0},
+		{"an emptied file", begins, "", 0},
+		{"a link", begins, "mode 120000 README.md", 0},
+	} {
+		p := propose(t, files{"rfcs/RFC-0000.md": c.old}, files{"rfcs/RFC-0000.md": c.new})
+		at, err := p.Views[0].firstChange(p.Views[0].Changes[0])
+		if err != nil || at.Line != c.line || at.Path != "rfcs/RFC-0000.md" {
+			t.Errorf("%s: line %d of %s, want %d; %v", c.name, at.Line, at.Path, c.line, err)
+		}
+	}
+}
+
+// TestEvidenceFixes follows the fix of each finding about evidence, to a pass.
+func TestEvidenceFixes(t *testing.T) {
+	copied := files{rfc: editsRFC, "test-suite/b.js": "s\n"}
+	for _, c := range []struct {
+		code, fix string
+		before    files
+		follow    func(files)
+	}{
+		{"no-evidence", "add a test under test-suite/", files{rfc: editsRFC},
+			func(f files) { f["test-suite/b.js"] = "assert(soon())\n" }},
+		{"no-evidence", "or the behaviour under reference/", files{rfc: editsRFC},
+			func(f files) { f["reference/server.js"] = "s\nsoon()\n" }},
+		{"no-evidence", "or move the text to papers/", files{rfc: editsRFC},
+			func(f files) { f["papers/soon.md"] = editsRFC; delete(f, rfc) }},
+		{"evidence-does-not-count", "add a test under test-suite/", copied,
+			func(f files) { f["test-suite/b.js"] = "s\nassert(soon())\n" }},
+		{"level-names-missing-test", "add the tests",
+			files{rfc: editsRFC, "test-suite/b.js": "soon()", levels: `{"levels": {"L1": ["c.js"]}}`},
+			func(f files) { f["test-suite/c.js"] = "soon(2)" }},
+		{"level-names-missing-test", "or leave them out of the levels",
+			files{rfc: editsRFC, "test-suite/b.js": "soon()", levels: `{"levels": {"L1": ["c.js"]}}`},
+			func(f files) { delete(f, levels) }},
+	} {
+		f := maps.Clone(c.before)
+		_, r := found(t, propose(t, nil, f), "implementability")
+		if len(r.Findings) != 1 || r.Findings[0].Code != c.code || !strings.Contains(r.Findings[0].Fix, c.fix) {
+			t.Errorf("%s, %s: %+v", c.code, c.fix, r.Findings)
+			continue
+		}
+		c.follow(f)
+		if _, r := found(t, propose(t, nil, f), "implementability"); r.Verdict != verdict.Passed {
+			t.Errorf("%s, %s: after the fix %s: %+v", c.code, c.fix, r.Verdict, r.Findings)
 		}
 	}
 }

@@ -32,6 +32,9 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 			return out, err
 		}
 		if !e.counts() {
+			if e.at, err = v.firstChange(normative[0]); err != nil {
+				return out, err
+			}
 			bare, lacking = append(bare, v), append(lacking, e)
 			continue
 		}
@@ -61,15 +64,14 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		}
 		why = append(why, more...)
 	}
-	j.Exception = p.withoutEvidence(&out, bare, lacking, why)
+	j.Exception = p.withoutEvidence(&out, lacking, why)
 	return out, nil
 }
 
 // withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative. It
 // reports whether one is claimed for a change that looks editorial.
-func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking []evidence,
-	why []string) (claimed bool) {
-	at := file(bare[0].normative()[0].Path)
+func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why []string) (claimed bool) {
+	at := lacking[0].at
 	editorial := len(why) == 0
 	said, paragraph := noClaim, ""
 	if p.Words != nil {
@@ -104,14 +106,13 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, bare []*View, lacking [
 		} else {
 			named = " (" + list(why) + ")"
 		}
-		for i, e := range lacking {
-			at := file(bare[i].normative()[0].Path)
+		for _, e := range lacking {
 			if len(e.rejected) == 0 {
-				out.Errorf(at, "", "no-evidence", "a normative artifact changes%s, and nothing under test-suite/ or "+
+				out.Errorf(e.at, "", "no-evidence", "a normative artifact changes%s, and nothing under test-suite/ or "+
 					"reference/ does", named).WithFix("%s", fix)
 				continue
 			}
-			out.Errorf(at, "", "evidence-does-not-count", "a normative artifact changes%s, and what changes under "+
+			out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes%s, and what changes under "+
 				"test-suite/ or reference/ does not count: %s", named, listUpTo(e.rejected, 10)).WithFix("%s", fix)
 		}
 	}
