@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -62,23 +63,26 @@ func words(paths []string) string {
 // source is a changed path under test-suite/ or reference/.
 type source struct {
 	change registry.Change
-	reason string   // why it does not count; empty where its lines decide
-	wasm   bool     // it has no lines
-	lines  []string // of the head, those that are neither comments nor without a letter or digit
-	keys   []string // what makes each line old if the base has it, beside the line itself
-	whole  string   // the text without white space
+	reason string // why it does not count; empty where its lines decide
+	wasm   bool   // it has no lines
+	whole  int    // the text without white space, by its number
+	lines  []line // of the head, each once: those that are neither comments nor without a letter or digit
 }
+
+// line is a line of a source and what stands before a comment at its end, both by their numbers; -1 is none.
+type line struct{ text, before int }
 
 // evidence looks for code that neither the base of the view nor the base that judges has.
 func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 	var e evidence
 	var sources []source
+	old := seen{numbers: map[string]int{}, ids: map[gitstore.ID]bool{}}
 	budget := maxTexts
 	for _, c := range v.Changes {
 		if !inCodeFolder(c.Path) {
 			continue
 		}
-		s, err := v.source(c, &budget)
+		s, err := v.source(c, &old, &budget)
 		if err != nil {
 			return e, err
 		}
@@ -89,18 +93,23 @@ func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 		}
 		sources = append(sources, s)
 	}
-	old, err := seenBefore(sources, v.Base, judge)
-	if err != nil {
-		return e, err
+	if slices.ContainsFunc(sources, func(s source) bool { return s.reason == "" }) {
+		if err := old.read(v.Base, judge); err != nil {
+			return e, err
+		}
 	}
-	counted := map[string]bool{}
+	counted := make([]bool, len(old.had))
 	for i := range sources {
 		s := &sources[i]
 		fresh := s.reason == "" && s.wasm && !old.ids[s.change.Head.ID]
-		if s.reason == "" && !s.wasm && !old.lines[s.whole] {
-			for i, line := range s.lines {
-				if !old.lines[line] && !old.lines[s.keys[i]] {
-					fresh, counted[line] = true, true
+		if s.reason == "" && !s.wasm && !old.had[s.whole] {
+			for _, l := range s.lines {
+				if old.had[l.text] || l.before >= 0 && old.had[l.before] {
+					continue
+				}
+				if fresh = true; !counted[l.text] {
+					counted[l.text] = true
+					e.lines++
 				}
 			}
 		}
@@ -114,9 +123,9 @@ func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 			e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", s.change.Path, s.reason))
 		}
 	}
-	e.lines = len(counted)
+	var err error
 	if len(e.files) == 0 && len(sources) > 0 {
-		e.withdrawn, err = v.withdrawnTests(sources, &budget)
+		e.withdrawn, err = v.withdrawnTests(sources, &old, &budget)
 	}
 	return e, err
 }
@@ -126,8 +135,8 @@ func inCodeFolder(p string) bool {
 	return deeper && slices.Contains(codeFolders, folder)
 }
 
-// source reads a changed path.
-func (v *View) source(c registry.Change, budget *int) (source, error) {
+// source reads a changed path and numbers its lines.
+func (v *View) source(c registry.Change, old *seen, budget *int) (source, error) {
 	s := source{change: c}
 	switch {
 	case c.Head == nil:
@@ -152,70 +161,83 @@ func (v *View) source(c registry.Change, budget *int) (source, error) {
 	case bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0:
 		s.reason = "binary"
 	default:
-		s.whole = string(appendVisible(nil, data))
+		s.whole = old.number(appendVisible(nil, data))
+		taken := map[int]bool{}
 		for l := range codeLines(c.Path, data) {
-			if !l.comment && l.says() {
-				s.lines, s.keys = append(s.lines, string(l.text)), append(s.keys, string(appendVisible(nil, l.before)))
+			if l.comment || !l.says() {
+				continue
+			}
+			if text := old.number(l.text); !taken[text] {
+				taken[text] = true
+				before := -1
+				if l.before != nil {
+					before = old.number(appendVisible(nil, l.before))
+				}
+				s.lines = append(s.lines, line{text, before})
 			}
 		}
 	}
 	return s, nil
 }
 
-// before is what the folders of code have before a change.
-type before struct {
-	lines map[string]bool // of those that are asked for: whether a file has the line
-	ids   map[gitstore.ID]bool
+// seen is what the folders of code had before a change, of what is asked for.
+type seen struct {
+	numbers map[string]int // of lines and of whole texts, without white space
+	had     []bool         // by number: whether a file had it
+	ids     map[gitstore.ID]bool
 }
 
-// seenBefore looks through the code folders of some trees for what the sources have.
-func seenBefore(sources []source, trees ...*registry.Tree) (before, error) {
-	b := before{map[string]bool{}, map[gitstore.ID]bool{}}
-	asked := false
-	for _, s := range sources {
-		asked = asked || s.reason == ""
-		for i, line := range s.lines {
-			b.lines[line], b.lines[s.keys[i]], b.lines[s.whole] = false, false, false
-		}
+// number returns the number of a line or of a whole text, which read looks for.
+func (s *seen) number(text []byte) int {
+	n, known := s.numbers[string(text)]
+	if !known {
+		n = len(s.had)
+		s.numbers[string(text)] = n
+		s.had = append(s.had, false)
 	}
-	delete(b.lines, "") // the key of a line that no comment ends
-	if !asked {
-		return b, nil
+	return n
+}
+
+func (s *seen) mark(text []byte) {
+	if n, asked := s.numbers[string(text)]; asked {
+		s.had[n] = true
 	}
+}
+
+// read looks through the code folders of some trees.
+func (s *seen) read(trees ...*registry.Tree) error {
 	budget := maxCode
 	var buffer []byte
 	for _, t := range trees {
 		for _, folder := range codeFolders {
 			err := t.WalkFolder(folder, func(p string, e registry.Entry) error {
-				if !isFile(&e) || b.ids[e.ID] {
+				if !isFile(&e) || s.ids[e.ID] {
 					return nil
 				}
-				b.ids[e.ID] = true
+				s.ids[e.ID] = true
 				data, err := read(t, p, maxText, &budget)
-				if errors.Is(err, gitstore.ErrTooLarge) && !mayBeCode(p) {
+				switch {
+				case errors.Is(err, gitstore.ErrTooLarge) && !mayBeCode(p):
 					return nil
-				}
-				if err != nil {
+				case errors.Is(err, ErrLimit):
+					return remedy.Errorf("move what is not code out of test-suite/ and reference/", "reading %q: %w: "+
+						"test-suite/ and reference/ of the base have more than %d MiB", p, ErrLimit, maxCode>>20)
+				case err != nil:
 					return err
 				}
-				b.mark(appendVisible(buffer[:0], data))
+				buffer = appendVisible(buffer[:0], data)
+				s.mark(buffer)
 				for l := range codeLines(p, data) {
-					b.mark(l.text)
+					s.mark(l.text)
 				}
 				return nil
 			})
 			if err != nil {
-				return b, err
+				return err
 			}
 		}
 	}
-	return b, nil
-}
-
-func (b *before) mark(line []byte) {
-	if _, asked := b.lines[string(line)]; asked {
-		b.lines[string(line)] = true
-	}
+	return nil
 }
 
 // codeLine is one line of a file.
@@ -295,6 +317,13 @@ func beforeComment(raw []byte) []byte {
 // appendVisible appends a text without white space and without characters that are not seen.
 func appendVisible(to, text []byte) []byte {
 	for len(text) > 0 {
+		if c := text[0]; c < utf8.RuneSelf {
+			if c > ' ' && c != '\x7f' {
+				to = append(to, c)
+			}
+			text = text[1:]
+			continue
+		}
 		r, n := utf8.DecodeRune(text)
 		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, unicode.Cf,
 			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
@@ -338,15 +367,15 @@ func isCode(p string, data []byte) bool {
 }
 
 // withdrawnTests lists the tests that are deleted or shortened where the view only removes governed text: a rule that
-// is withdrawn takes its test along. A test whose lines the view moves to another file is none.
-func (v *View) withdrawnTests(sources []source, budget *int) ([]string, error) {
+// is withdrawn takes its test along. A test whose lines the view moves to another file is not one.
+func (v *View) withdrawnTests(sources []source, old *seen, budget *int) ([]string, error) {
 	if removed, err := v.onlyRemoves(budget); err != nil || removed == 0 {
 		return nil, err
 	}
-	moved := map[string]bool{}
+	kept := make([]bool, len(old.had))
 	for _, s := range sources {
-		for _, line := range s.lines {
-			moved[line] = true
+		for _, l := range s.lines {
+			kept[l.text] = true
 		}
 	}
 	var out []string
@@ -362,14 +391,15 @@ func (v *View) withdrawnTests(sources []source, budget *int) ([]string, error) {
 		if !isCode(c.Path, data) {
 			continue
 		}
-		had, gone := map[string]bool{}, false
+		had, gone := map[int]bool{}, false
 		for l := range codeLines(c.Path, data) {
 			if !l.comment && l.says() {
-				had[string(l.text)] = true
-				gone = gone || !moved[string(l.text)]
+				n, asked := old.numbers[string(l.text)]
+				had[n] = had[n] || asked
+				gone = gone || !asked || !kept[n]
 			}
 		}
-		if gone && !slices.ContainsFunc(s.lines, func(line string) bool { return !had[line] }) {
+		if gone && !slices.ContainsFunc(s.lines, func(l line) bool { return !had[l.text] }) {
 			out = append(out, c.Path)
 		}
 	}

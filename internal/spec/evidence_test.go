@@ -1,12 +1,15 @@
 package spec
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -259,6 +262,56 @@ func TestEvidenceFixes(t *testing.T) {
 		c.follow(f)
 		if _, r := found(t, propose(t, nil, f), "implementability"); r.Verdict != verdict.Passed {
 			t.Errorf("%s, %s: after the fix %s: %+v", c.code, c.fix, r.Verdict, r.Findings)
+		}
+	}
+}
+
+// TestEvidenceHostile has files of code whose work would not end if it grew with the square of their size.
+func TestEvidenceHostile(t *testing.T) {
+	var distinct strings.Builder
+	for i := 0; distinct.Len() < 1<<20; i++ {
+		fmt.Fprintf(&distinct, "%x\n", i)
+	}
+	for name, text := range map[string]string{
+		"distinct lines": distinct.String(), "comments": strings.Repeat("x // ", 1<<18),
+		"lines with a comment": strings.Repeat("x //\n", 1<<18), "stars": strings.Repeat("*", 1<<20),
+		"block comments": strings.Repeat("/*\n", 1<<18), "not seen": strings.Repeat("\u200b", 1<<18),
+		"not UTF-8": strings.Repeat("\xff", 1<<20), "one word": strings.Repeat("x", 1<<20),
+	} {
+		p := propose(t, files{"reference/x.js": text}, files{rfc: editsRFC, "test-suite/y.js": text + "\n"})
+		if got, _ := found(t, p, "implementability"); len(got) != 1 ||
+			!strings.HasPrefix(got[0], "error evidence-does-not-count") {
+			t.Errorf("%s: a copy gives %q", name, got)
+		}
+	}
+}
+
+// TestEvidenceOfTheBase holds that a test is no evidence if the base has it by now, whatever the branch began from.
+func TestEvidenceOfTheBase(t *testing.T) {
+	for text, want := range map[string]int{"assert(soon())": 1, "assert(late())": 0} {
+		repo, err := fixture.NewBareRepo(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := func(f files) {
+			t.Helper()
+			if err := write(repo, f); err != nil {
+				t.Fatal(err)
+			}
+			repo.Commit("change", time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC))
+		}
+		commit(specified)
+		repo.Branch("topic")
+		commit(files{rfc: editsRFC, "test-suite/b.js": text})
+		if err := repo.Checkout("main"); err != nil {
+			t.Fatal(err)
+		}
+		commit(files{"test-suite/b.js": "assert(soon())"})
+		if err := repo.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := found(t, open(t, repo.Dir, "main", "topic"), "implementability"); len(got) != want {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }
