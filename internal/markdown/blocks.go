@@ -4,8 +4,6 @@ package markdown
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
@@ -30,7 +28,19 @@ const (
 	Quote
 	// Rule underlines a heading or separates paragraphs.
 	Rule
+	// Later is a later paragraph of a list item.
+	Later
+	// Code is fenced or indented code.
+	Code
+	// Comment is the content of a comment.
+	Comment
 )
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	return [...]string{"paragraph", "blank line", "heading", "fence", "list item", "table row", "quote", "rule",
+		"later paragraph of a list item", "code block", "comment"}[k]
+}
 
 var (
 	headingLine = plain.Pattern(`^ {0,3}#{1,6}(?:\s|$)`)
@@ -60,16 +70,16 @@ func KindOf(line string) Kind {
 	return Paragraph
 }
 
-// Block is a paragraph, a heading, a list item, a row of a table or a quote, its lines joined by blanks.
-type Block struct {
+// Piece is a paragraph, a heading, a list item, a row of a table or a quote, its lines joined by blanks.
+type Piece struct {
 	Kind   Kind
 	Text   string // white space folded, without the list marker
 	Hidden bool   // it begins within a comment
 }
 
 // Blocks cuts a text into its blocks.
-func Blocks(text string) []Block {
-	var out []Block
+func Blocks(text string) []Piece {
+	var out []Piece
 	var lines []string // of the block that is open
 	open, comment := false, false
 	end := func() {
@@ -103,7 +113,7 @@ func Blocks(text string) []Block {
 			}
 		}
 		end()
-		out = append(out, Block{k, folded, hidden})
+		out = append(out, Piece{k, folded, hidden})
 		if open = k != Heading && k != Row; open {
 			lines = append(lines[:0], folded)
 		}
@@ -123,65 +133,6 @@ func Cut(text string) []string {
 		}
 	}
 	return append(out, text[start:])
-}
-
-// keyWords are those of RFC 2119; MUST NOT and the like begin with one of them.
-var keyWords = []string{"MUST", "REQUIRED", "SHALL", "SHOULD", "RECOMMENDED", "MAY", "OPTIONAL"}
-
-// hasKeyWord reports whether a sentence has a key word, in capitals and as a whole word.
-func hasKeyWord(sentence string) bool {
-	for _, word := range keyWords {
-		for rest := sentence; ; {
-			i := strings.Index(rest, word)
-			if i < 0 {
-				break
-			}
-			// An underscore next to it is emphasis, unless more of a name follows.
-			before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(rest[:i], "_"))
-			after, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest[i+len(word):], "_"))
-			if !IsWord(before) && !IsWord(after) {
-				return true
-			}
-			rest = rest[i+1:]
-		}
-	}
-	return false
-}
-
-// IsWord reports whether a word may have the character.
-func IsWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-
-// Sentences returns the sentences of a text that have a key word. A paragraph that ends in a colon is put before the
-// items and rows that follow it: it governs them. The bytes that this takes are taken from the budget; false is that
-// it does not last. A sentence within a comment is another than the same one that is shown.
-func Sentences(text string, budget *int) ([]string, bool) {
-	var out []string
-	lead := ""
-	for _, b := range Blocks(text) {
-		text := b.Text
-		switch b.Kind {
-		case Paragraph, Heading:
-			lead = ""
-			if b.Kind == Paragraph && strings.HasSuffix(text, ":") {
-				lead = text + " "
-			}
-		case Item, Row:
-			if *budget -= len(lead); *budget < 0 {
-				return nil, false
-			}
-			text = lead + text
-		}
-		for _, sentence := range Cut(text) {
-			switch {
-			case !hasKeyWord(sentence):
-			case b.Hidden:
-				out = append(out, "<!-- "+sentence)
-			default:
-				out = append(out, sentence)
-			}
-		}
-	}
-	return out, true
 }
 
 // Marker returns the length of the list marker that a line begins with, 0 where there is none.

@@ -1,199 +1,306 @@
 package markdown
 
 import (
-	"html"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
-// maxRepairs is how many words of one block a repair replaces.
-const maxRepairs = 3
+var (
+	sectionNumber = plain.Pattern(
+		`^[*_]*(?:RFC[- ]?[0-9]+ *[:\x{2013}\x{2014}-]|(?:[0-9]+|[A-Z])(?:(?:\.[0-9a-z]{1,5})+[.)]?|[.)]))[*_]* +`)
+	headingAttributes = plain.Pattern(` *\{ *[#.:][^{}]*\} *$`)
+	definitionLine    = plain.Pattern(`^\[([^\[\]]+)\]:(.*)`)
+)
 
-// binding are words that a repair neither replaces nor introduces: they decide what a requirement asks for.
-var binding = strings.Fields(`
-	not never no none neither nor only unless except until without cannot all any each every
-	both either some other least most more less fewer first last once twice before after zero
-	one two three four five six seven eight nine ten`)
-
-// governed is a block with a requirement, or one that such a block governs.
-type governed struct {
-	kind   Kind
-	hidden bool
-	words  []string
-	shouts []bool // whether the word has a capital after its first letter, by index
-}
-
-// SameRequirements reports whether two texts ask for the same: whether their blocks with a requirement word, and the
-// items, rows and quotes that these govern, have the same words in the same order. Spelling may be repaired: used
-// reports whether a word occurs elsewhere, and such a word is not a misspelling. A nil used knows no other text.
-func SameRequirements(old, new string, used func(word string) bool) bool {
-	o, n := governedBlocks(old), governedBlocks(new)
-	return slices.EqualFunc(o, n, func(o, n governed) bool {
-		return o.kind == n.kind && o.hidden == n.hidden &&
-			(slices.Equal(once(o.words), once(n.words)) || repaired(o, n, used))
-	})
-}
-
-// governedBlocks returns the blocks of a text that a requirement word governs.
-func governedBlocks(text string) []governed {
-	var out []governed
-	under, led, table := false, false, -1 // below a heading or a paragraph with a requirement; where a table began
-	blocks := Blocks(normalized(text))
-	for i, b := range blocks {
-		has := hasKeyWord(b.Text)
-		switch b.Kind {
-		case Heading:
-			under, led = has, false
-		case Paragraph:
-			led = has
-		}
-		switch {
-		case b.Kind != Row:
-			table = -1
-		case table < 0:
-			table = i
-			for _, row := range blocks[i:] {
-				if row.Kind != Row {
-					break
-				}
-				has = has || hasKeyWord(row.Text)
-			}
-			led = led || has
-		}
-		if has || under || led {
-			words, shouts := wordsOf(b.Text)
-			out = append(out, governed{b.Kind, b.Hidden, words, shouts})
-		}
-	}
-	return out
-}
-
-// normalized decodes entities and takes out of a text what is not seen in a word.
-func normalized(text string) string {
-	text = norm.NFKC.String(html.UnescapeString(text))
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '`', r == '*', unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),
-			unicode.Is(unicode.Variation_Selector, r):
-			return -1
-		case r == '\u2010', r == '\u2011':
-			return '-'
-		case r == '\u2018', r == '\u2019':
-			return '\''
-		case r == '\u201c', r == '\u201d':
-			return '"'
-		}
-		return r
-	}, text)
-}
-
-// wordsOf returns the words of a block, in small letters but for requirement words, without the punctuation around
-// those that have no digit.
-func wordsOf(text string) (words []string, shouts []bool) {
-	for _, word := range strings.Fields(text) {
-		if !strings.ContainsFunc(word, unicode.IsDigit) {
-			if word = strings.Trim(word, `,;:.?()"'`); word == "" {
-				continue
-			}
-		}
-		_, first := utf8.DecodeRuneInString(word)
-		shouts = append(shouts, strings.ContainsFunc(word[first:], unicode.IsUpper))
-		if !hasKeyWord(word) {
-			word = strings.ToLower(word)
-		}
-		words = append(words, word)
-	}
-	return words, shouts
-}
-
-// once drops the second of a doubled word that decides nothing.
-func once(words []string) []string {
-	var out []string
-	for i, word := range words {
-		if i == 0 || word != words[i-1] || !isRepairable(word) {
-			out = append(out, word)
-		}
-	}
-	return out
-}
-
-// isRepairable reports whether a word consists of letters and decides nothing.
-func isRepairable(word string) bool {
-	other := func(r rune) bool { return !unicode.IsLetter(r) }
-	return !strings.ContainsFunc(word, other) && !hasKeyWord(word) && !slices.Contains(binding, word)
-}
-
-// repaired reports whether at most a few misspelt words of a block differ.
-func repaired(old, new governed, used func(string) bool) bool {
-	if len(old.words) != len(new.words) {
-		return false
-	}
-	count := 0
-	for i, o := range old.words {
-		n := new.words[i]
-		if o == n {
-			continue
-		}
-		count++
-		letters := isRepairable(o) && isRepairable(n) && !old.shouts[i] && !new.shouts[i]
-		if count > maxRepairs || !letters || !respelt(o, n, used) {
+// finish reads the words of the blocks, and finds the requirements. It reports whether the words are few enough.
+func (d *Document) finish() bool {
+	d.define()
+	d.referred = map[string]bool{}
+	for _, b := range d.Blocks {
+		d.read(b)
+		if d.size > maxWords {
 			return false
 		}
 	}
-	return true
+	d.Blocks = slices.DeleteFunc(d.Blocks, func(b *Block) bool { return b.Kind != Heading && b.empty })
+	for _, b := range d.Blocks {
+		if name := footnote(b); name != "" && !d.referred[name] {
+			b.hidden += " footnote"
+		}
+	}
+	d.structure()
+	d.govern()
+	slices.SortStableFunc(d.comments, func(a, b *Block) int { return a.Line - b.Line })
+	for _, b := range d.comments {
+		d.read(b)
+		if b.Governed = b.Required; !b.empty {
+			d.Blocks = append(d.Blocks, b)
+		}
+	}
+	d.comments = nil
+	for _, b := range d.Blocks {
+		if b.words == nil && b.Governed {
+			d.words(b)
+		} else if !b.Governed && b.Kind != Heading {
+			b.words = nil // they take more memory than the text
+		}
+	}
+	return d.size <= maxWords
 }
 
-// respelt reports whether the new word is another number of the old one or its correct spelling.
-func respelt(old, new string, used func(string) bool) bool {
-	if plural(old, new) || plural(new, old) {
-		return true
-	}
-	o, n := []rune(old), []rune(new)
-	if o[0] != n[0] || used != nil && used(old) {
-		return false
-	}
-	d := distance(o, n)
-	return d <= 2 && 3*d < max(len(o), len(n))
-}
+// maxTarget is the length of a link target that is kept for each link. A longer one is kept as its hash.
+const maxTarget = 80
 
-func plural(one, many string) bool { return many == one+"s" || many == one+"es" }
-
-// maxWord is the number of characters of a word that a repair may have.
-const maxWord = 64
-
-// distance counts the insertions, deletions, replacements and swaps of neighbours between two words, up to 3.
-func distance(a, b []rune) int {
-	if len(a) > maxWord || len(b) > maxWord || max(len(a), len(b))-min(len(a), len(b)) > 2 {
-		return 3
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			switch {
-			case i == 0 || j == 0:
-				rows[i][j] = i + j
-				continue
-			case a[i-1] == b[j-1]:
-				rows[i][j] = rows[i-1][j-1]
-			default:
-				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+// define enters the link definitions of all paragraphs: for each label all that may be its target.
+func (d *Document) define() {
+	all := map[string][]string{}
+	for _, b := range d.Blocks {
+		label := ""
+		for _, line := range b.Lines {
+			if strings.HasPrefix(line, "[") && b.Kind != Code && b.Kind != Heading && b.Kind != Row {
+				if m := definitionLine().FindStringSubmatch(line); m != nil && m[1][0] != '^' {
+					label, line = folded(m[1]), m[2]
+				}
 			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			if label != "" {
+				for _, field := range strings.Fields(line) {
+					all[label] = append(all[label], target(strings.Trim(field, "<>")))
+				}
 			}
 		}
 	}
-	return min(rows[len(a)][len(b)], 3)
+	d.targets = map[string]string{}
+	for label, targets := range all {
+		text := strings.Join(targets, " ")
+		if len(text) > maxTarget {
+			text = plain.SHA256([]byte(text))
+		}
+		d.targets[label] = text
+	}
 }
 
-// Words returns the words of a text that SameRequirements compares, in small letters.
-func Words(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(normalized(text)), func(r rune) bool { return !unicode.IsLetter(r) })
-	slices.Sort(words)
-	return slices.Compact(words)
+// footnote returns the folded label of a footnote, empty if the block is not one.
+func footnote(b *Block) string {
+	if b.Kind == Code || len(b.Lines) == 0 || !strings.HasPrefix(b.Lines[0], "[^") {
+		return ""
+	}
+	if m := definitionLine().FindStringSubmatch(b.Lines[0]); m != nil {
+		return folded(m[1])
+	}
+	return ""
+}
+
+// read finds out whether a block has words and a requirement word, and what may hide it. It keeps the words if it
+// needs them for that.
+func (d *Document) read(b *Block) {
+	d.hiding.fresh = d.hiding.fresh[:0]
+	if b.Kind != Comment {
+		b.hidden = d.hiding.String()
+	}
+	if b.Kind != Heading && b.Kind != Row && !b.raw && d.simple(b) {
+		b.Required = slices.ContainsFunc(b.Lines, hasKeyWord)
+	} else {
+		d.words(b)
+		b.empty = len(b.words) == 0
+	}
+	if len(d.hiding.fresh) > 0 && b.Kind != Comment {
+		b.hidden += " " + strings.Join(d.hiding.fresh, " ")
+	}
+	if b.Kind != Row && b.Kind != Code && b.Kind != Comment {
+		for i := range b.Lines {
+			d.status(b, i)
+		}
+	}
+}
+
+// simple reports whether a block has words, and no sign that may make its text another than that of its lines.
+func (d *Document) simple(b *Block) bool {
+	signs := "&<`*[\\"
+	if b.Kind == Code || b.Kind == Comment {
+		signs = ""
+	}
+	found := false
+	for _, line := range b.Lines {
+		if strings.ContainsAny(line, signs) || !isASCII(line) {
+			return false
+		}
+		found = found || strings.ContainsFunc(line, IsWord)
+	}
+	return found
+}
+
+// words reads the words of a block.
+func (d *Document) words(b *Block) {
+	b.words = []word{}
+	texts := []string{strings.Join(b.Lines, "\n")}
+	switch b.Kind {
+	case Heading:
+		texts[0] = headingAttributes().ReplaceAllString(sectionNumber().ReplaceAllString(texts[0], ""), "")
+	case Row:
+		texts = Cells(texts[0])
+	case Code, Comment:
+		for text := range strings.FieldsSeq(texts[0]) {
+			b.Required = b.Required || requires(normalized(text))
+			w, ok := word{text, text, plainWord}, true
+			if b.Kind == Comment {
+				w, ok = newWord(normalized(text))
+			}
+			if ok {
+				b.words = append(b.words, w)
+			}
+		}
+		d.size += len(b.words)
+		return
+	}
+	for i, text := range texts {
+		s := &scanner{doc: d, raw: b.raw, text: text}
+		s.scan()
+		if i > 0 {
+			b.words = append(b.words, cell)
+		}
+		d.size += len(s.spans)
+		if d.size > maxWords {
+			return
+		}
+		out := string(s.out)
+		for _, of := range s.spans {
+			var required bool
+			b.words, required = d.word(b.words, out[of.from:of.to], of.target)
+			b.Required = b.Required || required
+		}
+		if s.level > 0 {
+			b.Kind, b.level = Heading, s.level
+		}
+		for _, text := range s.comments {
+			d.comments = append(d.comments, &Block{Kind: Comment, Line: b.Line, Lines: strings.Split(text, "\n")})
+		}
+	}
+	for len(b.words) > 0 && b.words[len(b.words)-1] == cell {
+		b.words = b.words[:len(b.words)-1] // an empty cell at the end
+	}
+}
+
+// maxStatus is how much of a line with a Status is compared by words. The rest is compared as it is written.
+const maxStatus = 1000
+
+// status enters a line that begins with "Status:", with the next one if nothing else follows.
+func (d *Document) status(b *Block, i int) {
+	line := strings.TrimLeft(b.Lines[i], " *_")
+	if line == "" || strings.IndexByte("sS&<\\", line[0]) < 0 && line[0] < utf8.RuneSelf {
+		return
+	}
+	line, rest := line[:min(len(line), maxStatus)], line[min(len(line), maxStatus):]
+	if strings.ContainsAny(line, "&<\\") || !isASCII(line) {
+		line = shown(line, b.raw)
+	}
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimLeft(value, " *_")
+	if !strings.EqualFold(strings.Trim(name, " *_"), "status") {
+		return
+	}
+	if strings.Trim(value+rest, " *_") == "" && i+1 < len(b.Lines) {
+		next := b.Lines[i+1]
+		value, rest = next[:min(len(next), maxStatus)], next[min(len(next), maxStatus):]
+	}
+	var words []string
+	for text := range strings.FieldsSeq(shown(value, b.raw)) {
+		if w, ok := newWord(text); ok {
+			words = append(words, w.key)
+		}
+	}
+	if b.hidden != "" {
+		words = append(words, "in <"+b.hidden+">")
+	}
+	d.Status = append(d.Status, Status{b.Line + i, strings.Join(words, " ") + rest})
+}
+
+// shown returns the words of a line without their marks.
+func shown(line string, raw bool) string {
+	s := &scanner{doc: &Document{referred: map[string]bool{}}, raw: raw, text: line}
+	s.scan()
+	var out []string
+	for _, of := range s.spans {
+		out = append(out, normalized(string(s.out[of.from:of.to])))
+	}
+	return strings.Join(out, " ")
+}
+
+// structure finds the headings above each block, and takes section numbers and articles out of headings.
+func (d *Document) structure() {
+	var open []*Block
+	var numbers [8]int
+	for _, b := range d.Blocks {
+		if b.Kind != Heading {
+			if len(open) > 0 {
+				b.Above = open[len(open)-1]
+			}
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1].level >= b.level {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			b.Above = open[len(open)-1]
+		}
+		open = append(open, b)
+		clear(numbers[b.level+1:])
+		if len(b.words) > 1 {
+			if n := wholeNumber(b.words[0].key); n > 0 && n == numbers[b.level]+1 {
+				numbers[b.level] = n
+				b.words = b.words[1:]
+			}
+		}
+		b.words = slices.DeleteFunc(b.words, func(w word) bool {
+			return w.key == "a" || w.key == "an" || w.key == "the"
+		})
+	}
+}
+
+// wholeNumber returns a number of at most three digits, 0 if the text is not one.
+func wholeNumber(text string) int {
+	n := 0
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' || len(text) > 3 {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// govern finds the blocks that a requirement word governs.
+func (d *Document) govern() {
+	tables := map[int]bool{}
+	for _, b := range d.Blocks {
+		if b.Required {
+			tables[b.table] = b.table > 0
+			for c := b.in; c != nil; c = c.in {
+				c.governed = c.governed || c.quote
+			}
+		}
+	}
+	led := false // by a paragraph
+	for _, b := range d.Blocks {
+		b.Governed = b.Required || tables[b.table] || led && b.Kind != Paragraph && b.Kind != Heading
+		for above := b.Above; above != nil && !b.Governed; above = above.Above {
+			b.Governed = above.Required
+		}
+		for c := b.in; c != nil && !b.Governed; c = c.in {
+			b.Governed = c.governed || c.led && (b.Kind != Later || c != b.in)
+		}
+		switch b.Kind {
+		case Heading:
+			led = false
+		case Paragraph:
+			led = b.Governed
+		case Later:
+			b.in.led = b.Governed
+		}
+		for c, opens := b.in, b.opens; opens > 0; c, opens = c.in, opens-1 {
+			c.governed = c.governed || b.Governed
+		}
+	}
 }

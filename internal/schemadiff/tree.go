@@ -417,7 +417,7 @@ func (t *Tree) used(word string) bool {
 		count = func(s *schema) {
 			for _, keyword := range []string{"title", "description"} {
 				text, _ := s.object()[keyword].(string)
-				for _, word := range markdown.Words(text) {
+				for word := range markdown.Words(text) {
 					t.words[word]++
 				}
 			}

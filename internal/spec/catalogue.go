@@ -41,7 +41,7 @@ var implementability = verdict.Rule{
 			"write a test of the new rule under test-suite/, or its code under reference/: the first such line counts"},
 		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
 			"add the tests, or leave them out of the levels"},
-		{"looks-editorial", "no sentence with a key word differs, and no schema but in annotations",
+		{"looks-editorial", "no requirement and no Status differs, and no schema except in annotations",
 			"claim the exception: the words Implementability Gate exception and a paragraph that says why"},
 		{"exception-claimed", "the body claims an exception, for a change that looks editorial",
 			"see to it that two thirds of the working group granted it"},

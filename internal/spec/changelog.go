@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -46,68 +47,39 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-var (
-	statusLine = plain.Pattern(`(?i)^\W*status\W*\s*accepted\b`)
-	rfcNumber  = plain.Pattern(`^rfcs/RFC-0*([0-9]+)`)
-)
+var rfcNumber = plain.Pattern(`(?i)^rfcs/RFC-0*([0-9]+)`)
 
-// accepted tells of accepted RFCs whose sentences change.
+// accepted reports accepted RFCs whose requirements change.
 func (v *View) accepted(out *verdict.Outcome) error {
-	d, err := v.sentences()
+	d, err := v.difference()
 	if err != nil {
 		return err
 	}
-	differs := map[string]bool{}
-	for _, s := range d.all() {
-		differs[s] = true
-	}
 	budget := maxTexts
-	for _, c := range v.normative() {
-		if !strings.HasPrefix(c.Path, "rfcs/RFC-") || isJSON(c.Path) || !isFile(c.Base) {
+	for i, c := range d.changes {
+		if i > 0 && d.changes[i-1].path == c.path || !isRFC(c.oldPath) || !isAccepted(c.old) {
 			continue
 		}
-		old, err := v.normativeText(v.Base, c.Path, c.Base, &budget)
-		if err != nil {
-			return err
-		}
-		new, err := v.normativeText(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(slices.Concat(old, new), func(s string) bool { return differs[s] }) {
-			continue
-		}
-		text, err := read(v.Base, c.Path, maxText, &budget)
-		if err != nil {
-			return err
-		}
-		if !isAccepted(string(text)) {
-			continue
-		}
-		superseded, err := v.superseded(c.Path, &budget)
+		superseded, err := v.superseded(c.oldPath, &budget)
 		if err != nil {
 			return err
 		}
 		if !superseded {
-			out.Noticef(file(c.Path), "", "accepted-rfc-changed", "the RFC is accepted, its sentences with a key word "+
-				"change, and no RFC that is added supersedes it")
+			out.Noticef(file(c.path), "", "accepted-rfc-changed", "the RFC is accepted, its requirements change, and "+
+				"no RFC that is added supersedes it")
 		}
 	}
 	return nil
 }
 
+func isRFC(path string) bool { return strings.HasPrefix(strings.ToLower(path), "rfcs/rfc-") }
+
 // isAccepted reports whether one of the first lines says so.
-func isAccepted(text string) bool {
-	n := 0
-	for line := range strings.Lines(text) {
-		if statusLine().MatchString(line) {
-			return true
-		}
-		if n++; n == 20 {
-			break
-		}
-	}
-	return false
+func isAccepted(d *markdown.Document) bool {
+	return slices.ContainsFunc(d.Status, func(s markdown.Status) bool {
+		first, _, _ := strings.Cut(s.Text, " ")
+		return s.Line <= 20 && first == "accepted"
+	})
 }
 
 // superseded reports whether an RFC that the view adds names the one at path in a line with Supersedes.
@@ -118,7 +90,7 @@ func (v *View) superseded(path string, budget *int) (bool, error) {
 	}
 	names := regexp.MustCompile(fmt.Sprintf(`(?i)\bRFC[- ]?0*%s\b`, number[1]))
 	for _, c := range v.Changes {
-		if !strings.HasPrefix(c.Path, "rfcs/RFC-") || c.Base != nil || !isFile(c.Head) {
+		if !isRFC(c.Path) || c.Base != nil || !isFile(c.Head) {
 			continue
 		}
 		text, err := read(v.Head, c.Path, maxText, budget)

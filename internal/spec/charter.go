@@ -95,11 +95,11 @@ func (p *Proposal) touchesRights(out *verdict.Outcome) (at file, why string, err
 				paths = append(paths, c.Path)
 			}
 		}
-		d, err := v.sentences()
+		d, err := v.difference()
 		if err != nil {
 			return "", "", err
 		}
-		for _, s := range d.all() {
+		for _, s := range d.blocks() {
 			if right().MatchString(s) && !slices.Contains(sentences, s) {
 				sentences = append(sentences, s)
 			}

@@ -48,8 +48,8 @@ func TestCharterTriggers(t *testing.T) {
 		{"pluralism", says("Pluralism MUST hold."), "Pluralism"},
 		{"plurality", says("A plurality MUST hold."), "plurality"},
 		{"a member's name", says("The member memory_exchange MUST hold."), ""},
-		{"a sentence beside", says("A Tool MUST answer. It keeps memory."), ""},
-		{"a governing paragraph", says("A Tool MUST keep:\n\n- a list\n- the memory"), "A Tool MUST keep: the memory"},
+		{"a sentence beside", says("A Tool MUST answer. It keeps memory."), "It keeps memory."},
+		{"a governing paragraph", says("A Tool MUST keep:\n\n- a list\n- the memory"), "the memory"},
 		{"a quote over lines", says("> A Tool MUST keep\n> the memory."), "A Tool MUST keep the memory."},
 		{"a schema", files{"schemas/v1.0/n.json": `{"description": "Memory MUST stay."}`}, ""},
 	} {

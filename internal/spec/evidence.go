@@ -369,7 +369,7 @@ func isCode(p string, data []byte) bool {
 // withdrawnTests lists the tests that are deleted or shortened where the view only removes governed text: a rule that
 // is withdrawn takes its test along. A test whose lines the view moves to another file is not one.
 func (v *View) withdrawnTests(sources []source, old *seen, budget *int) ([]string, error) {
-	if removed, err := v.onlyRemoves(budget); err != nil || removed == 0 {
+	if removed, err := v.onlyRemoves(); err != nil || removed == 0 {
 		return nil, err
 	}
 	kept := make([]bool, len(old.had))
@@ -406,25 +406,20 @@ func (v *View) withdrawnTests(sources []source, old *seen, budget *int) ([]strin
 	return out, nil
 }
 
-// onlyRemoves counts the governed blocks that a view removes, 0 where it changes anything else that is normative.
-func (v *View) onlyRemoves(budget *int) (int, error) {
-	count := 0
+// onlyRemoves counts the requirements that a view removes, 0 if it changes anything else that is normative.
+func (v *View) onlyRemoves() (int, error) {
+	d, err := v.difference()
+	if err != nil {
+		return 0, err
+	}
 	for _, c := range v.normative() {
 		if !isText(c.Path) || c.Base != nil && !isFile(c.Base) || c.Head != nil && !isFile(c.Head) {
 			return 0, nil
 		}
-		var texts [2]string
-		for i, t := range []*registry.Tree{v.Base, v.Head} {
-			if e := []*registry.Entry{c.Base, c.Head}[i]; e == nil {
-				continue
-			}
-			data, err := read(t, c.Path, maxText, budget)
-			if err != nil {
-				return 0, err
-			}
-			texts[i] = string(data)
-		}
-		removed, only := markdown.Removed(texts[0], texts[1])
+	}
+	count := 0
+	for _, p := range d.pairs {
+		removed, only := markdown.Removed(p.old, p.new)
 		if !only {
 			return 0, nil
 		}
@@ -433,18 +428,13 @@ func (v *View) onlyRemoves(budget *int) (int, error) {
 	return count, nil
 }
 
-// isText reports whether a path is that of a text whose blocks are read.
-func isText(p string) bool {
-	return slices.Contains([]string{".md", ".markdown", ".txt"}, extension(p))
-}
-
 // carried describes what normative change the evidence of a view is for.
 func (v *View) carried() (string, error) {
-	d, err := v.sentences()
+	d, err := v.difference()
 	if err != nil {
 		return "", err
 	}
-	requirements, schemas := max(len(d.come), len(d.gone)), 0
+	requirements, schemas := len(d.changes), 0
 	for _, c := range v.normative() {
 		if isSchema(c.Path) {
 			schemas++

@@ -57,22 +57,31 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		return out.OrPass(), nil
 	}
 	var why []string // it is not editorial
+	var repairs []string
 	for _, v := range bare {
 		more, err := v.meaningful()
 		if err != nil {
 			return out, err
 		}
 		why = append(why, more...)
+		for _, r := range v.differing.repairs {
+			repairs = append(repairs, fmt.Sprintf("%s → %s", shorten(r.Old), shorten(r.New)))
+		}
 	}
-	j.Exception = p.withoutEvidence(&out, lacking, why)
+	j.Exception = p.withoutEvidence(&out, lacking, why, repairs)
 	return out, nil
 }
 
-// withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative. It
-// reports whether one is claimed for a change that looks editorial.
-func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why []string) (claimed bool) {
+// withoutEvidence weighs an exception against a change that brings no evidence; why lists what of it is normative, and
+// repairs the words that it spells otherwise. It reports whether an exception is claimed for a change that looks
+// editorial.
+func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why, repairs []string) (claimed bool) {
 	at := lacking[0].at
 	editorial := len(why) == 0
+	repaired := ""
+	if len(repairs) > 0 {
+		repaired = "; repaired words: " + listUpTo(repairs, 10)
+	}
 	said, paragraph := noClaim, ""
 	if p.Words != nil {
 		said, paragraph = p.Words.exception()
@@ -88,8 +97,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 			severity = verdict.Error
 		}
 		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks "+
-			"editorial; that two "+
-			"thirds of the working group granted it is for the reviewers to see", p.Words.Source, shorten(paragraph)).
+			"editorial%s; that two thirds of the working group granted it is for the reviewers to see",
+			p.Words.Source, shorten(paragraph), repaired).
 			WithFix("look it up in the working group's records")
 		return true
 	case said == justified:
@@ -117,9 +126,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 		}
 	}
 	if editorial {
-		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no sentence with a key word differs, "+
-			"and no schema "+
-			"but in annotations")
+		out.Noticef(at, "", "looks-editorial", "the change looks editorial: no requirement and no Status "+
+			"differs, and no schema except in annotations%s", repaired)
 	}
 	return false
 }
@@ -135,30 +143,12 @@ func listUpTo(texts []string, most int) string {
 	return strings.Join(texts, ", ")
 }
 
-// meaningful lists what of a view is more than editorial: sentences with a key word, and places in schemas.
+// meaningful lists what of a view is more than editorial: requirements, Status lines, and places in schemas.
 func (v *View) meaningful() ([]string, error) {
-	d, err := v.sentences()
+	d, err := v.difference()
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, s := range d.all() {
-		out = append(out, fmt.Sprintf("%q", shorten(s)))
-	}
-	for _, p := range d.typed {
-		out = append(out, fmt.Sprintf("%q is or was no regular file", p))
-	}
 	more, err := v.meaningfulSchemas()
-	return append(out, more...), err
-}
-
-// withoutSpace is data without its white-space bytes.
-func withoutSpace(data []byte) []byte {
-	out := make([]byte, 0, len(data))
-	for _, c := range data {
-		if c != ' ' && (c < '\t' || c > '\r') {
-			out = append(out, c)
-		}
-	}
-	return out
+	return append(slices.Clone(d.why), more...), err
 }

@@ -85,7 +85,10 @@ type View struct {
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
-	sentences map[gitstore.ID][]string
+	documents map[gitstore.ID]*markdown.Document // nil: not UTF-8 text
+	counts    map[gitstore.ID]map[string]int     // of the words of a text
+	counted   *registry.Tree                     // whose words are counted
+	words     map[string]int                     // of that tree; nil if they could not be counted
 	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
 }
@@ -187,70 +190,6 @@ func (v *View) normative() []registry.Change {
 	return slices.DeleteFunc(slices.Clone(v.Changes), func(c registry.Change) bool { return !isNormative(c.Path) })
 }
 
-// difference is in which sentences with a key word the normative texts of a view differ.
-type difference struct {
-	gone, come []string
-	typed      []string // paths at which a regular file is no longer one, or has become one
-}
-
-func (d *difference) all() []string { return slices.Concat(d.come, d.gone) }
-
-// sentences compares the sentences with a key word of all normative texts together, so that a move changes none.
-func (v *View) sentences() (*difference, error) {
-	if v.differing != nil {
-		return v.differing, nil
-	}
-	var base, head multiset
-	d := &difference{}
-	budget := maxTexts
-	for _, c := range v.normative() {
-		if isJSON(c.Path) {
-			continue
-		}
-		old, err := v.normativeText(v.Base, c.Path, c.Base, &budget)
-		if err != nil {
-			return nil, err
-		}
-		new, err := v.normativeText(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return nil, err
-		}
-		base.add(old)
-		head.add(new)
-		if c.Base != nil && !isFile(c.Base) || c.Head != nil && !isFile(c.Head) {
-			d.typed = append(d.typed, c.Path)
-		}
-	}
-	d.gone, d.come = base.without(&head), head.without(&base)
-	v.differing = d
-	return d, nil
-}
-
-// normativeText gives the sentences with a key word of a file, none of what is no regular file.
-func (v *View) normativeText(t *registry.Tree, path string, e *registry.Entry, budget *int) ([]string, error) {
-	if !isFile(e) {
-		return nil, nil
-	}
-	if known, ok := v.texts.sentences[e.ID]; ok {
-		return known, nil
-	}
-	data, err := read(t, path, maxText, budget)
-	if err != nil {
-		return nil, err
-	}
-	out, ok := markdown.Sentences(string(data), budget)
-	if !ok {
-		return nil, remedy.Errorf("shorten the paragraph above the list, or split the list",
-			"reading %q: %w: its list items, each with the paragraph that governs it, are too large together", path,
-			ErrLimit)
-	}
-	if v.texts.sentences == nil {
-		v.texts.sentences = map[gitstore.ID][]string{}
-	}
-	v.texts.sentences[e.ID] = out
-	return out, nil
-}
-
 // read is the content of a regular file, as long as the budget lasts.
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
@@ -291,31 +230,3 @@ func quoted(texts []string) string {
 const maxQuote = 200
 
 func shorten(s string) string { return plain.Cut(s, maxQuote) }
-
-// multiset counts sentences, and remembers their order.
-type multiset struct {
-	count map[string]int
-	order []string
-}
-
-func (m *multiset) add(sentences []string) {
-	if m.count == nil {
-		m.count = map[string]int{}
-	}
-	for _, s := range sentences {
-		if m.count[s]++; m.count[s] == 1 {
-			m.order = append(m.order, s)
-		}
-	}
-}
-
-// without are the sentences that m has more often than o.
-func (m *multiset) without(o *multiset) []string {
-	var out []string
-	for _, s := range m.order {
-		if m.count[s] > o.count[s] {
-			out = append(out, s)
-		}
-	}
-	return out
-}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -65,38 +64,17 @@ type schemaView struct {
 	known      map[string][]schemadiff.Difference
 	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
 
-	from   *registry.Tree  // the base
-	words  map[string]bool // of the Markdown and text files of the base; nil: not asked for yet
-	unread bool            // these could not be read
+	from  *registry.Tree // the base
+	texts *Texts
 }
 
 // comparison is made where it is asked for: many a view touches JSON that is no schema.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
 		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
-		s.diff.Around(s.used)
+		s.diff.Around(func(word string) bool { return s.texts.count(s.from, word) > 0 })
 	}
 	return s.diff
-}
-
-// used reports whether a Markdown or text file of the base uses a word, or may: all are read on the first question.
-func (s *schemaView) used(word string) bool {
-	if s.words == nil {
-		s.words = map[string]bool{}
-		budget := maxTexts
-		err := s.from.Walk(func(p string, e registry.Entry) error {
-			if !isFile(&e) || !slices.Contains([]string{".md", ".markdown", ".txt"}, strings.ToLower(path.Ext(p))) {
-				return nil
-			}
-			data, err := read(s.from, p, maxText, &budget)
-			for _, word := range markdown.Words(string(data)) {
-				s.words[word] = true
-			}
-			return err
-		})
-		s.unread = err != nil
-	}
-	return s.unread || s.words[word]
 }
 
 // comparesSchemas gives the comparison of the schemas of a view, once.
@@ -112,7 +90,8 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.schemas = &schemaView{base: base, head: head, from: v.Base, known: map[string][]schemadiff.Difference{}}
+	v.schemas = &schemaView{base: base, head: head, from: v.Base, texts: v.texts,
+		known: map[string][]schemadiff.Difference{}}
 	return v.schemas, nil
 }
 
@@ -274,7 +253,7 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 	var out []string
 	for _, c := range v.normative() {
 		switch {
-		case !isJSON(c.Path):
+		case !isJSON(c.Path) || !inVersion(strings.ToLower(c.Path), "schemas/"):
 			continue
 		case isExample(c.Path):
 			reached, err := v.reachedExample(c.Path)
@@ -287,15 +266,6 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 			continue
 		case !isFile(c.Base) || !isFile(c.Head) || c.Base.Mode != c.Head.Mode:
 			out = append(out, fmt.Sprintf("%q is added, deleted or changes its mode", c.Path))
-			continue
-		case !isSchema(c.Path):
-			same, err := v.sameWithoutSpace(c.Path)
-			if err != nil {
-				return nil, err
-			}
-			if !same {
-				out = append(out, fmt.Sprintf("%q", c.Path))
-			}
 			continue
 		}
 		s, err := v.comparesSchemas()
@@ -318,14 +288,4 @@ func (v *View) reachedExample(path string) (bool, error) {
 		return false, err
 	}
 	return len(s.comparison().Affected([]string{path})) > 0, nil
-}
-
-func (v *View) sameWithoutSpace(path string) (bool, error) {
-	budget := maxTexts
-	base, err := read(v.Base, path, maxText, &budget)
-	if err != nil {
-		return false, err
-	}
-	head, err := read(v.Head, path, maxText, &budget)
-	return slices.Equal(withoutSpace(base), withoutSpace(head)), err
 }

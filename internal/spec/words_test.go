@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 )
 
 // TestDeclaration holds what of a body declares that a change is additive only.
@@ -219,7 +217,5 @@ func FuzzClean(f *testing.F) {
 		w.declaration()
 		w.exception()
 		w.closes("a/b")
-		budget := maxText
-		markdown.Sentences(text, &budget)
 	})
 }

@@ -1,0 +1,388 @@
+package markdown
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Document is a text as blocks, in order. The contents of comments are blocks at the end.
+type Document struct {
+	Blocks []*Block
+	// Status are the lines that begin with "Status:".
+	Status []Status
+
+	targets  map[string]string // of link definitions, by folded label
+	referred map[string]bool   // footnotes
+	hiding   hiding
+	comments []*Block
+	size     int // the number of words that were read
+}
+
+// Status is a line that begins with "Status:".
+type Status struct {
+	Line int
+	// Text is what is compared: what follows, and the elements that may hide it.
+	Text string
+}
+
+// ErrLimit means that a text has too many lines or words.
+var ErrLimit = errors.New("over the limit")
+
+// Limits of one text.
+const (
+	maxLines = 1 << 18
+	maxWords = 1 << 20
+)
+
+// Block is a heading, a paragraph, a list item, a row, a quote or code.
+type Block struct {
+	Kind  Kind
+	Line  int      // of its first line, from 1
+	Lines []string // as they are written, without the marks of the quotes and items around them
+	// Above is the heading above, nil if there is none.
+	Above *Block
+	// Required reports whether the block has a requirement word.
+	Required bool
+	// Governed reports whether its own or another block's requirement word makes the block a requirement.
+	Governed bool
+
+	in     *container
+	opens  int    // the number of containers around it of which it is the first block
+	quotes int    // around it
+	items  int    // around it
+	level  int    // of a heading, from 1
+	raw    bool   // it is HTML, in which Markdown has no meaning
+	empty  bool   // it has no words
+	hidden string // the elements that may hide it
+	table  int    // the number of the table that a row belongs to, from 1
+	words  []word // of a heading, and of what is governed
+}
+
+// container is a quote or a list item.
+type container struct {
+	in     *container
+	quote  bool
+	indent int  // the number of blanks that a line of an item has at least
+	filled bool // the item has a block
+	bare   bool // the item begins with a blank line, and nothing follows yet
+
+	governed bool // with all that it holds
+	led      bool // a paragraph in it governs what follows there
+}
+
+// maxNesting is how many quotes and items may hold one another. The marks of deeper ones are words.
+const maxNesting = 32
+
+// leaf is the block that the next line may continue.
+type leaf uint8
+
+const (
+	noLeaf leaf = iota
+	paragraphLeaf
+	tableLeaf
+	fencedLeaf
+	indentedLeaf
+	htmlLeaf    // up to a blank line
+	rawLeaf     // HTML up to a line with a mark
+	commentLeaf // likewise
+)
+
+// reader cuts a text into blocks, as CommonMark and GitHub's tables do.
+type reader struct {
+	doc    *Document
+	open   []*container
+	leaf   leaf
+	block  *Block // the leaf's
+	fence  string // that opened the code
+	end    string // the mark that ends rawLeaf or commentLeaf, in small letters
+	tables int
+}
+
+// Read reads a text. It leaves out only marks: the rulers of tables, thematic breaks, the marks of blocks and the
+// language of fenced code. A text of too many lines or words is ErrLimit.
+func Read(text string) (*Document, error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	if strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	}
+	r := &reader{doc: &Document{}}
+	if n := strings.Count(text, "\n"); n > maxLines {
+		return nil, fmt.Errorf("%w: the text has %d lines, at most %d are read", ErrLimit, n, maxLines)
+	}
+	lines := strings.Split(text, "\n")
+	n := 0
+	if end := slices.Index(lines[1:], "---"); end > 0 && lines[0] == "---" {
+		n = end + 2
+		r.add(Paragraph, 2).Lines = lines[1 : end+1]
+	}
+	for ; n < len(lines); n++ {
+		r.line(n+1, expanded(lines[n]))
+	}
+	if !r.doc.finish() {
+		return nil, fmt.Errorf("%w: the text has more than %d words", ErrLimit, maxWords)
+	}
+	return r.doc, nil
+}
+
+// add appends a block at the place of the open containers.
+func (r *reader) add(kind Kind, line int) *Block {
+	b := &Block{Kind: kind, Line: line}
+	for i, c := range r.open {
+		if c.quote {
+			b.quotes++
+		} else {
+			b.items++
+		}
+		if i == len(r.open)-1 {
+			b.in = c
+		}
+	}
+	if kind == Paragraph && b.in != nil {
+		switch {
+		case b.in.quote:
+			b.Kind = Quote
+		case b.in.filled:
+			b.Kind = Later
+		default:
+			b.Kind = Item
+		}
+	}
+	for c := b.in; c != nil && !c.filled; c = c.in {
+		c.filled, c.bare = true, false
+		b.opens++
+	}
+	r.doc.Blocks = append(r.doc.Blocks, b)
+	return b
+}
+
+// begin opens a leaf.
+func (r *reader) begin(l leaf, kind Kind, line int, text ...string) *Block {
+	r.leaf, r.block = l, r.add(kind, line)
+	r.block.Lines = append(r.block.Lines, text...)
+	return r.block
+}
+
+// line reads one line, the tabs of which are blanks.
+func (r *reader) line(n int, rest string) {
+	matched := 0
+	for _, c := range r.open {
+		inner, ok := c.strip(rest)
+		if !ok {
+			break
+		}
+		rest = inner
+		matched++
+	}
+	all := matched == len(r.open)
+	if !all && r.leaf != paragraphLeaf {
+		r.leaf = noLeaf
+	}
+	if r.continues(rest) {
+		return
+	}
+	for fresh := false; ; fresh = true {
+		columns := indentation(rest)
+		text := rest[columns:]
+		continued := r.leaf == paragraphLeaf && all && !fresh
+		if columns >= 4 || text == "" {
+			break
+		}
+		deep := matched >= maxNesting
+		switch level := headingLevel(text); {
+		case text[0] == '>' && !deep:
+			r.close(matched)
+			rest = strings.TrimPrefix(text[1:], " ")
+			r.open = append(r.open, &container{in: r.innermost(), quote: true})
+			matched++
+			continue
+		case level > 0:
+			r.close(matched)
+			b := r.add(Heading, n)
+			b.level, b.Lines = level, []string{headingText(text)}
+			return
+		case fenceOf(text) != "":
+			r.close(matched)
+			r.begin(fencedLeaf, Code, n)
+			r.fence = fenceOf(text)
+			return
+		case continued && underline(text) > 0:
+			r.block.Kind, r.block.level = Heading, underline(text)
+			r.leaf = noLeaf
+			return
+		case isBreak(text):
+			r.close(matched)
+			return
+		}
+		if l, end := htmlStart(text, continued); l != noLeaf {
+			r.close(matched)
+			r.html(l, end, n, rest)
+			return
+		}
+		width := Marker(text)
+		if width == 0 || deep || continued && !interrupts(text, width) {
+			break
+		}
+		r.close(matched)
+		pad := indentation(text[width:])
+		c := &container{in: r.innermost(), indent: columns + width + pad}
+		switch {
+		case width+pad == len(text):
+			c.indent, c.bare = columns+width+1, true
+			pad = len(text) - width
+		case pad > 4:
+			c.indent = columns + width + 1
+			pad = 1
+		}
+		rest = text[width+pad:]
+		r.open = append(r.open, c)
+		matched++
+	}
+	r.text(n, rest, matched)
+}
+
+// close ends the open block, and the containers after the first few.
+func (r *reader) close(matched int) {
+	r.open, r.leaf = r.open[:matched], noLeaf
+}
+
+// text reads what no mark begins.
+func (r *reader) text(n int, rest string, matched int) {
+	columns := indentation(rest)
+	lazy := matched < len(r.open)
+	switch {
+	case columns == len(rest): // blank
+		r.open = r.open[:matched]
+		if r.leaf != indentedLeaf {
+			r.leaf = noLeaf
+		}
+	case r.leaf == paragraphLeaf && lazy:
+		r.block.Lines = append(r.block.Lines, rest[columns:])
+	case r.leaf == paragraphLeaf:
+		if r.ruled(rest) {
+			return
+		}
+		r.block.Lines = append(r.block.Lines, rest[columns:])
+	case r.leaf == tableLeaf && columns < 4:
+		r.row(n, rest)
+	default:
+		r.open = r.open[:matched]
+		switch {
+		case columns < 4:
+			r.begin(paragraphLeaf, Paragraph, n, rest[columns:])
+		case r.leaf == indentedLeaf:
+			r.block.Lines = append(r.block.Lines, rest[4:])
+		default:
+			r.begin(indentedLeaf, Code, n, rest[4:])
+		}
+	}
+}
+
+// strip takes the container's mark from a line, and reports whether the line is in it.
+func (c *container) strip(line string) (rest string, ok bool) {
+	columns := indentation(line)
+	switch {
+	case c.quote && columns < 4 && strings.HasPrefix(line[columns:], ">"):
+		return strings.TrimPrefix(line[columns+1:], " "), true
+	case c.quote:
+		return "", false
+	case columns == len(line):
+		return "", !c.bare
+	case columns < c.indent:
+		return "", false
+	}
+	return line[c.indent:], true
+}
+
+func (r *reader) innermost() *container {
+	if len(r.open) == 0 {
+		return nil
+	}
+	return r.open[len(r.open)-1]
+}
+
+// continues adds a line to fenced code, HTML or a comment, and reports whether one of these is open.
+func (r *reader) continues(line string) bool {
+	switch r.leaf {
+	case fencedLeaf:
+		columns := indentation(line)
+		if columns < 4 && closes(line[columns:], r.fence) {
+			r.leaf = noLeaf
+			return true
+		}
+	case htmlLeaf:
+		if strings.TrimSpace(line) == "" {
+			r.leaf = noLeaf
+			return false
+		}
+	case rawLeaf, commentLeaf:
+		if i := strings.Index(strings.ToLower(line), r.end); i >= 0 {
+			if r.leaf == commentLeaf {
+				r.block.Lines = append(r.block.Lines, line[:i])
+				r.afterComment(line[i+len(r.end):])
+				return true
+			}
+			r.leaf = noLeaf
+		}
+	default:
+		return false
+	}
+	r.block.Lines = append(r.block.Lines, line)
+	return true
+}
+
+// html opens a block of HTML.
+func (r *reader) html(l leaf, end string, n int, line string) {
+	r.end = end
+	if l != commentLeaf {
+		r.begin(l, Paragraph, n).raw = true
+		r.continues(line)
+		return
+	}
+	r.leaf = commentLeaf
+	r.block = &Block{Kind: Comment, Line: n}
+	r.doc.comments = append(r.doc.comments, r.block)
+	mark := "<!--"
+	line = line[indentation(line):]
+	if end != "-->" {
+		mark = "<"
+	} else if strings.HasPrefix(line, "<!-->") || strings.HasPrefix(line, "<!--->") {
+		mark = line[:strings.IndexByte(line, '>')-2]
+	}
+	r.continues(line[len(mark):])
+}
+
+// afterComment reads what follows a comment in the line that ends it: HTML.
+func (r *reader) afterComment(rest string) {
+	n := r.block.Line + len(r.block.Lines) - 1
+	r.leaf = noLeaf
+	if strings.TrimSpace(rest) != "" {
+		b := r.add(Paragraph, n)
+		b.raw, b.Lines = true, []string{rest}
+	}
+}
+
+// ruled makes a table of the last line of a paragraph if a ruler follows, and reports whether one does.
+func (r *reader) ruled(line string) bool {
+	last := len(r.block.Lines) - 1
+	header := r.block.Lines[last]
+	columns, ok := ruler(line)
+	if !ok || columns != len(Cells(header)) || !strings.Contains(header, "|") && !strings.Contains(line, "|") {
+		return false
+	}
+	r.leaf = tableLeaf
+	r.tables++
+	if last == 0 {
+		r.block.Kind, r.block.table = Row, r.tables
+		return true
+	}
+	r.block.Lines = r.block.Lines[:last]
+	r.row(r.block.Line+last, header)
+	return true
+}
+
+func (r *reader) row(n int, line string) {
+	b := r.add(Row, n)
+	b.Lines, b.table = []string{line}, r.tables
+}

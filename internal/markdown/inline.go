@@ -1,0 +1,432 @@
+package markdown
+
+import (
+	"html"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The marks of a scanned text. No text has these characters: control characters are dropped.
+const (
+	codeMark = '\x02' // around code
+	joinMark = '\x03' // a tag in a word
+	dropMark = '\x04' // nothing: a bracket of a link
+)
+
+// span is a word of a scanned text, or the target of a link.
+type span struct {
+	from, to int32
+	target   bool
+}
+
+// scanner reads the inline marks of one block.
+type scanner struct {
+	doc      *Document
+	raw      bool // HTML
+	text     string
+	out      []byte
+	spans    []span
+	start    int // of the word that is open
+	after    []pending
+	brackets []bracket
+	runs     map[int][]int // where runs of backticks begin, by their length
+	missing  map[string]bool
+	level    int // of the last heading that a tag opens
+	comments []string
+	swallows bool // a tag of HTML does not end
+}
+
+// pending is a word that follows the open one.
+type pending struct {
+	text   string
+	target bool
+}
+
+// bracket is an opening bracket that may begin a link.
+type bracket struct{ at, source int }
+
+// maxBrackets is how many brackets may be open at once. Those before them begin no link.
+const maxBrackets = 1000
+
+func (s *scanner) scan() {
+	for i := 0; i < len(s.text); {
+		c := s.text[i]
+		n := 1
+		switch {
+		case c == ' ' || c == '\n':
+			s.end()
+		case c == '<':
+			if n = s.angle(i); n == 0 {
+				n = 1
+				s.out = append(s.out, c)
+			}
+		case c == '&':
+			n = s.entity(i)
+		case s.raw && c >= ' ':
+			n = s.character(i)
+		case c == '\\':
+			n = s.escape(i)
+		case c == '`':
+			n = s.code(i)
+		case c == '[':
+			if len(s.brackets) == maxBrackets {
+				s.brackets = slices.Delete(s.brackets, 0, maxBrackets/2)
+			}
+			s.brackets = append(s.brackets, bracket{len(s.out), i})
+			s.out = append(s.out, c)
+		case c == ']':
+			n = s.link(i)
+		case c >= ' ':
+			n = s.character(i)
+		}
+		i += n
+	}
+	s.end()
+}
+
+// end ends the open word.
+func (s *scanner) end() {
+	if s.start < len(s.out) {
+		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), false})
+		s.start = len(s.out)
+	}
+	for _, p := range s.after {
+		s.out = append(s.out, p.text...)
+		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), p.target})
+		s.start = len(s.out)
+	}
+	s.after = s.after[:0]
+}
+
+func (s *scanner) character(i int) int {
+	if c := s.text[i]; c < utf8.RuneSelf {
+		if c != '\x7f' {
+			s.out = append(s.out, c)
+		}
+		return 1
+	}
+	r, n := utf8.DecodeRuneInString(s.text[i:])
+	if unicode.IsSpace(r) {
+		s.end()
+	} else {
+		s.out = append(s.out, s.text[i:i+n]...)
+	}
+	return n
+}
+
+func (s *scanner) escape(i int) int {
+	if i+1 == len(s.text) || s.text[i+1] == '\n' {
+		return 1
+	}
+	if c := s.text[i+1]; c > ' ' && c < utf8.RuneSelf && !isNameByte(c) || c == '-' {
+		if c != '`' {
+			s.out = append(s.out, c)
+		}
+		return 2
+	}
+	s.out = append(s.out, '\\')
+	return 1
+}
+
+// maxEntity is the length of the longest entity, with its ampersand and semicolon.
+const maxEntity = 33
+
+func (s *scanner) entity(i int) int {
+	part := s.text[i:min(len(s.text), i+maxEntity)]
+	n := strings.IndexByte(part, ';') + 1
+	switch {
+	case n > 0:
+	case s.raw:
+		n = 1 + len(part[1:]) - len(strings.TrimLeftFunc(part[1:], func(r rune) bool {
+			return r == '#' || r < utf8.RuneSelf && isNameByte(byte(r))
+		}))
+	default:
+		n = 1
+	}
+	decoded := html.UnescapeString(part[:n])
+	if decoded == part[:n] {
+		s.out = append(s.out, '&')
+		return 1
+	}
+	for _, r := range decoded {
+		switch {
+		case unicode.IsSpace(r):
+			s.end()
+		case r >= ' ' && r != '`' && r != '\x7f':
+			s.out = utf8.AppendRune(s.out, r)
+		}
+	}
+	return n
+}
+
+// code reads a code span. A backtick that begins none is dropped.
+func (s *scanner) code(i int) int {
+	if s.runs == nil {
+		s.runs = map[int][]int{}
+		for at := 0; at < len(s.text); {
+			n := backticks(s.text[at:])
+			if n > 0 {
+				s.runs[n] = append(s.runs[n], at)
+			}
+			at += max(n, 1)
+		}
+	}
+	n := backticks(s.text[i:])
+	ends := s.runs[n]
+	k := sort.SearchInts(ends, i+n)
+	if k == len(ends) {
+		return n
+	}
+	s.out = append(s.out, codeMark)
+	for j := i + n; j < ends[k]; {
+		r, size := utf8.DecodeRuneInString(s.text[j:])
+		switch {
+		case unicode.IsSpace(r):
+			s.end()
+			s.out = append(s.out, codeMark)
+		case r >= ' ' && r != '`' && r != '\x7f':
+			s.out = append(s.out, s.text[j:j+size]...)
+		}
+		j += size
+	}
+	s.out = append(s.out, codeMark)
+	return ends[k] + n - i
+}
+
+func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
+
+// link reads a closing bracket and what follows it, if this is a link.
+func (s *scanner) link(i int) int {
+	if len(s.brackets) == 0 {
+		s.out = append(s.out, ']')
+		return 1
+	}
+	open := s.brackets[len(s.brackets)-1]
+	s.brackets = s.brackets[:len(s.brackets)-1]
+	rest := s.text[i+1:]
+	if strings.HasPrefix(rest, "(") {
+		if target, title, n := linkTarget(rest); n > 0 {
+			s.out[open.at] = dropMark
+			s.target(target)
+			for _, word := range strings.Fields(title) {
+				s.after = append(s.after, pending{word, false})
+			}
+			return 1 + n
+		}
+	}
+	label, n := s.text[open.source+1:i], 1
+	if strings.HasPrefix(label, "^") {
+		if open.source > 0 || !strings.HasPrefix(rest, ":") {
+			s.doc.referred[folded(label)] = true
+		}
+	}
+	if strings.HasPrefix(rest, "[") {
+		if end := strings.IndexByte(rest[:min(len(rest), maxLabel)], ']'); end > 0 {
+			n += end + 1
+			if end > 1 {
+				label = rest[1:end]
+			}
+		}
+	}
+	target := s.doc.targets[folded(label)]
+	if target == "" || strings.HasPrefix(rest, ":") && open.source == 0 {
+		s.out = append(s.out, ']')
+		return 1
+	}
+	s.out[open.at] = dropMark
+	s.after = append(s.after, pending{target, true})
+	return n
+}
+
+// maxLabel is the length of a link label in CommonMark.
+const maxLabel = 1000
+
+// folded returns a label as it is compared, empty if it is too long.
+func folded(label string) string {
+	if len(label) > maxLabel {
+		return ""
+	}
+	return strings.ToLower(strings.Join(strings.Fields(label), " "))
+}
+
+func (s *scanner) target(address string) {
+	s.after = append(s.after, pending{target(address), true})
+}
+
+// target returns the target of a link as it is compared: http is https.
+func target(address string) string {
+	address = html.UnescapeString(address)
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && strings.EqualFold(scheme, "http") {
+		return "https://" + rest
+	}
+	return address
+}
+
+// linkTarget reads what follows the text of a link in parentheses. The length is 0 if it is not a target.
+func linkTarget(text string) (address, title string, n int) {
+	i := skipBlanks(text, 1)
+	begin := i
+	if i < len(text) && text[i] == '<' {
+		end := strings.IndexAny(text[i+1:], "<>\n")
+		if end < 0 || text[i+1+end] != '>' {
+			return "", "", 0
+		}
+		address = text[i+1 : i+1+end]
+		i += end + 2
+	} else {
+		depth := 0
+	address:
+		for ; i < len(text); i++ {
+			switch c := text[i]; {
+			case c == '\\' && i+1 < len(text):
+				i++
+			case c == '(':
+				if depth++; depth > maxNesting {
+					return "", "", 0
+				}
+			case c == ')':
+				if depth--; depth < 0 {
+					break address
+				}
+			case c <= ' ':
+				break address
+			}
+		}
+		i = min(i, len(text))
+		address = text[begin:i]
+	}
+	blanks := skipBlanks(text, i)
+	if blanks > i && blanks < len(text) {
+		if k := strings.IndexByte(`"'(`, text[blanks]); k >= 0 {
+			end := blanks + 1
+			for end < len(text) && text[end] != `"')`[k] {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(text) {
+				return "", "", 0
+			}
+			title = text[blanks+1 : end]
+			blanks = skipBlanks(text, end+1)
+		}
+	}
+	if blanks == len(text) || text[blanks] != ')' {
+		return "", "", 0
+	}
+	return address, title, blanks + 1
+}
+
+// unseen are the marks around what neither Markdown nor a browser shows.
+var unseen = [...]struct{ begin, end string }{{"<!--", "-->"}, {"<?", "?>"}, {"<![CDATA[", "]]>"}, {"<!", ">"}}
+
+// angle reads a comment, an address or a tag, and returns its length, 0 if it is none of these.
+func (s *scanner) angle(i int) int {
+	rest := s.text[i:]
+	for _, c := range unseen {
+		if !strings.HasPrefix(rest, c.begin) || c.end == ">" && !s.raw && (len(rest) < 3 || !isLetter(rest[2])) {
+			continue
+		}
+		from := len(c.begin)
+		if c.begin == "<!--" && (strings.HasPrefix(rest, "<!-->") || strings.HasPrefix(rest, "<!--->")) {
+			return strings.IndexByte(rest, '>') + 1
+		}
+		if end := s.find(i+from, c.end); end >= 0 {
+			s.comments = append(s.comments, s.text[i+from:end])
+			return end + len(c.end) - i
+		}
+		if s.raw {
+			s.doc.hiding.open(c.begin)
+		}
+		return 0
+	}
+	if address, ok := autolink(rest); ok && !s.raw {
+		s.target(address)
+		return len(address) + 2
+	}
+	t, ok := parseTag(rest)
+	if s.raw && !s.swallows {
+		t, ok = looseTag(rest)
+	}
+	switch {
+	case !ok || s.swallows:
+		return 0
+	case t.length == 0: // a browser takes all that follows for its attributes
+		s.swallows = true
+		s.doc.hiding.open("<" + t.name)
+		return 0
+	}
+	s.tag(t, rest[:t.length])
+	return t.length
+}
+
+// find returns the place of a mark from i on, -1 if there is none.
+func (s *scanner) find(i int, mark string) int {
+	if s.missing[mark] {
+		return -1
+	}
+	if n := strings.Index(s.text[i:], mark); n >= 0 {
+		return i + n
+	}
+	if s.missing == nil {
+		s.missing = map[string]bool{}
+	}
+	s.missing[mark] = true
+	return -1
+}
+
+// autolink returns the address between angle brackets.
+func autolink(text string) (address string, ok bool) {
+	end := strings.IndexAny(text[1:], " \n<>")
+	if end < 0 || text[1+end] != '>' {
+		return "", false
+	}
+	address = text[1 : 1+end]
+	scheme, _, ok := strings.Cut(address, ":")
+	return address, ok && len(scheme) >= 2 && len(scheme) <= 32 && isLetter(scheme[0]) &&
+		strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+}
+
+// tag reads a tag of that source. Its words are those that it shows elsewhere: an address, and a requirement.
+func (s *scanner) tag(t tag, source string) {
+	s.doc.hiding.tag(t)
+	for rest := source[1:]; ; { // some readers see a tag in a tag
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			break
+		}
+		rest = rest[i:]
+		if name, closing := elementName(rest); !closing && hiders[name] {
+			s.doc.hiding.open(name)
+		}
+		rest = rest[1:]
+	}
+	if !inline[t.name] {
+		s.end()
+	} else if s.start < len(s.out) {
+		s.out = append(s.out, joinMark)
+	}
+	if t.closing {
+		return
+	}
+	if len(t.name) == 2 && t.name[0] == 'h' && '1' <= t.name[1] && t.name[1] <= '6' {
+		s.level = int(t.name[1] - '0')
+	}
+	for _, name := range []string{"href", "src"} {
+		if address, ok := t.attribute(name); ok {
+			s.target(address)
+		}
+	}
+	if hasKeyWord(normalized(source)) {
+		for _, word := range strings.Fields(source) {
+			s.after = append(s.after, pending{word, false})
+		}
+	}
+	if t.name == "td" || t.name == "th" {
+		s.after = append(s.after, pending{cellMark, true})
+	}
+}

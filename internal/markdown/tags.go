@@ -1,0 +1,240 @@
+package markdown
+
+import (
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tag is an HTML tag.
+type tag struct {
+	name       string // in small letters
+	closing    bool
+	attributes string // as they are written
+	length     int
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isNameByte(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '-' }
+
+// elementName returns the name in small letters of the element whose tag a text may begin with.
+func elementName(text string) (name string, closing bool) {
+	rest := text[1:]
+	if strings.HasPrefix(rest, "/") {
+		rest, closing = rest[1:], true
+	}
+	n := 0
+	for n < len(rest) && isNameByte(rest[n]) && (n > 0 || isLetter(rest[0])) {
+		n++
+	}
+	return strings.ToLower(rest[:n]), closing
+}
+
+// parseTag reads the tag that a text begins with, as CommonMark has it within a paragraph.
+func parseTag(text string) (t tag, ok bool) {
+	t.name, t.closing = elementName(text)
+	if t.name == "" {
+		return t, false
+	}
+	i := 1 + len(t.name)
+	if t.closing {
+		i++
+	}
+	begin := i
+	for {
+		blanks := skipBlanks(text, i)
+		spaced := blanks > i
+		i = blanks
+		switch {
+		case i == len(text):
+			return t, false
+		case text[i] == '>', strings.HasPrefix(text[i:], "/>") && !t.closing:
+			t.attributes = text[begin:i]
+			t.length = i + strings.IndexByte(text[i:], '>') + 1
+			return t, true
+		case t.closing || !spaced || !isLetter(text[i]) && text[i] != '_' && text[i] != ':':
+			return t, false
+		}
+		for i < len(text) && (isNameByte(text[i]) || strings.IndexByte("_:.", text[i]) >= 0) {
+			i++
+		}
+		equals := skipBlanks(text, i)
+		if equals == len(text) || text[equals] != '=' {
+			continue
+		}
+		if i = attributeEnd(text, skipBlanks(text, equals+1)); i < 0 {
+			return t, false
+		}
+	}
+}
+
+func skipBlanks(text string, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// attributeEnd returns the end of the value of an attribute that begins at i, -1 if none does.
+func attributeEnd(text string, i int) int {
+	if i == len(text) {
+		return -1
+	}
+	if c := text[i]; c == '"' || c == '\'' {
+		end := strings.IndexByte(text[i+1:], c)
+		if end < 0 {
+			return -1
+		}
+		return i + 1 + end + 1
+	}
+	n := strings.IndexAny(text[i:], " \n\"'=<>`")
+	if n <= 0 {
+		return -1
+	}
+	return i + n
+}
+
+// looseTag reads the tag that a text begins with as a browser does, to whom a block of HTML goes as it is. The second
+// result is false if the text does not begin with a tag; a length of 0 is a tag that does not end.
+func looseTag(text string) (t tag, ok bool) {
+	if t, ok := parseTag(text); ok {
+		return t, true
+	}
+	if t.name, t.closing = elementName(text); t.name == "" {
+		return t, false
+	}
+	quoted, last := byte(0), byte(0)
+	for i := 1; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quoted != 0:
+			if c == quoted {
+				quoted = 0
+			}
+		case c == '>':
+			t.attributes, t.length = text[1+len(t.name):i], i+1
+			return t, true
+		case (c == '"' || c == '\'') && last == '=':
+			quoted = c
+		}
+		if c != ' ' && c != '\n' {
+			last = c
+		}
+	}
+	t.attributes = text[1:]
+	return t, true
+}
+
+// attribute returns the value of an attribute, and whether the tag has it.
+func (t tag) attribute(name string) (value string, found bool) {
+	if strings.Trim(t.attributes, " /\n") == "" {
+		return "", false
+	}
+	lower := strings.ToLower(t.attributes)
+	for at := 0; ; {
+		i := strings.Index(lower[at:], name)
+		if i < 0 {
+			return "", false
+		}
+		at += i
+		end := at + len(name)
+		if (at == 0 || !isNameByte(lower[at-1])) && (end == len(lower) || !isNameByte(lower[end])) {
+			i := skipBlanks(t.attributes, end)
+			if i == len(t.attributes) || t.attributes[i] != '=' {
+				return "", true
+			}
+			i = skipBlanks(t.attributes, i+1)
+			if end := attributeEnd(t.attributes, i); end > i {
+				value = t.attributes[i:end]
+			} else {
+				value = t.attributes[i:]
+			}
+			return html.UnescapeString(strings.Trim(value, `"'`)), true
+		}
+		at = end
+	}
+}
+
+// hiders are the elements whose content is not shown, or is not said. An attribute hidden or style makes one of any.
+var hiders = wordSet(`
+	audio blockquote canvas code datalist del details dialog head iframe math noembed noframes noscript object
+	plaintext pre q s script select strike style svg template textarea title video xmp`)
+
+// literal are the elements whose content has no tags.
+var literal = wordSet("iframe noembed noframes noscript plaintext script style textarea title xmp")
+
+// void are the elements without content.
+var void = wordSet("area base br col embed hr img input link meta param source track wbr")
+
+// inline are the elements that do not part words.
+var inline = wordSet(`
+	a abbr b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var wbr`)
+
+// hiding are the elements that are open and may hide what follows, outermost first.
+type hiding struct {
+	names []string
+	more  int      // those beyond maxHiding
+	fresh []string // those that the block opens, though it may close them
+}
+
+// maxHiding is how many elements are told apart.
+const maxHiding = 32
+
+// String returns the names of the open elements.
+func (h *hiding) String() string {
+	if len(h.names) == 0 && h.more == 0 {
+		return ""
+	}
+	return strings.Join(h.names, " ") + " " + strconv.Itoa(h.more)
+}
+
+// tag enters the elements that a tag opens or closes.
+func (h *hiding) tag(t tag) {
+	n := len(h.names)
+	if n > 0 && literal[h.names[n-1]] && (!t.closing || t.name != h.names[n-1]) {
+		return
+	}
+	if t.closing {
+		for i, name := range slices.Backward(h.names) {
+			if name == t.name {
+				h.names = slices.Delete(h.names, i, i+1)
+				return
+			}
+		}
+		return
+	}
+	if void[t.name] {
+		if t.hides() {
+			h.note(t.name)
+		}
+		return
+	}
+	if hiders[t.name] || t.hides() || slices.Contains(h.names, t.name) {
+		h.open(t.name)
+	}
+}
+
+// hides reports whether an attribute may hide the element.
+func (t tag) hides() bool {
+	_, hidden := t.attribute("hidden")
+	_, styled := t.attribute("style")
+	return hidden || styled
+}
+
+// open enters an element.
+func (h *hiding) open(name string) {
+	h.note(name)
+	if len(h.names) == maxHiding {
+		h.more++
+		return
+	}
+	h.names = append(h.names, name)
+}
+
+func (h *hiding) note(name string) {
+	if len(h.fresh) < maxHiding {
+		h.fresh = append(h.fresh, name)
+	}
+}

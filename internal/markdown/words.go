@@ -1,0 +1,342 @@
+package markdown
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// word is a word of a block as it is compared.
+type word struct {
+	key  string
+	text string // as it shows, with punctuation
+	kind wordKind
+}
+
+// wordKind says what a word may be replaced by.
+type wordKind uint8
+
+const (
+	// spelled has letters only, and no capital after the first: it may be respelled.
+	spelled wordKind = iota
+	// plainWord may be doubled.
+	plainWord
+	// binding decides what a requirement asks for.
+	binding
+	// targetWord is the target of a link.
+	targetWord
+)
+
+// cellMark is between the cells of a row.
+const cellMark = "|"
+
+// bindingWords are words that a repair neither replaces nor introduces, as it does no requirement word.
+var bindingWords = wordSet(`
+	not never no none neither nor only unless except until without cannot all any each every
+	both either some other least most more less fewer first last once twice before after zero
+	one two three four five six seven eight nine ten`)
+
+func wordSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// keyWords are those of RFC 2119; MUST NOT and the like begin with one of them.
+var keyWords = []string{"MUST", "REQUIRED", "SHALL", "SHOULD", "RECOMMENDED", "MAY", "OPTIONAL"}
+
+// hasKeyWord reports whether a text has a requirement word, in capitals and as a whole word.
+func hasKeyWord(text string) bool {
+	for _, word := range keyWords {
+		for rest := text; ; {
+			i := strings.Index(rest, word)
+			if i < 0 {
+				break
+			}
+			// An underscore next to it is emphasis, unless more of a name follows.
+			before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(rest[:i], "_"))
+			after, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest[i+len(word):], "_"))
+			if !IsWord(before) && !IsWord(after) {
+				return true
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return false
+}
+
+// IsWord reports whether a word may have the character.
+func IsWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// requires reports whether a normalized word is a requirement word, or may look like one: a word that mixes scripts,
+// or is in capitals of another script.
+func requires(word string) bool {
+	switch {
+	case len(word) < 3:
+		return false
+	case isASCII(word):
+		return hasKeyWord(word)
+	case !strings.ContainsFunc(word, unicode.IsUpper):
+		return mixed(word)
+	}
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+			return -1 // MUST, underlined
+		}
+		return r
+	}, norm.NFD.String(word))
+	return hasKeyWord(word) || hasKeyWord(bare) || mixed(word)
+}
+
+// mixed reports whether three or more letters in a row are of several scripts, or are capitals of one that is not
+// Latin.
+func mixed(text string) bool {
+	letters, capitals, several, script := 0, 0, false, ""
+	for _, r := range text + " " {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) {
+				capitals++
+			}
+			of := scriptOf(r)
+			if script == "" {
+				script = of
+			}
+			several = several || of != "" && of != script
+		case unicode.IsMark(r):
+		default:
+			if letters >= 3 && (several || capitals == letters && script != "" && script != "Latin") {
+				return true
+			}
+			letters, capitals, several, script = 0, 0, false, ""
+		}
+	}
+	return false
+}
+
+// scriptRange are characters of one script.
+type scriptRange struct {
+	first, last rune
+	script      string
+}
+
+// scriptRanges are the ranges of all scripts, in order. Those that Chinese, Japanese and Korean mix are one.
+var scriptRanges = sync.OnceValue(func() []scriptRange {
+	var out []scriptRange
+	for name, table := range unicode.Scripts {
+		switch name {
+		case "Common", "Inherited":
+			continue
+		case "Hiragana", "Katakana", "Hangul", "Bopomofo":
+			name = "Han"
+		}
+		add := func(first, last, stride rune) {
+			for ; stride > 1 && first < last; first += stride {
+				out = append(out, scriptRange{first, first, name})
+			}
+			out = append(out, scriptRange{first, last, name})
+		}
+		for _, r := range table.R16 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+		for _, r := range table.R32 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+	}
+	slices.SortFunc(out, func(a, b scriptRange) int { return int(a.first - b.first) })
+	return out
+})
+
+// scriptOf returns the name of the script of a letter, empty if it is of several.
+func scriptOf(r rune) string {
+	if r < utf8.RuneSelf {
+		return "Latin"
+	}
+	all := scriptRanges()
+	i := sort.Search(len(all), func(i int) bool { return all[i].last >= r })
+	if i == len(all) || all[i].first > r {
+		return ""
+	}
+	return all[i].script
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// normalized returns a text in NFKC, with typographic quotation marks and hyphens as ASCII, without characters that
+// are not seen and marks of code.
+func normalized(text string) string {
+	if isASCII(text) {
+		return strings.Map(func(r rune) rune {
+			if r == '`' || r == dropMark || r == joinMark || r == codeMark {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '`', r < ' ' && r != '\n' && r != '\t', isUnseen(r):
+			return -1
+		case r == '\u2010', r == '\u2011':
+			return '-'
+		case r == '\u2018', r == '\u2019':
+			return '\''
+		case r == '\u201c', r == '\u201d':
+			return '"'
+		}
+		return lettered(r)
+	}, norm.NFKC.String(text))
+}
+
+// isUnseen reports whether a character is ignored by default.
+func isUnseen(r rune) bool {
+	if r < 0x300 || 0x3165 <= r && r < 0xfe00 {
+		return r == '\u00ad'
+	}
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// lettered returns the letter in a box, a disc or a flag.
+func lettered(r rune) rune {
+	for _, first := range []rune{0x1f150, 0x1f170, 0x1f1e6} {
+		if r >= first && r < first+26 {
+			return 'A' + r - first
+		}
+	}
+	return r
+}
+
+// maxWord is the number of bytes that a word beyond ASCII may have.
+const maxWord = 1 << 16
+
+// word appends the words of a scanned text, mostly one, and reports whether one is a requirement word.
+func (d *Document) word(out []word, source string, target bool) (words []word, required bool) {
+	if !isASCII(source) {
+		if d.size += len(source) / 8; len(source) > maxWord {
+			d.size = maxWords + 1
+			return nil, false
+		}
+	}
+	if target {
+		return append(out, word{"\x00" + source, source, targetWord}), false
+	}
+	if strings.IndexByte(source, joinMark) >= 0 {
+		for part := range strings.SplitSeq(source, string(joinMark)) {
+			required = required || requires(normalized(part))
+		}
+	}
+	if strings.IndexByte(source, codeMark) >= 0 {
+		return codeWord(out, source, required)
+	}
+	text := normalized(source)
+	d.size += len(text) / 16
+	for text := range strings.FieldsSeq(text) {
+		required = required || requires(text)
+		if w, ok := newWord(text); ok {
+			out = append(out, w)
+		}
+	}
+	return out, required
+}
+
+// codeWord appends a word that is code, at least in part, as it is written.
+func codeWord(out []word, source string, required bool) ([]word, bool) {
+	text := strings.Trim(strings.Map(func(r rune) rune {
+		switch r {
+		case codeMark:
+			return '`'
+		case joinMark, dropMark:
+			return -1
+		}
+		return r
+	}, source), "*")
+	kind := binding
+	if !strings.ContainsFunc(text, unicode.IsNumber) {
+		kind, text = plainWord, strings.Trim(text, punctuation)
+	}
+	if strings.Trim(text, "`") == "" {
+		return out, required
+	}
+	return append(out, word{"`" + text, text, kind}), required || requires(normalized(source))
+}
+
+// punctuation does not count at the ends of a word without a digit.
+const punctuation = `,;:.?()"'`
+
+// newWord returns a word of a normalized text, false if nothing of it counts.
+func newWord(text string) (word, bool) {
+	if strings.TrimFunc(text, isDash) == "" {
+		return word{"-", "-", plainWord}, true
+	}
+	text = withoutStars(text)
+	bare := text
+	number := strings.ContainsFunc(text, unicode.IsNumber)
+	if !number {
+		bare = strings.Trim(text, punctuation)
+	}
+	lower := strings.ToLower(bare)
+	_, first := utf8.DecodeRuneInString(bare)
+	switch {
+	case bare == "":
+		return word{}, false
+	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
+		address := target(strings.Trim(bare, punctuation))
+		return word{"\x00" + address, address, targetWord}, true
+	case bare == "NOT", requires(bare):
+		return word{bare, text, binding}, true
+	case number, bindingWords[lower]:
+		return word{lower, text, binding}, true
+	case strings.ContainsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) }),
+		strings.ContainsFunc(bare[first:], unicode.IsUpper):
+		return word{lower, text, plainWord}, true
+	}
+	return word{lower, text, spelled}, true
+}
+
+func isDash(r rune) bool { return r == '-' || '\u2010' <= r && r <= '\u2015' || r == '\u2212' }
+
+// withoutStars drops the asterisks at the ends of the words of a text. One that has no other sign is a word.
+func withoutStars(text string) string {
+	if !strings.Contains(text, "*") || strings.Trim(text, "*") == "" {
+		return text
+	}
+	runes := []rune(text)
+	out := make([]rune, 0, len(runes))
+	for i := 0; i < len(runes); {
+		end := i
+		for end < len(runes) && runes[end] == '*' {
+			end++
+		}
+		within := i > 0 && end < len(runes) && IsWord(runes[i-1]) && IsWord(runes[end])
+		if end == i || within {
+			end = max(end, i+1)
+			out = append(out, runes[i:end]...)
+		}
+		i = end
+	}
+	return string(out)
+}
+
+// once drops the second of a doubled word that decides nothing.
+func once(words []word) []word {
+	return slices.CompactFunc(slices.Clone(words), func(a, b word) bool {
+		return a.key == b.key && a.kind != binding && a.key != cell.key
+	})
+}
+
+var cell = word{"\x00" + cellMark, cellMark, targetWord}
