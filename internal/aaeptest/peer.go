@@ -1,9 +1,10 @@
 // Package aaeptest is a producer of AAEP on loopback, honest or with one fault that has a name. It speaks the layout of
-// appendix B and that of the public example producers, and serves tests.
+// appendix B, at level 3 too, and that of the public example producers, and serves tests.
 package aaeptest
 
 import (
 	"cmp"
+	"crypto"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,40 @@ var Faults = []string{
 	"drip",           // sends a byte now and then, and no event
 	"elsewhere",      // names another server for the events
 	"unavailable",    // answers 503
+
+	// Of level 3.
+	"any-version",       // accepts each version as the one that was asked for
+	"other-version",     // accepts each version as its own
+	"odd-reason",        // rejects with the reason unknown
+	"no-reason",         // rejects with a reason_code that does not exist
+	"mute",              // answers a request by 201 and no body
+	"late-accepted",     // likewise, and accepts in the stream, after the first event
+	"nameless",          // accepts without saying who it is
+	"unasked",           // accepts a second time, other terms
+	"grants-more",       // honors a higher rate than was requested
+	"no-rate",           // keeps no rate
+	"ignores-terms",     // accepts a renegotiation, and keeps to the rate of before
+	"mute-renegotiate",  // does not answer a renegotiation
+	"rejects-lower",     // rejects a renegotiation, and ends the stream
+	"goes-on",           // rejects a renegotiation, and goes on
+	"renames",           // accepts a renegotiation for another subscription
+	"holds-critical",    // sends critical events 3 s late
+	"no-filter",         // applies no filter
+	"filters-critical",  // applies filters to critical events
+	"no-coalesce",       // sends each word by itself
+	"splits-words",      // sends half a word as a sentence
+	"other-language",    // speaks French
+	"ignores-close",     // goes on after the subscription was closed
+	"keeps-question",    // leaves the question of a closed subscription open
+	"no-manifest",       // serves no manifest
+	"manifest-short",    // serves a manifest without its levels
+	"manifest-agent",    // serves the manifest of another agent
+	"manifest-level",    // serves a manifest of level 2
+	"unsigned-accepted", // accepts a subscriber that requires a signed manifest without one
+	"jws-form",          // signs with two parts
+	"jws-alg",           // signs with alg none
+	"jws-signature",     // signs another manifest
+	"jws-agent",         // signs the manifest of another agent
 }
 
 // Options is what a peer is started with.
@@ -55,18 +90,25 @@ type Options struct {
 	Prefix     string       // of the paths
 	Greeting   string       // what the stream of events begins with; empty: a comment
 	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
+	InStream   bool         // answers a renegotiation in the stream, rather than in the response
+	// Sign is the algorithm by which the manifest is signed: ES256, RS256, PS256 or EdDSA; empty: it is not.
+	// OwnKey puts the key into the header.
+	Sign   string
+	OwnKey bool
 }
 
 // Peer is a running producer.
 type Peer struct {
-	URL string
+	URL         string
+	ManifestKey crypto.PublicKey // of Options.Sign
 
 	o      Options
+	key    crypto.Signer
 	server *http.Server
 	done   chan struct{}
 
 	mu          sync.Mutex
-	subscribers map[chan []byte]bool
+	subscribers map[string]*subscriber // by the id of the subscription
 	open        map[string]*question
 	last        *question
 	sessions    int
@@ -78,6 +120,26 @@ type question struct {
 	replies chan string
 	expires time.Time
 	taken   int
+}
+
+// subscriber is one subscription, and the stream that serves it.
+type subscriber struct {
+	id       string
+	out      chan []byte
+	attached bool
+	replies  bool // it can answer questions
+	numbers  map[string]int
+
+	rate             float64 // events a second; 0: no limit
+	bucket           float64
+	filled           time.Time
+	include, exclude []string
+	boundaries       []string // nil: each chunk is sent
+	honored          map[string]any
+
+	text     string // of the output that waits for a boundary
+	position int
+	unasked  []byte // a message that follows the first event
 }
 
 // Start serves until Close.
@@ -93,12 +155,13 @@ func Start(o Options) (*Peer, error) {
 		o.Listener = &once{Listener: l}
 	}
 	p := &Peer{URL: "http://" + o.Listener.Addr().String(), o: o, done: make(chan struct{}),
-		subscribers: map[chan []byte]bool{}, open: map[string]*question{}}
+		subscribers: map[string]*subscriber{}, open: map[string]*question{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+o.Prefix+"/events", p.serve)
 	if !o.SelfStart {
-		mux.HandleFunc("POST "+o.Prefix+"/sessions", func(w http.ResponseWriter, _ *http.Request) {
-			go p.session()
+		mux.HandleFunc("POST "+o.Prefix+"/sessions", func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+			go p.session(strings.Contains(string(body), "held"))
 			w.WriteHeader(http.StatusAccepted)
 		})
 	}
@@ -106,7 +169,11 @@ func Start(o Options) (*Peer, error) {
 		mux.HandleFunc("POST "+o.Prefix+"/messages", p.reply)
 	} else {
 		mux.HandleFunc("POST "+o.Prefix+"/replies", p.reply)
+		mux.HandleFunc("GET /.well-known/aaep-manifest.json", p.manifest)
 		mux.HandleFunc("POST "+o.Prefix+"/subscriptions", p.subscribe)
+	}
+	if err := p.makeKey(); err != nil {
+		return nil, err
 	}
 	p.server = &http.Server{Handler: mux, ErrorLog: log.New(io.Discard, "", 0)}
 	go p.server.Serve(o.Listener)
@@ -130,22 +197,6 @@ func (p *Peer) Close() error {
 	return errors.Join(p.server.Close(), p.o.Listener.Close())
 }
 
-func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
-	if p.o.Fault == "unavailable" {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	}
-	location := p.o.Prefix + "/events?subscription_id=sub_1"
-	if p.o.Fault == "elsewhere" {
-		location = "http://127.0.0.2:1" + location
-	}
-	w.Header().Set("Location", location)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusCreated)
-	fmt.Fprint(w, `{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0",`+
-		`"honored_capabilities":{}}`)
-}
-
 // serve streams the events.
 func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	if p.o.Fault == "hang" {
@@ -160,24 +211,17 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 		kind = "application/json"
 	}
 	w.Header().Set("Content-Type", kind)
-	all := make(chan []byte, 1000)
-	p.mu.Lock()
-	p.subscribers[all] = true
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		delete(p.subscribers, all)
-		p.mu.Unlock()
-	}()
+	of := p.attach(r.URL.Query().Get("subscription_id"))
+	defer p.detach(of)
 	fmt.Fprint(w, cmp.Or(p.o.Greeting, ": connected\n\n"))
 	http.NewResponseController(w).Flush()
 	if p.o.SelfStart {
-		go p.session()
+		go p.session(false)
 	}
 	p.endless(w, r)
 	for {
 		select {
-		case data := <-all:
+		case data := <-of.out:
 			if len(data) == 0 {
 				if p.o.Fault == "drop" {
 					panic(http.ErrAbortHandler)
@@ -234,15 +278,29 @@ func (p *Peer) endless(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reply takes a confirmation.reply.
+// reply takes a confirmation.reply, or a message of the subscription.
 func (p *Peer) reply(w http.ResponseWriter, r *http.Request) {
 	var reply struct {
-		Type     string
-		Token    string `json:"reply_token"`
-		Decision string
+		Type         string
+		Token        string `json:"reply_token"`
+		Subscription string `json:"subscription_id"`
+		Decision     string
+		Capabilities map[string]any
 	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&reply); err != nil ||
-		reply.Type != "confirmation.reply" {
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&reply); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	switch reply.Type {
+	case "subscription.renegotiate":
+		p.renegotiate(w, reply.Subscription, reply.Capabilities)
+		return
+	case "subscription.close":
+		p.close(reply.Subscription)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	case "confirmation.reply":
+	default:
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -267,37 +325,6 @@ func (p *Peer) reply(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// emit sends an event to all who listen.
-func (p *Peer) emit(session string, n *int, kind string, members map[string]any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.events++
-	event := map[string]any{"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent." + kind,
-		"event_id": fmt.Sprintf("evt_%d", p.events), "session_id": session, "sequence_number": *n,
-		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
-		"producer":  map[string]any{"agent_id": "aaeptest"}}
-	*n++
-	for name, v := range members {
-		event[name] = v
-	}
-	data, err := json.Marshal(event)
-	if err != nil {
-		panic(err) // members of this file alone
-	}
-	for all := range p.subscribers {
-		all <- data
-	}
-}
-
-// cut ends the stream of all who listen.
-func (p *Peer) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for all := range p.subscribers {
-		all <- nil
-	}
 }
 
 // ask opens a question and gives its token.
@@ -337,14 +364,17 @@ func (p *Peer) decide(q *question, timeout time.Duration) string {
 	}
 }
 
-// session is one session: a harmless tool, one that cannot be taken back, and an answer.
-func (p *Peer) session() {
+// session is one session: a harmless tool, one that cannot be taken back, and an answer. The question of one that is
+// held has a timeout of 30 s.
+func (p *Peer) session(held bool) {
 	p.mu.Lock()
 	p.sessions++
 	id, flags := fmt.Sprintf("sess_%d", p.sessions), p.o.FlagOnly == 0 || p.o.FlagOnly == p.sessions
 	p.mu.Unlock()
-	n, state := 0, "idle"
-	emit := func(kind string, members map[string]any) { p.emit(id, &n, kind, members) }
+	state := "idle"
+	emit := func(kind string, members map[string]any) {
+		p.emit(id, kind, func(*subscriber) map[string]any { return members })
+	}
 	enter := func(to string) {
 		emit("state.changed", map[string]any{"from_state": state, "to_state": to})
 		state = to
@@ -377,13 +407,12 @@ func (p *Peer) session() {
 		return
 	}
 	if p.o.Fault != "ask-nothing" {
-		p.pay(enter, emit, invoke, complete)
+		p.pay(enter, emit, invoke, complete, map[bool]int{false: 1, true: 30}[held])
 	}
 	enter("writing_output")
-	emit("output.streaming", map[string]any{"chunk": "That ", "position": 0, "complete": false, "coalesce_hint": "none",
-		"output_id": "out_1"})
-	emit("output.streaming", map[string]any{"chunk": "is all.", "position": 5, "complete": true,
-		"coalesce_hint": "completion", "output_id": "out_1"})
+	p.say(id, "That ", "none", false)
+	p.say(id, "is all. ", "sentence", false)
+	p.say(id, "Bye.", "completion", true)
 	if p.o.Fault == "no-terminal" {
 		p.cut()
 		return
@@ -393,13 +422,15 @@ func (p *Peer) session() {
 
 // pay asks for the action that cannot be taken back, and takes it where it is accepted.
 func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke func(string, bool),
-	complete func(string, string)) {
+	complete func(string, string), timeout int) {
 	if p.o.Fault == "confirm-late" {
 		invoke("pay", true)
 	}
 	enter("awaiting_input")
-	const timeout = 1
-	wait := timeout * time.Second
+	if p.o.Fault == "holds-critical" {
+		timeout += 4
+	}
+	wait := time.Duration(timeout) * time.Second
 	if p.o.Reversible {
 		token, q := p.ask(wait)
 		emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Show",
@@ -424,6 +455,12 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 		invoke("pay", true)
 	}
 	decision := p.decide(q, wait)
+	if p.o.Fault == "ignores-close" {
+		select { // the events after the close come late enough to count
+		case <-time.After(1500 * time.Millisecond):
+		case <-p.done:
+		}
+	}
 	if p.o.Fault == "accept-late" && decision == "reject" {
 		enter("thinking")
 		select {
