@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -42,7 +43,7 @@ tool call or at level 3 a subscription it is inconclusive.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
-				if err := checkLevel(options.Level, 3); err != nil {
+				if err := checkLevel(options.Level); err != nil {
 					return nil, err
 				}
 				found := &conformance{subject: "producer", rows: aaep.Rows(options), level: options.Level}
@@ -125,6 +126,7 @@ oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
 type aaepProducer struct {
 	conformanceFlags
 	url, layout, scenario, capture string
+	manifestKey                    string
 	level                          int
 	extensions                     []string
 }
@@ -135,8 +137,9 @@ func newAAEPProducer(sys IO, p *protocol) *cobra.Command {
 		Use:   "producer --endpoint URL",
 		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
 		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
-that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. A
-scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
+that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. Level 3
+adds six sessions that negotiate, renegotiate and close, about half a minute at 2 events a second.
+A scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
 where nothing can break.`,
 		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 --layout reference\n" +
@@ -159,12 +162,14 @@ where nothing can break.`,
 	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
 	f.StringSliceVar(&o.extensions, "extensions", nil,
 		"supported_extensions of the subscription: a `URI` or several, joined by commas")
-	f.IntVar(&o.level, "level", 1, "1 or 2; 2 includes 1")
+	f.IntVar(&o.level, "level", 1, "1 to 3; each includes those below")
+	f.StringVar(&o.manifestKey, "manifest-key", "",
+		"a `FILE` with the key that signs the producer's manifest, JWK or PEM; level 3")
 	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
 		"of the endpoints: spec (appendix B) or reference (the public example producers)")
 	f.StringVar(&o.scenario, "scenario", "",
 		"a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
-	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as JSON Lines")
+	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as frames, one a line")
 	return c
 }
 
@@ -189,8 +194,14 @@ func (o *aaepProducer) check() (*url.URL, error) {
 				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
 	}
 	return u, inOrder(
-		func() error { return checkLevel(o.level, 2) },
+		func() error { return checkLevel(o.level) },
 		func() error { return checkExtensions(o.extensions) },
+		func() error {
+			if o.manifestKey != "" && o.level < 3 {
+				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
+			}
+			return nil
+		},
 		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error { return o.place(nil, [][2]string{{"--capture", o.capture}}, nil) })
 }
@@ -212,9 +223,20 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 				err)
 		}
 	}
-	transport, err := serverTransport(&o.networkFlags, u)
+	transport, public, err := o.transports(u)
 	if err != nil {
 		return nil, err
+	}
+	var key crypto.PublicKey
+	if o.manifestKey != "" {
+		data, err := capped.ReadFile(o.manifestKey, aaep.MaxKey)
+		if err == nil {
+			key, err = aaep.ParseKey(data)
+		}
+		if err != nil {
+			return nil, remedy.Errorf("give a JWK or PEM file of a P-256, RSA or Ed25519 public key",
+				"reading --manifest-key: %v", err)
+		}
 	}
 	if o.budget > 0 {
 		var cancel context.CancelFunc
@@ -224,7 +246,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
 		Timeout: o.timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: "oap-gate/" + version().Version,
-		Extensions: o.extensions}
+		Extensions: o.extensions, Public: public, ManifestKey: key}
 	if o.capture != "" {
 		live.Capture = &kept
 	}
@@ -266,15 +288,19 @@ func checkExtensions(uris []string) error {
 // maxExtensions is how many extensions the published schema of subscription.request allows.
 const maxExtensions = 64
 
-// serverTransport makes the connections to the server that the operator named.
-func serverTransport(n *networkFlags, u *url.URL) (http.RoundTripper, error) {
-	options, err := n.liveOptions()
+// transports make the connections to the server that the operator named, and to public ones.
+func (o *aaepProducer) transports(u *url.URL) (server, public http.RoundTripper, err error) {
+	const fix = "name a server that can be reached, and a PEM file with --ca-cert"
+	options, err := o.liveOptions()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if public, err = evidence.NewTransport(options, u); err != nil {
+		return nil, nil, remedy.With(err, fix)
 	}
 	options.ServerURL, options.Jobs = u.String(), 0
-	transport, err := evidence.ServerTransport(options)
-	return transport, remedy.With(err, "name a server that can be reached, and a PEM file with --ca-cert")
+	server, err = evidence.ServerTransport(options)
+	return server, public, remedy.With(err, fix)
 }
 
 // blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
@@ -313,11 +339,11 @@ func readText(sys IO, name string) (string, []byte, error) {
 	return "stdin", data, err
 }
 
-func checkLevel(level, highest int) error {
-	if level >= 1 && level <= highest {
+func checkLevel(level int) error {
+	if level >= 1 && level <= 3 {
 		return nil
 	}
-	return remedy.Errorf(fmt.Sprintf("give a level from 1 to %d", highest), "--level %d is not decided here", level)
+	return remedy.Errorf("give a level from 1 to 3", "--level %d is not decided here", level)
 }
 
 // readInto adds a file's messages to a stream.

@@ -37,6 +37,14 @@ const (
 	LiveTwice   = "aaep-live-twice"
 	LiveLate    = "aaep-live-late"
 	LiveTimeout = "aaep-live-timeout"
+
+	// Those of level 3.
+	LiveHandshake   = "aaep-live-handshake"
+	LiveCritical    = "aaep-live-critical"
+	LiveRenegotiate = "aaep-live-renegotiate"
+	LiveClose       = "aaep-live-close"
+	LiveManifest    = "aaep-live-manifest"
+	LiveSigned      = "aaep-live-signed"
 )
 
 // The checks of a claim.
@@ -53,6 +61,12 @@ const plainTool = "AAEP-P2.2b"
 
 // notExercised is what an input comes to that shows nothing of a required behaviour.
 const notExercised = "not-exercised"
+
+// What not-exercised means in a session of level 3.
+const (
+	unsubscribedMeaning = "the producer rejected the subscription, or its session asks nothing; nothing was decided"
+	unsubscribedFix     = "accept an ordinary subscription, and begin the scenarios with one of reply accept that asks"
+)
 
 const (
 	producer   = "producer"
@@ -368,6 +382,96 @@ var Rules = []verdict.Rule{
 			{notExercised, "no scenario brought about what the check needs; nothing was decided",
 				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
 		}},
+	{ID: LiveHandshake, Title: "an unknown version is rejected, and each request is answered",
+		Cite: "AAEP 9.5.1 (2, 3), 5.2 to 5.5", Role: producer, Level: 3, Method: verdict.Live,
+		Why: "a subscriber that speaks another version must learn it before it relies on the events",
+		Fix: "answer each subscription.request with subscription.accepted or subscription.rejected in the response",
+		Codes: []strict.Code{
+			{"no-answer", "a request has no subscription.accepted or subscription.rejected as the body of its response",
+				"answer each request in the body of its response, within --timeout"},
+			{"version-accepted", "a request of version 99.0.0 is accepted",
+				"reject versions that you do not know, with version_unsupported"},
+			{"member-value", "a subscription.rejected lacks a member, or has a value that it does not know",
+				"use one of the eight reason codes of section 5.5.3, and a reason_message"},
+			{"reason-code", "the reason_code is not the one of that rejection",
+				"use the reason_code that the message names"},
+			{notExercised, unsubscribedMeaning, unsubscribedFix},
+		}},
+	{ID: LiveCritical, Title: "a filter takes away tool events, and no question",
+		Cite: "AAEP 9.5.1 (5), 5.5.4", Role: producer, Level: 3, Method: verdict.Live,
+		Why: "a question that a filter takes away is answered by silence",
+		Fix: "apply filters to events that are not critical, and to them alone",
+		Codes: []strict.Code{
+			{"filtered-out", "a tool event comes although the subscription excludes tool events",
+				"apply the filters that were honored"},
+			{"critical-filtered", "no question comes under a filter that excludes questions",
+				"send critical events whatever the filters"},
+			{notExercised, unsubscribedMeaning, unsubscribedFix},
+		}},
+	{ID: LiveRenegotiate, Title: "a lower rate can be renegotiated", Cite: "AAEP 9.5.1 (6), 5.7", Role: producer,
+		Level: 3, Method: verdict.Live,
+		Why: "a user whose device falls behind needs fewer events now, not in the next session",
+		Fix: "answer subscription.renegotiate with subscription.accepted, and apply it to the events that follow",
+		Codes: []strict.Code{
+			{"no-answer", "a renegotiation has no answer, neither in its response nor in the stream",
+				"answer with subscription.accepted or subscription.rejected"},
+			{"renegotiate-rejected", "a renegotiation that only lowers the rate is rejected", "accept a lower rate"},
+			{notExercised, unsubscribedMeaning, unsubscribedFix},
+		}},
+	{ID: LiveClose, Title: "a subscription that is closed gets no events, and its question its default",
+		Cite: "AAEP 9.5.1 (7), 5.8.2", Role: producer, Level: 3, Method: verdict.Live,
+		Why: "a session that waits for a user who has left waits for ever",
+		Fix: "at subscription.close stop the events, and apply default_decision to the subscription's open questions",
+		Codes: []strict.Code{
+			{"event-after-close", "an event comes more than 1 s after subscription.close",
+				"stop sending events to the subscription at once"},
+			{"close-default-not-applied", "the session does not go on within 2 s after its subscription was " +
+				"closed; sections " +
+				"5.3.1.4, 5.5.4 and 6.6 differ on questions to the second subscription, which cannot reply, so " +
+				"that is not " +
+				"judged", "apply default_decision at subscription.close, and emit state.changed"},
+			{notExercised, unsubscribedMeaning + ", or no question has a timeout of 10 s or more",
+				"add a scenario named held, whose question has timeout_seconds of 10 or more"},
+		}},
+	{ID: LiveManifest, Title: "the producer publishes a manifest of itself", Cite: "AAEP 9.5.1 (8), 5.10",
+		Role: producer, Level: 3, Method: verdict.Live,
+		Why: "a subscriber chooses a producer by what it says of itself",
+		Fix: "serve the manifest at manifest_uri or at /.well-known/aaep-manifest.json",
+		Codes: []strict.Code{
+			{"no-manifest", "no manifest can be read at manifest_uri, or at the well-known path without one",
+				"serve the manifest with status 200 as JSON, or as a JWS"},
+			{"missing-member", "the manifest lacks a member that it requires", "add the member that the message names"},
+			{"member-value", "a member of the manifest has a value that it does not know",
+				"use a value that the message names"},
+			{"manifest-agent", "the manifest is of another agent_id than subscription.accepted",
+				"use the same agent_id in both"},
+			{"manifest-level", "the manifest does not list the level that is judged",
+				"add the level to conformance_levels_supported"},
+			{notExercised, unsubscribedMeaning, unsubscribedFix},
+		}},
+	{ID: LiveSigned, Title: "a subscriber that requires a signed manifest gets one, or is rejected",
+		Cite: "AAEP 9.5.1 (9), 10.4", Role: producer, Level: 3, Method: verdict.Live,
+		Why: "a subscriber that requires a signature must not be served by anyone who pretends to be the producer",
+		Fix: "sign the manifest with ES256, or reject with manifest_signature_required",
+		Codes: []strict.Code{
+			{"unsigned-accepted", "a subscriber that requires a signed manifest is accepted without one",
+				"send signed_manifest, or reject with manifest_signature_required"},
+			{"jws-form", "the signed manifest is not a compact JWS of a JSON object",
+				"send HEADER.PAYLOAD.SIGNATURE, each base64url without padding"},
+			{"jws-alg", "the algorithm of the signature is none, or not known here", "sign with ES256"},
+			{"jws-signature", "the signature of the manifest does not verify", "sign the manifest that you send"},
+			{"manifest-agent", "the manifest is of another agent_id than subscription.accepted",
+				"use the same agent_id in both"},
+			{"jws-own-key", "the manifest is signed by the key in its own header, which anyone can make",
+				"give the producer's key: --manifest-key FILE"},
+			{"jws-no-key", "the manifest carries no key, and none was given",
+				"give the producer's key: --manifest-key FILE"},
+			{"member-value", "a subscription.rejected lacks a member, or has a value that it does not know",
+				"use one of the eight reason codes of section 5.5.3, and a reason_message"},
+			{"reason-code", "the reason_code is not the one of that rejection",
+				"use the reason_code that the message names"},
+			{notExercised, unsubscribedMeaning, unsubscribedFix},
+		}},
 	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate",
 		Cite: "AAEP 9.8, 9.1 (4)",
 		Role: claimant,
@@ -432,14 +536,16 @@ var Rules = []verdict.Rule{
 	live("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
 	manual("AAEP-P3.2", producer, 3, "9.5.1 (2), 5.9", "no subscription degrades another"),
 	decided("AAEP-P3.3", producer, 3, "9.5.1 (3)",
-		"each request is answered by subscription.accepted or subscription.rejected", "aaep-handshake"),
+		"each request is answered by subscription.accepted or subscription.rejected",
+		"aaep-handshake and "+LiveHandshake),
 	decided("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4",
 		"honored capabilities are no more permissive than those requested", "aaep-honored"),
 	manual("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.3.1.3", "summaries are in the language that they name"),
 	decided("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied",
-		"aaep-handshake and the checks of the terms"),
+		"aaep-handshake, "+LiveRenegotiate+" and the checks of the terms"),
 	manual("AAEP-P3.7", producer, 3, "9.5.1 (7)", "a closed subscription's resources are released"),
-	live("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered"),
+	decided("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered",
+		LiveManifest),
 	manual("AAEP-P3.9", producer, 3, "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
 	manual("AAEP-P3.10", producer, 3, "9.5.1 (10)", "an event that was held is not stamped late"),
 	live("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities"),
@@ -468,7 +574,7 @@ func live(id, role string, level int, clause, title string) verdict.Rule {
 // decided is a requirement that checks of other rows decide.
 func decided(id, role string, level int, clause, title, by string) verdict.Rule {
 	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + ": see " + by,
-		Why: "the requirement is one of several that " + by + " decide", Fix: "fix what " + by + " report"}
+		Why: "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
 }
 
 // Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,

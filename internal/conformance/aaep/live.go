@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -41,14 +42,23 @@ type Live struct {
 	UserAgent string
 	// Extensions are the URIs that each subscription.request declares as supported_extensions.
 	Extensions []string
-	Capture    io.Writer // takes the messages as JSON Lines; nil: nothing does. What it returns counts for nothing
+	// Capture takes the messages as frames, one a line; nil: nothing does. What it returns counts for nothing.
+	Capture io.Writer
+
+	// Of level 3.
+	Rate        int64             // events a second that its sessions ask for, and renegotiate to half of; 0: 2
+	Public      http.RoundTripper // to public https addresses, for a manifest that is elsewhere; nil: none is fetched
+	ManifestKey crypto.PublicKey  // that signs the manifest; nil: not known
 }
 
 // pause is how long the producer is listened to before a reply, and after a session's end, for what must not come.
 const pause = 200 * time.Millisecond
 
-// errStop ends the run: what is wrong is a finding.
-var errStop = errors.New("stop")
+// errStop ends the run: what is wrong is a finding. errRejected ends a scenario whose subscription was rejected.
+var (
+	errStop     = errors.New("stop")
+	errRejected = errors.New("rejected")
+)
 
 // visit is a run under way.
 type visit struct {
@@ -63,9 +73,11 @@ type visit struct {
 	misnamed atomic.Pointer[string] // the first name by which a core event came that is no AAEP message
 
 	transport verdict.Outcome
-	probes    map[string]*probe
+	probes    map[string]*probe // by reply, and by the id of a row of level 3
 	watches   []watch
 	ran       []string
+	asked     map[string]bool // the scenarios that asked for a confirmation
+	hung      bool            // the last request was not answered in time
 }
 
 // watch is a call that a probe watches: the whole run decides what it is.
@@ -79,6 +91,7 @@ type probe struct {
 	verdict.Outcome
 	scenarios, shown int
 	skipped          string // why the last could not be run; empty: it could
+	verified         string // what was shown, for the report
 }
 
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
@@ -88,7 +101,11 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 		client: http.Client{Transport: l.Transport,
 			// A redirect is the answer that it is: another server is not the one that was named.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {}, replyNone: {}}}
+		asked: map[string]bool{}, probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {},
+			replyNone: {}}}
+	for _, d := range dialogues {
+		v.probes[d.row] = &probe{}
+	}
 	v.stream.watched = map[int32]int{}
 	v.left.Store(MaxBytes)
 	// A late reply shows nothing of a producer that does not apply its timeouts.
@@ -108,11 +125,21 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 		if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
 			return nil, err
 		}
-		if err != nil {
+		if err != nil && err != errRejected {
 			v.stream.broken = true
 			break
 		}
-		v.ran = append(v.ran, s.Name)
+		if err == nil {
+			v.ran = append(v.ran, s.Name)
+		}
+	}
+	if l.Level >= 3 && !v.stream.broken {
+		if v.negotiate(ctx) != nil {
+			v.stream.broken = true
+		}
+		if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
+			return nil, err
+		}
 	}
 	return v.results()
 }
@@ -129,8 +156,8 @@ func (v *visit) broken(severity verdict.Severity, code, format string, args ...a
 }
 
 // record takes a message into the capture and judges it.
-func (v *visit) record(from string, at time.Time, data []byte) error {
-	m, err := v.take(from, at, data)
+func (v *visit) record(mark, from string, at time.Time, data []byte) error {
+	m, err := v.take(mark, from, at, data)
 	if err != nil || m == nil {
 		return err
 	}
@@ -141,14 +168,18 @@ func (v *visit) record(from string, at time.Time, data []byte) error {
 func (v *visit) now() time.Time { return v.began.Add(time.Since(v.began)) }
 
 // take takes a message into the capture, as a frame unless it is no JSON object; nil: it is none, which is a finding.
-func (v *visit) take(from string, at time.Time, data []byte) (*message, error) {
+// mark names the row of level 3 whose session it is of; empty: it is a scenario's.
+func (v *visit) take(mark, from string, at time.Time, data []byte) (*message, error) {
 	line := data
 	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well
 		line = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("{")) && json.Valid(line) {
-		line = fmt.Appendf(nil, `{"at":%q,"from":%q,"message":%s}`, at.UTC().Format("2006-01-02T15:04:05.000000Z"),
-			from, line)
+		if mark != "" {
+			mark = fmt.Sprintf(`"probe":%q,`, mark)
+		}
+		line = fmt.Appendf(nil, `{"at":%q,"from":%q,%s"message":%s}`, at.UTC().Format("2006-01-02T15:04:05.000000Z"),
+			from, mark, line)
 	}
 	v.line++
 	if v.Capture != nil {
@@ -172,6 +203,7 @@ func (v *visit) judge(m *message) error {
 // exchange sends a JSON body, or asks where there is none. The body of the answer is left to read where events are
 // asked for; else it is read, up to 64 KiB.
 func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
+	v.hung = false
 	send, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(v.Timeout, cancel)
 	stop := func() { timer.Stop(); cancel() }
@@ -192,6 +224,7 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	if err != nil {
 		hangs := ctx.Err() == nil && send.Err() != nil
 		if stop(); hangs {
+			v.hung = true
 			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path,
 				v.Timeout)
 		}
@@ -206,6 +239,7 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	answer, err := capped.ReadAll(resp.Body, 64<<10)
 	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
 		if ctx.Err() == nil && send.Err() != nil {
+			v.hung = true
 			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method,
 				u.Path,
 				v.Timeout)
@@ -237,7 +271,8 @@ func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
 const subscriptionRequest = `{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"oap-gate",` +
 	`"capabilities":{"max_events_per_second":1000,"preferred_verbosity":"normal","languages":["en-US"],` +
 	`"supports_confirmation_reply":true,"supports_clarification_reply":true,` +
-	`"coalesce_boundaries":["none","word","sentence","paragraph","completion"]}}`
+	`"coalesce_boundaries":["none","word","sentence","paragraph","completion"],` +
+	`"supported_conformance_levels":[1,2,3]}}`
 
 // request returns subscriptionRequest with the extensions.
 func (l *Live) request() []byte {
@@ -248,11 +283,18 @@ func (l *Live) request() []byte {
 	return fmt.Appendf(nil, `%s,"supported_extensions":%s}}`, strings.TrimSuffix(subscriptionRequest, "}}"), uris)
 }
 
-// subscribe finds the base, and gives the URL of the events and the id of the subscription.
-func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
+// answered is what a producer answers to a subscription.request.
+type answered struct {
+	events  *url.URL // nil: no subscription began
+	id      string
+	message *message // nil: neither subscription.accepted nor subscription.rejected
+}
+
+// subscribe finds the base, sends a request and reads its answer.
+func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a answered, err error) {
 	if v.Layout == LayoutReference {
 		v.base = v.URL
-		return v.below("events"), "sub_oapgate", nil
+		return answered{events: v.below("events"), id: "sub_oapgate"}, nil
 	}
 	bases := []*url.URL{v.base}
 	if v.base == nil {
@@ -261,38 +303,62 @@ func (v *visit) subscribe(ctx context.Context) (*url.URL, string, error) {
 	for i, base := range bases {
 		v.base = base
 		asked := v.now()
-		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), v.request())
-		switch {
-		case err != nil:
-			return nil, "", err
-		case i+1 < len(bases) && (resp.StatusCode == http.StatusNotFound ||
-			resp.StatusCode == http.StatusMethodNotAllowed):
+		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), request)
+		got := v.now()
+		if err != nil {
+			if v.hung && v.Level >= 3 {
+				v.unanswered("subscription.request was not answered in %v", v.Timeout)
+			}
+			return a, err
+		}
+		if document, err := strict.Parse("", answer, limits); err == nil && isObject(document.Root) {
+			a.message = newMessage(place{}, document.Root.(map[string]any))
+			a.id = a.message.text("subscription_id")
+			if !a.message.isSubscription() {
+				a.message = nil
+			}
+		}
+		judged := a.message == nil || v.Level < 3 // the status, which is nothing beside an answer of level 3
+		if judged && i+1 < len(bases) &&
+			(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed) {
 			continue
-		case resp.StatusCode != http.StatusCreated:
-			return nil, "", v.status(resp, http.MethodPost, "subscriptions", "201")
+		}
+		if judged && v.Level >= 3 {
+			v.unanswered("POST subscriptions was answered with the status %d and neither subscription.accepted nor "+
+				"subscription.rejected", resp.StatusCode)
+		}
+		if judged && resp.StatusCode != http.StatusCreated && mark == "" {
+			return a, v.status(resp, http.MethodPost, "subscriptions", "201")
+		}
+		if err := v.record(mark, subscriber, asked, request); err != nil {
+			return a, err
+		}
+		if a.message != nil {
+			if err := v.record(mark, producer, got, answer); err != nil {
+				return a, err
+			}
+		}
+		if v.Level >= 3 && (a.message != nil && a.message.name == subscriptionRejected ||
+			a.message == nil && resp.StatusCode != http.StatusCreated) {
+			return a, nil
 		}
 		location := resp.Header.Get("Location")
 		events, err := resp.Request.URL.Parse(location)
 		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
-			return nil, "", v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed",
+			return a, v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed",
 				show(location),
 				v.URL.Host)
 		}
-		if err := v.record(subscriber, asked, v.request()); err != nil {
-			return nil, "", err
-		}
-		id := events.Query().Get("subscription_id")
-		if document, err := strict.Parse("", answer, limits); err == nil {
-			id = cmp.Or(strict.String(document.Root, "subscription_id"), id)
-			if strings.HasPrefix(strict.String(document.Root, "type"), negotiation) {
-				if err := v.record(producer, v.now(), answer); err != nil {
-					return nil, "", err
-				}
-			}
-		}
-		return events, cmp.Or(id, "sub_oapgate"), nil
+		a.events, a.id = events, cmp.Or(a.id, events.Query().Get("subscription_id"), "sub_oapgate")
+		return a, nil
 	}
-	return nil, "", errStop // not reached: the last base returns
+	return a, errStop // not reached: the last base returns
+}
+
+// unanswered notes a request that has no answer.
+func (v *visit) unanswered(format string, args ...any) {
+	p := v.probes[LiveHandshake]
+	p.Errorf(v.here(), "", "no-answer", format, args...)
 }
 
 func (v *visit) status(resp *http.Response, method, path, want string) error {
@@ -320,7 +386,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 		return nil, v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s, text/event-stream is needed",
 			show(resp.Header.Get("Content-Type")))
 	}
-	all := make(chan heard)
+	all := make(chan heard, 64) // so that a reply under way does not change when an event counts as heard
 	go func() {
 		defer resp.Body.Close()
 		from := newSSE(&upTo{resp.Body, &v.left})
@@ -351,7 +417,12 @@ type heard struct {
 type talk struct {
 	*visit
 	Scenario
+	mark         string // see take
 	subscription string
+	accepted     *message // what the producer accepted; nil: nothing that can be read
+	all          <-chan heard
+	// seen is told of each message of the producer after it was judged; nil: nobody is.
+	seen func(context.Context, *message) error
 
 	session string // of the first session.started; empty: none yet
 	ended   bool
@@ -368,37 +439,63 @@ type talk struct {
 	then func(context.Context) error
 }
 
-// hold runs one scenario. The error is errStop.
+// hold runs one scenario. The errors are errStop and errRejected.
 func (v *visit) hold(ctx context.Context, s Scenario) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events, subscription, err := v.subscribe(ctx)
+	t, err := v.open(ctx, "", s, v.request())
 	if err != nil {
 		return err
 	}
-	all, err := v.listen(ctx, events)
-	if err != nil {
-		return err
+	if err = t.start(ctx); err == nil {
+		err = t.converse(ctx)
 	}
-	t := &talk{visit: v, Scenario: s, subscription: subscription}
-	resp, _, err := v.exchange(ctx, http.MethodPost, v.below("sessions"), s.Start)
+	if err == nil && v.Level >= 3 {
+		err = t.unsubscribe(ctx)
+	}
+	return err
+}
+
+// open subscribes and listens. The errors are errStop and errRejected.
+func (v *visit) open(ctx context.Context, mark string, s Scenario, request []byte) (*talk, error) {
+	a, err := v.subscribe(ctx, mark, request)
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{visit: v, Scenario: s, mark: mark, subscription: a.id, accepted: a.message}
+	if a.events == nil {
+		return t, errRejected
+	}
+	t.all, err = v.listen(ctx, a.events)
+	return t, err
+}
+
+// start starts the session of the scenario.
+func (t *talk) start(ctx context.Context) error {
+	resp, _, err := t.exchange(ctx, http.MethodPost, t.below("sessions"), t.Start)
 	if err != nil {
 		return err
 	}
 	// Appendix B names no way to start a session: a producer of that layout may start by itself.
-	begins := v.Layout == LayoutSpec && (resp.StatusCode == http.StatusNotFound ||
+	begins := t.Layout == LayoutSpec && (resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusMethodNotAllowed)
 	if resp.StatusCode/100 != 2 && !begins {
-		return v.status(resp, http.MethodPost, "sessions", "2xx")
+		return t.status(resp, http.MethodPost, "sessions", "2xx")
 	}
+	return nil
+}
+
+// converse takes the events of a session until it has ended.
+func (t *talk) converse(ctx context.Context) error {
 	for {
-		until := v.Timeout
+		until := t.Timeout
 		if t.then != nil {
 			until = max(time.Until(t.due), 0)
 		}
 		timer := time.NewTimer(until)
+		var err error
 		select {
-		case h := <-all:
+		case h := <-t.all:
 			timer.Stop()
 			if h.err != nil {
 				return t.over(ctx, h.err)
@@ -407,13 +504,13 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 		case <-timer.C:
 			then := t.then
 			if t.then = nil; then == nil {
-				return v.broken(verdict.Doubt, "session-hangs",
-					"nothing came for %v in scenario %s, whose session has not ended", v.Timeout, show(s.Name))
+				return t.broken(verdict.Doubt, "session-hangs",
+					"nothing came for %v in scenario %s, whose session has not ended", t.Timeout, show(t.Name))
 			}
 			err = then(ctx)
 		case <-ctx.Done():
 			timer.Stop()
-			return v.overBudget()
+			return t.overBudget()
 		}
 		switch {
 		case err == errDone:
@@ -453,7 +550,7 @@ func (t *talk) over(ctx context.Context, err error) error {
 
 // event takes one event of the producer.
 func (t *talk) event(ctx context.Context, h heard) error {
-	m, err := t.take(producer, h.at, h.data)
+	m, err := t.take(t.mark, producer, h.at, h.data)
 	if err != nil || m == nil {
 		return err
 	}
@@ -465,10 +562,18 @@ func (t *talk) event(ctx context.Context, h heard) error {
 	if err := t.judge(m); err != nil {
 		return err
 	}
-	switch {
-	case m.core == sessionStarted && t.session == "":
+	if m.core == sessionStarted && t.session == "" {
 		t.session = strings.Clone(m.text("session_id"))
-		return nil
+	}
+	if m.core == awaitingConfirmation && t.mark == "" && m.text("session_id") == t.session {
+		t.visit.asked[t.Name] = true
+	}
+	if t.seen != nil {
+		if err := t.seen(ctx, m); err != nil || t.ended {
+			return err
+		}
+	}
+	switch {
 	case !ours:
 		return nil
 	case m.core == awaitingConfirmation && t.asked.IsZero() && m.members["irreversible"] == false && t.acts():
@@ -652,7 +757,7 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 	if err != nil {
 		return err
 	}
-	if err := t.record(subscriber, t.now(), body); err != nil {
+	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
 		return err
 	}
 	path := "replies"
@@ -719,6 +824,14 @@ func (v *visit) results() ([]verdict.Result, error) {
 			o = verdict.Skip("not run: no scenario has reply %s", live.reply)
 		}
 		if err := add(live.id, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range dialogues {
+		if v.Level < 3 {
+			break
+		}
+		if err := add(d.row, v.ofDialogue(d.row)); err != nil {
 			return nil, err
 		}
 	}

@@ -62,6 +62,7 @@ type message struct {
 	passed  time.Time // when it passed, by its frame; zero: not known
 	// misplaced means that the party which its frame names does not send messages of its type: it counts for nothing.
 	misplaced bool
+	probe     string // the row of level 3 whose session it is of, by its frame; empty: none
 }
 
 // place is where a message begins, and whether it is in a frame. A finding's pointer says where it is within.

@@ -120,6 +120,15 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			return nil, err
 		}
 		results = append(results, terms...)
+		for _, name := range s.probeNames {
+			of := s.probes[name]
+			of.broken = s.broken
+			of.settle()
+			if terms, err = of.ofTerms(); err != nil {
+				return nil, err
+			}
+			results = append(results, terms...)
+		}
 	}
 	return append(results, s.plainRows()...), nil
 }

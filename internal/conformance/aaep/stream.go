@@ -59,6 +59,8 @@ type Stream struct {
 	toolCalls, outputs        int
 	irreversible              int
 	subscription              subscribed // of level 3
+	probes                    map[string]*Stream
+	probeNames                []string // in the order of the input
 
 	// Of a running producer: what the calls come to that a live check watches, by line, and that the stream was cut
 	// short by what a live check reports.
@@ -201,6 +203,12 @@ func (s *Stream) unwrap(at place, frame, inner map[string]any) *message {
 	if m.passed, ok = strict.Time(strict.String(frame, "at")); !ok {
 		refuse("at", "an RFC 3339 time with an offset")
 	}
+	if v, there := frame["probe"]; there {
+		if m.probe, ok = v.(string); !ok || m.probe == "" || len(m.probe) > maxProbe {
+			refuse("probe", fmt.Sprintf("a text of 1 to %d bytes", maxProbe))
+			m.misplaced = true
+		}
+	}
 	switch from := frame["from"]; {
 	case from != producer && from != subscriber:
 		refuse("from", "producer or subscriber")
@@ -222,6 +230,10 @@ func (s *Stream) unwrap(at place, frame, inner map[string]any) *message {
 
 func (s *Stream) judge(m *message) {
 	if m.misplaced {
+		return
+	}
+	if m.probe != "" {
+		s.probed(m)
 		return
 	}
 	if s.Level >= 3 && !s.Single {
@@ -257,6 +269,40 @@ func (s *Stream) judge(m *message) {
 	if of != nil {
 		s.follow(of, m)
 	}
+}
+
+// Limits of the sessions of level 3 in one input.
+const (
+	maxProbe  = 64 // bytes of a name
+	maxProbes = 32
+)
+
+// probed takes a message of a session of level 3, which is judged by its terms alone: such a session ends early, or
+// lacks events that were filtered.
+func (s *Stream) probed(m *message) {
+	if s.Level < 3 || s.Single {
+		return
+	}
+	of := s.probes[m.probe]
+	if of == nil {
+		if len(s.probes) == maxProbes {
+			s.note(s.own, m.at, envelope, verdict.Error, "/probe", "frame", "probe of the frame is the name of one "+
+				"more "+
+				"session; expected at most %d", maxProbes)
+			return
+		}
+		name := strings.Clone(m.probe)
+		of = NewStream(s.path, Options{Level: s.Level})
+		of.own.subject = s.path + "#" + name
+		if s.probes == nil {
+			s.probes = map[string]*Stream{}
+		}
+		s.probes[name] = of
+		s.probeNames = append(s.probeNames, name)
+	}
+	of.messages++
+	of.frames++
+	of.negotiate(m)
 }
 
 // judgeAlone judges what an event says by itself.

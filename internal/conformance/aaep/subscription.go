@@ -506,7 +506,7 @@ func (s *Stream) ofTerms() ([]verdict.Result, error) {
 			o.Skipped = ""
 		}
 		o.Verified = what
-		r, err := o.OrPass().Result(Rules[check], s.path)
+		r, err := o.OrPass().Result(Rules[check], s.own.subject)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,68 @@
+package aaep
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// A claim of a level rests on the live rows up to that level, each of which must have been run.
+func TestClaimLive(t *testing.T) {
+	rows := func(level int) (all []string) {
+		for _, rule := range Rules {
+			if rule.Method == verdict.Live && rule.Role == producer && rule.Level <= level {
+				all = append(all, rule.ID)
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		level string
+		ran   []string
+		want  int // rows that were not run
+	}{
+		{"3", rows(3), 0},
+		{"3", rows(2), 6},
+		{"3", rows(1), 10},
+		{"3", slices.DeleteFunc(rows(3), func(id string) bool { return id == LiveClose }), 1},
+		{"2", rows(2), 0},
+		{"2", nil, 4},
+		{"1", nil, 0},
+	} {
+		var results []map[string]string
+		for _, id := range c.ran {
+			results = append(results, map[string]string{"check": id, "verdict": "pass"})
+		}
+		report, err := json.Marshal(map[string]any{"version": 1, "tool": map[string]string{"name": "oap-gate"},
+			"mode": "conformance", "protocol": "aaep", "level": json.Number(c.level), "verdict": "pass",
+			"results": results})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := Claim{Path: "x", ReportPath: "r.json", Report: report, MaxAge: time.Hour * 24 * 365,
+			Now: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
+			Text: []byte("Acme is AAEP Level " + c.level + " conformant, verified by AAEP Conformance Suite " +
+				"version 1.0.0 on " +
+				"2026-08-15.")}
+		found, _, err := claim.Judge()
+		if err != nil {
+			t.Fatal(err)
+		}
+		not := 0
+		for _, r := range found {
+			for _, f := range r.Findings {
+				if f.Code != "claim-live-not-run" {
+					t.Errorf("level %s: %s %s", c.level, f.Code, f.Message)
+				}
+				not++
+			}
+		}
+		if not != c.want {
+			t.Errorf("level %s, run %s: %d rows were not run, want %d", c.level, strings.Join(c.ran, " "), not, c.want)
+		}
+	}
+}

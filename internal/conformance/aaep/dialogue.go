@@ -1,0 +1,664 @@
+package aaep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// dialogueOf is the session of a row of level 3.
+type dialogueOf struct {
+	row  string
+	hold func(*visit, context.Context, *probe, Scenario) error
+}
+
+// dialogues are those sessions, in the order of a report. The start is that of the first scenario that accepts.
+var dialogues = []dialogueOf{
+	{LiveHandshake, (*visit).shakeHands},
+	{LiveCritical, (*visit).filterAll},
+	{LiveRenegotiate, (*visit).slowDown},
+	{LiveClose, (*visit).walkOut},
+	{LiveManifest, (*visit).readManifest},
+	{LiveSigned, (*visit).requireSignature},
+}
+
+// negotiate holds the sessions of level 3. The one of LiveClose is the last: it leaves a session under way.
+func (v *visit) negotiate(ctx context.Context) error {
+	at := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Reply == replyAccept })
+	for last := range 2 {
+		for _, d := range dialogues {
+			p := v.probes[d.row]
+			switch {
+			case (d.row == LiveClose) != (last == 1):
+			case v.Layout == LayoutReference:
+				p.skipped = "not run: the layout reference has no subscriptions"
+			case at < 0:
+				p.skipped = "not run: no scenario has reply accept"
+			default:
+				session, cancel := context.WithCancel(ctx)
+				err := d.hold(v, session, p, v.Scenarios[at])
+				if cancel(); err == errStop {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ofDialogue returns what a row of level 3 comes to.
+func (v *visit) ofDialogue(row string) verdict.Outcome {
+	p := v.probes[row]
+	o := p.Outcome
+	switch {
+	case p.shown > 0:
+		o.Verified = p.verified
+		return o.OrPass()
+	case len(o.Findings) > 0:
+	case p.skipped != "":
+		return verdict.Skip("%s", p.skipped)
+	case v.stream.broken:
+		return verdict.Skip("not run, as %s says", LiveStream)
+	default:
+		o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "the producer rejected the subscription of the check")
+	}
+	return o
+}
+
+// show notes what a row of level 3 verified.
+func (p *probe) show(format string, args ...any) {
+	p.shown++
+	p.verified = fmt.Sprintf(format, args...)
+}
+
+// ratePerSecond returns the rate that a session of level 3 asks for.
+func (l *Live) ratePerSecond() int64 {
+	if l.Rate == 0 {
+		return 2
+	}
+	return l.Rate
+}
+
+// requestOf returns a subscription.request of level 3.
+func (l *Live) requestOf(version string, more map[string]any) []byte {
+	capabilities := map[string]any{"max_events_per_second": l.ratePerSecond(), "preferred_verbosity": "normal",
+		"languages": []string{"en-US"}, "supports_confirmation_reply": true, "supports_clarification_reply": true,
+		"coalesce_boundaries": []string{"sentence", "completion"}, "supported_conformance_levels": []int{1, 2, 3}}
+	if len(l.Extensions) > 0 {
+		capabilities["supported_extensions"] = l.Extensions
+	}
+	maps.Copy(capabilities, more)
+	return marshaled(map[string]any{"type": subscriptionRequested, "aaep_version": version,
+		"subscriber_id": "oap-gate", "capabilities": capabilities})
+}
+
+func marshaled(v any) []byte {
+	data, _ := json.Marshal(v) // maps, texts and numbers, which have no errors
+	return data
+}
+
+// version is that of the specification whose clauses the catalogue cites.
+const version = "1.0.0"
+
+// dialogue opens a session of level 3. The error is errRejected where the producer rejected it.
+func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more map[string]any) (*talk, error) {
+	return v.open(ctx, mark, s, v.requestOf(version, more))
+}
+
+// whole holds the session to its end.
+func (t *talk) whole(ctx context.Context) error {
+	if err := t.start(ctx); err != nil {
+		return err
+	}
+	if err := t.converse(ctx); err != nil {
+		return err
+	}
+	return t.unsubscribe(ctx)
+}
+
+// unsubscribe closes the subscription. What the producer answers counts for nothing.
+func (t *talk) unsubscribe(ctx context.Context) error {
+	if t.Layout == LayoutReference {
+		return nil
+	}
+	body := marshaled(map[string]any{"type": subscriptionClosed, "subscription_id": t.subscription,
+		"reason_code": "subscriber_shutdown", "reason_message": "oap-gate has seen the session."})
+	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.below("replies").String(),
+		strings.NewReader(string(body)))
+	if err != nil {
+		return nil
+	}
+	req.Header.Set("User-Agent", t.UserAgent)
+	req.Header.Set("Content-Type", "application/json")
+	if resp, err := t.client.Do(req); err == nil {
+		_, _ = capped.ReadAll(resp.Body, 64<<10)
+		resp.Body.Close()
+	}
+	return nil
+}
+
+// shakeHands asks for a version that does not exist, and then for one that does.
+func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
+	const unknown = "99.0.0"
+	a, err := v.subscribe(ctx, LiveHandshake, v.requestOf(unknown, nil))
+	if err != nil {
+		return err
+	}
+	switch m := a.message; {
+	case m == nil: // see unanswered
+	case m.name == subscriptionRejected:
+		v.reason(p, m, "version_unsupported")
+		p.show("a request of version %s is rejected", unknown)
+	case m.name == subscriptionAccepted:
+		p.shown++
+		if got := m.text("aaep_version"); got == unknown {
+			p.Errorf(v.here(), "", "version-accepted", "a request of version %s is accepted as that", unknown)
+		} else {
+			p.Warnf(v.here(), "", "version-accepted", "a request of version %s is accepted as version %s", unknown,
+				show(got))
+		}
+	}
+	if t := (&talk{visit: v, mark: LiveHandshake, subscription: a.id}); a.events != nil {
+		if err := t.unsubscribe(ctx); err != nil {
+			return err
+		}
+	}
+	t, err := v.dialogue(ctx, LiveHandshake, s, nil)
+	if err != nil {
+		return err
+	}
+	return t.whole(ctx)
+}
+
+// reason checks why the producer rejected a request, and reports whether it gave the reason that was expected.
+func (v *visit) reason(p *probe, m *message, want string) bool {
+	is := m.text("reason_code")
+	var members []member
+	for _, of := range membersOf[subscriptionRejected] {
+		if value, there := m.members[of.name]; !there || !of.value.holds(value) {
+			members = append(members, of)
+		}
+	}
+	switch {
+	case len(members) > 0:
+		value, there := m.members[members[0].name]
+		got := show(value)
+		if !there {
+			got = "missing"
+		}
+		p.Errorf(v.here(), "", "member-value", "%s of the rejection is %s; expected %s", members[0].name, got,
+			members[0].value.words)
+	case is != want:
+		p.Warnf(v.here(), "", "reason-code", "reason_code is %s; expected %s", show(is), want)
+	default:
+		return true
+	}
+	return false
+}
+
+// filterAll filters out what must not be filtered out.
+func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
+	t, err := v.dialogue(ctx, LiveCritical, s, map[string]any{"event_filters": map[string]any{
+		"include": []string{shortNamespace + "agent.*"},
+		"exclude": []string{shortNamespace + "agent.tool.*", shortNamespace + "agent.awaiting.*"}}})
+	if err != nil {
+		return err
+	}
+	asked, called := false, false
+	t.seen = func(_ context.Context, m *message) error {
+		asked = asked || m.asks()
+		if (m.core == toolInvoked || m.core == toolCompleted) && m.members["urgency"] != "critical" && !called {
+			called = true
+			p.Errorf(v.here(), "", "filtered-out", "%s came, although the subscription excludes it", m.core)
+		}
+		return nil
+	}
+	err = t.whole(ctx)
+	switch {
+	case err != nil && !v.silent(err):
+	case asked:
+		p.show("the question came, and no tool event")
+	case v.asked[s.Name]:
+		p.Errorf(v.here(), "", "critical-filtered", "no question came in scenario %s under a filter that excludes "+
+			"questions; without the filter one did", show(s.Name))
+	case len(p.Findings) == 0:
+		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s asks nothing", show(s.Name))
+	}
+	return err
+}
+
+// silent reports whether the run ended since nothing came any more.
+func (v *visit) silent(err error) bool {
+	return err == errStop && slices.ContainsFunc(v.transport.Findings,
+		func(f verdict.Finding) bool { return f.Code == "session-hangs" })
+}
+
+// slowDown renegotiates half the rate when nothing is on its way: while a question is open, between two events, or at
+// the end of the session.
+func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
+	t, err := v.dialogue(ctx, LiveRenegotiate, s, nil)
+	if err != nil {
+		return err
+	}
+	var sent time.Time
+	var got *message
+	ask := func(ctx context.Context) error {
+		sent = time.Now()
+		return t.renegotiate(ctx, max(v.ratePerSecond()/2, 1))
+	}
+	quiet := time.Second * 6 / time.Duration(10*v.ratePerSecond())
+	t.seen = func(ctx context.Context, m *message) error {
+		switch {
+		case m.name == subscriptionAccepted && !sent.IsZero():
+			got = m
+		case m.name == subscriptionRejected && !sent.IsZero():
+			got = m
+			t.ended = true // the subscription ends here, and so may the stream
+			t.later(2*time.Second, func(context.Context) error { return errDone })
+		case !sent.IsZero() || t.session == "":
+		case m.core == awaitingConfirmation || m.terminal():
+			return ask(ctx)
+		case !v.asked[s.Name]:
+			t.later(quiet, ask)
+		}
+		return nil
+	}
+	err = t.start(ctx)
+	if err == nil {
+		err = t.converse(ctx)
+	}
+	for listens := !sent.IsZero(); err == nil && got == nil && listens; { // it may come in the stream
+		select {
+		case h := <-t.all:
+			if listens = h.err == nil; listens {
+				err = t.event(ctx, h)
+			}
+		case <-time.After(time.Until(sent.Add(t.Timeout))):
+			listens = false
+		case <-ctx.Done():
+			return v.overBudget()
+		}
+	}
+	switch {
+	case err != nil && !v.silent(err):
+	case sent.IsZero():
+		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s gave no time to renegotiate", show(s.Name))
+	case got == nil:
+		p.Errorf(v.here(), "", "no-answer", "subscription.renegotiate was not answered in %v, neither by its "+
+			"response nor "+
+			"in the stream", t.Timeout)
+	case got.name == subscriptionRejected:
+		p.Errorf(v.here(), "", "renegotiate-rejected", "subscription.renegotiate only lowers the rate, and is "+
+			"rejected: %s",
+			show(got.text("reason_code")))
+	default:
+		p.show("a lower rate is accepted")
+	}
+	if err == nil && (got == nil || got.name == subscriptionAccepted) {
+		err = t.unsubscribe(ctx)
+	}
+	return err
+}
+
+// renegotiate asks for another rate. An answer in the response is taken in its place among the events.
+func (t *talk) renegotiate(ctx context.Context, rate int64) error {
+	body := marshaled(map[string]any{"type": subscriptionRenegotiated, "subscription_id": t.subscription,
+		"capabilities": map[string]any{"max_events_per_second": rate}})
+	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
+		return err
+	}
+	_, answer, err := t.exchange(ctx, http.MethodPost, t.below("replies"), body)
+	if err != nil {
+		return err
+	}
+	response := heard{data: answer, at: t.now()}
+	document, err := strict.Parse("", answer, limits)
+	if err != nil || !isObject(document.Root) {
+		return nil
+	}
+	if m := newMessage(place{}, document.Root.(map[string]any)); !m.isSubscription() {
+		return nil
+	}
+	for {
+		select {
+		case h := <-t.all:
+			if h.err != nil || !h.at.Before(response.at) {
+				if err := t.event(ctx, response); err != nil {
+					return err
+				}
+				if h.err != nil {
+					return t.over(ctx, h.err)
+				}
+				return t.event(ctx, h)
+			}
+			if err := t.event(ctx, h); err != nil {
+				return err
+			}
+		default:
+			return t.event(ctx, response)
+		}
+	}
+}
+
+// Times of walkOut.
+const (
+	leastHeld    = 10 // seconds of the timeout of a question that is left open
+	listenAfter  = 3 * time.Second
+	goesOnWithin = 2 * time.Second
+	watcher      = LiveClose + "-watcher"
+)
+
+// walkOut closes a subscription whose question is open, while a second one watches the session.
+func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
+	if i := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Name == "held" }); i >= 0 {
+		s = v.Scenarios[i]
+	}
+	s.Reply = replyAccept // of a session whose question is not one to leave open
+	t, err := v.dialogue(ctx, LiveClose, s, nil)
+	if err != nil {
+		return err
+	}
+	second, err := v.dialogue(ctx, watcher, s, map[string]any{"supports_confirmation_reply": false,
+		"supports_clarification_reply": false})
+	if err != nil {
+		return err
+	}
+	var closed time.Time
+	goneOn, told := false, false
+	t.seen = func(ctx context.Context, m *message) error {
+		if !closed.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
+			return nil
+		}
+		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastHeld {
+			return nil
+		}
+		closed = v.now()
+		return t.unsubscribe(ctx)
+	}
+	if err := t.start(ctx); err != nil {
+		return err
+	}
+	seen := map[string]bool{} // sessions that the second subscription saw before
+	for done := false; !done; {
+		until := t.Timeout
+		if !closed.IsZero() {
+			until = time.Until(closed.Add(listenAfter))
+		} else if t.then != nil {
+			until = max(time.Until(t.due), 0)
+		}
+		timer := time.NewTimer(until)
+		select {
+		case h := <-t.all:
+			switch {
+			case h.err != nil && closed.IsZero():
+				err = t.over(ctx, h.err)
+				done = err == nil
+			case h.err != nil:
+				t.all = nil
+			case closed.IsZero():
+				err = t.event(ctx, h)
+			default:
+				if after := h.at.Sub(closed); after > closeAllowed && !told {
+					told = true
+					p.Errorf(v.here(), "", "event-after-close", "an event came %v after subscription.close; "+
+						"expected none "+
+						"after %v", after.Round(time.Millisecond), closeAllowed)
+				}
+				err = v.record(t.mark, producer, h.at, h.data)
+			}
+		case h := <-second.all:
+			if h.err != nil {
+				second.all = nil
+				break
+			}
+			m, fault := v.take(second.mark, producer, h.at, h.data)
+			if err = fault; m == nil {
+				break
+			}
+			session := m.text("session_id")
+			after := h.at.Sub(closed)
+			if closed.IsZero() {
+				seen[strings.Clone(session)] = true
+			} else if session == t.session && !m.asks() && m.core != progressUpdated && after >= 0 &&
+				after <= goesOnWithin {
+				goneOn = true
+			}
+			err = v.judge(m)
+		case <-timer.C:
+			then := t.then
+			switch {
+			case !closed.IsZero():
+				done = true
+			case then != nil:
+				t.then = nil
+				err = then(ctx)
+			default:
+				err = t.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session "+
+					"has not "+
+					"ended", t.Timeout, show(t.Name))
+			}
+		case <-ctx.Done():
+			err = v.overBudget()
+		}
+		timer.Stop()
+		if errors.Is(err, errDone) {
+			done, err = true, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case closed.IsZero():
+		p.Doubtf(v.here(), "", notExercised, "scenario %s asks no question whose timeout_seconds is at least %d; "+
+			"name one "+
+			"that does held", show(s.Name), leastHeld)
+		err = t.unsubscribe(ctx)
+	case goneOn:
+		p.show("the default is applied when the subscription is closed")
+	case !seen[t.session]:
+		p.Doubtf(v.here(), "", notExercised, "the second subscription did not get the session")
+	default:
+		p.Errorf(v.here(), "", "close-default-not-applied", "the session did not go on in %v after its "+
+			"subscription was "+
+			"closed with a question open", goesOnWithin)
+	}
+	if err != nil {
+		return err
+	}
+	return second.unsubscribe(ctx)
+}
+
+// readManifest reads what the producer publishes of itself.
+func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
+	t, err := v.dialogue(ctx, LiveManifest, s, nil)
+	if err != nil {
+		return err
+	}
+	document, wrong := v.fetch(ctx, t.accepted)
+	if wrong == "" && isJWS(document) {
+		if j, not := parseJWS(string(document)); not != "" {
+			wrong = "the manifest is not JSON, and as a JWS " + not
+		} else {
+			document = j.payload
+		}
+	}
+	var root any
+	if wrong == "" {
+		read, err := strict.Parse("", document, limits)
+		if err != nil || !isObject(read.Root) {
+			wrong = "the manifest is not a JSON object"
+		} else {
+			root = read.Root
+		}
+	}
+	if wrong != "" {
+		p.Errorf(v.here(), "", "no-manifest", "%s", wrong)
+		return t.whole(ctx)
+	}
+	for _, of := range membersOf[producerManifest] {
+		value := strict.Member(root, of.name)
+		switch {
+		case value == nil && of.required:
+			p.Errorf(v.here(), "/"+of.name, "missing-member", "%s is missing from the manifest; expected %s", of.name,
+				of.value.words)
+		case value != nil && !of.value.holds(value):
+			p.Errorf(v.here(), "/"+of.name, "member-value", "%s of the manifest is %s; expected %s", of.name,
+				show(value),
+				of.value.words)
+		}
+	}
+	v.sameAgent(p, root, t.accepted)
+	if all, ok := strict.Member(root, "conformance_levels_supported").([]any); ok &&
+		!slices.ContainsFunc(all, func(level any) bool { n, _ := integer(level); return n == int64(v.Level) }) {
+		p.Errorf(v.here(), "/conformance_levels_supported", "manifest-level",
+			"the manifest does not list level %d as supported", v.Level)
+	}
+	p.show("the manifest of %s", show(strict.String(root, "agent_id")))
+	return t.whole(ctx)
+}
+
+// sameAgent checks that a manifest is of the producer that accepted.
+func (v *visit) sameAgent(p *probe, root any, accepted *message) {
+	var is string
+	if accepted != nil {
+		is = strict.String(accepted.members, "producer", "agent_id")
+	}
+	if named := strict.String(root, "agent_id"); named != "" && is != "" && named != is {
+		p.Errorf(v.here(), "/agent_id", "manifest-agent", "the manifest is of %s; subscription.accepted is of %s",
+			show(named), show(is))
+	}
+}
+
+// maxManifest is how many bytes a manifest may have.
+const maxManifest = 1 << 20
+
+// fetch fetches the manifest from the address that was accepted, or else from the well-known one. It goes to the
+// producer's own server or to a public https address; wrong says why there is none.
+func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, wrong string) {
+	at := v.URL.ResolveReference(&url.URL{Path: "/.well-known/aaep-manifest.json"})
+	if accepted != nil && accepted.text("manifest_uri") != "" {
+		var err error
+		if at, err = url.Parse(accepted.text("manifest_uri")); err != nil || at.Host == "" || at.User != nil {
+			return nil, fmt.Sprintf("manifest_uri is %s; expected an https URL", show(accepted.text("manifest_uri")))
+		}
+	}
+	client := v.client
+	if at.Scheme != v.URL.Scheme || at.Host != v.URL.Host {
+		if at.Scheme != "https" || v.Public == nil {
+			return nil, fmt.Sprintf("manifest_uri is %s; expected the producer's own server or a public https URL",
+				show(at.Redacted()))
+		}
+		client.Transport = v.Public
+	}
+	ctx, cancel := context.WithTimeout(ctx, v.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, fmt.Sprintf("%s cannot be requested", show(at.Redacted()))
+	}
+	req.Header.Set("User-Agent", v.UserAgent)
+	req.Header.Set("Accept", "application/json, application/jose")
+	resp, err := client.Do(req)
+	if err != nil {
+		var detail *url.Error
+		if errors.As(err, &detail) {
+			err = detail.Err
+		}
+		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+		return nil, fmt.Sprintf("%s was answered with the status %d; expected 200", at.Redacted(), resp.StatusCode)
+	}
+	if document, err = capped.ReadAll(resp.Body, maxManifest); err != nil {
+		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), err)
+	}
+	return document, ""
+}
+
+// requireSignature asks for a signed manifest, which a producer may have.
+func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) error {
+	t, err := v.dialogue(ctx, LiveSigned, s, map[string]any{"accept_signed_manifests_only": true})
+	if err == errRejected && t.accepted != nil {
+		if v.reason(p, t.accepted, "manifest_signature_required") {
+			p.show("a subscriber that requires a signed manifest is rejected: there is none")
+		} else {
+			p.shown++
+		}
+	}
+	if err != nil {
+		return err
+	}
+	v.signature(ctx, p, t)
+	return t.whole(ctx)
+}
+
+// signature verifies the signed manifest of a subscription that requires one.
+func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
+	p.shown++
+	var text string
+	if t.accepted != nil {
+		text = t.accepted.text("signed_manifest")
+	}
+	if text == "" {
+		document, wrong := v.fetch(ctx, t.accepted)
+		if wrong != "" || !isJWS(document) {
+			p.Errorf(v.here(), "", "unsigned-accepted", "a subscriber that requires a signed manifest is accepted, "+
+				"and the "+
+				"manifest is not signed")
+			return
+		}
+		text = string(document)
+	}
+	j, wrong := parseJWS(text)
+	switch {
+	case wrong != "":
+		p.Errorf(v.here(), "", "jws-form", "the signed manifest is not a compact JWS: %s", wrong)
+		return
+	case !j.known():
+		p.Errorf(v.here(), "", "jws-alg", "alg of the signed manifest is %s; expected ES256, RS256, PS256 or EdDSA",
+			show(j.alg))
+		return
+	}
+	root, err := strict.Parse("", j.payload, limits)
+	if err != nil || !isObject(root.Root) {
+		p.Errorf(v.here(), "", "jws-form", "the payload of the signed manifest is not a JSON object")
+		return
+	}
+	own := j.ownKey()
+	switch {
+	case v.ManifestKey != nil && j.by(v.ManifestKey):
+		p.verified = "the manifest is signed by the key of --manifest-key, " + j.alg
+	case v.ManifestKey == nil && own == nil:
+		p.Doubtf(v.here(), "", "jws-no-key", "the signed manifest carries no key, and none was given")
+	case own == nil || !j.by(own):
+		p.Errorf(v.here(), "", "jws-signature", "the signature of the signed manifest does not verify")
+	case v.ManifestKey != nil:
+		p.Errorf(v.here(), "", "jws-signature", "the signature of the signed manifest is by another key than that of "+
+			"--manifest-key")
+	default:
+		p.Warnf(v.here(), "", "jws-own-key", "the signed manifest is signed by the key that its own header "+
+			"carries, which "+
+			"anyone can make")
+	}
+	v.sameAgent(p, root.Root, t.accepted)
+}

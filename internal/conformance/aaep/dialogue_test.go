@@ -1,0 +1,250 @@
+package aaep
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+)
+
+// negotiating has a question that can be left open.
+const negotiating = `
+- {name: yes, start: pay, reply: accept}
+- {name: held, start: held, reply: reject}
+`
+
+// faultsOfTerms are the faults of level 3 with what they come to.
+var faultsOfTerms = []struct {
+	o    aaeptest.Options
+	want string
+}{
+	{aaeptest.Options{}, ""},
+	{aaeptest.Options{Prefix: "/aaep/v1"}, ""},
+	{aaeptest.Options{InStream: true}, ""},
+	{aaeptest.Options{Fault: "any-version"}, "aaep-live-handshake version-accepted error"},
+	{aaeptest.Options{Fault: "other-version"}, "aaep-live-handshake version-accepted warning"},
+	{aaeptest.Options{Fault: "odd-reason"}, "aaep-live-handshake reason-code warning|aaep-live-signed reason-code " +
+		"warning"},
+	{aaeptest.Options{Fault: "no-reason"}, "aaep-handshake member-value error|aaep-live-handshake member-value error|" +
+		"aaep-live-signed member-value error"},
+	{aaeptest.Options{Fault: "mute"}, "aaep-handshake event-before-accepted error|aaep-handshake no-answer error|" +
+		"aaep-handshake not-exercised inconclusive|aaep-live-handshake no-answer error"},
+	{aaeptest.Options{Fault: "late-accepted"}, "aaep-handshake event-before-accepted error|" +
+		"aaep-live-handshake no-answer error"},
+	{aaeptest.Options{Fault: "nameless"}, "aaep-handshake missing-member error"},
+	{aaeptest.Options{Fault: "unasked"}, "aaep-handshake not-asked error"},
+	{aaeptest.Options{Fault: "grants-more"}, "aaep-honored more-permissive error"},
+	{aaeptest.Options{Fault: "no-rate"}, "aaep-rate over-rate error"},
+	{aaeptest.Options{Fault: "ignores-terms"}, "aaep-rate over-rate error"},
+	{aaeptest.Options{Fault: "mute-renegotiate"}, "aaep-handshake no-answer error|aaep-live-renegotiate no-answer " +
+		"error"},
+	{aaeptest.Options{Fault: "rejects-lower"}, "aaep-live-renegotiate renegotiate-rejected error"},
+	{aaeptest.Options{Fault: "goes-on"}, "aaep-handshake event-after-rejected error|" +
+		"aaep-live-renegotiate renegotiate-rejected error"},
+	{aaeptest.Options{Fault: "renames"}, "aaep-handshake other-subscription error"},
+	{aaeptest.Options{Fault: "holds-critical"}, "aaep-rate critical-delayed error"},
+	{aaeptest.Options{Fault: "no-filter"}, "aaep-filters filtered-out error|aaep-live-critical filtered-out error"},
+	{aaeptest.Options{Fault: "filters-critical"}, "aaep-live-critical critical-filtered error"},
+	{aaeptest.Options{Fault: "no-coalesce"}, "aaep-coalescing boundary error"},
+	{aaeptest.Options{Fault: "splits-words"}, "aaep-coalescing boundary-text warning"},
+	{aaeptest.Options{Fault: "other-language"}, "aaep-languages language error"},
+	{aaeptest.Options{Fault: "ignores-close"}, "aaep-close event-after-close error|aaep-live-close " +
+		"event-after-close error"},
+	{aaeptest.Options{Fault: "keeps-question"}, "aaep-live-close close-default-not-applied error"},
+	{aaeptest.Options{Fault: "no-manifest"}, "aaep-live-manifest no-manifest error"},
+	{aaeptest.Options{Fault: "manifest-short"}, "aaep-live-manifest missing-member error"},
+	{aaeptest.Options{Fault: "manifest-agent"}, "aaep-live-manifest manifest-agent error"},
+	{aaeptest.Options{Fault: "manifest-level"}, "aaep-live-manifest manifest-level error"},
+	{aaeptest.Options{Fault: "unsigned-accepted"}, "aaep-live-signed unsigned-accepted error"},
+	{aaeptest.Options{Sign: "ES256"}, "aaep-live-signed jws-no-key inconclusive"},
+	{aaeptest.Options{Sign: "EdDSA", OwnKey: true}, "aaep-live-signed jws-own-key warning"},
+	{aaeptest.Options{Sign: "RS256", OwnKey: true}, "aaep-live-signed jws-own-key warning"},
+	{aaeptest.Options{Sign: "ES256", OwnKey: true, Fault: "jws-form"}, "aaep-live-signed jws-form error"},
+	{aaeptest.Options{Sign: "ES256", OwnKey: true, Fault: "jws-alg"}, "aaep-live-signed jws-alg error"},
+	{aaeptest.Options{Sign: "ES256", OwnKey: true, Fault: "jws-signature"}, "aaep-live-signed jws-signature error"},
+	{aaeptest.Options{Sign: "ES256", OwnKey: true, Fault: "jws-agent"}, "aaep-live-manifest manifest-agent error|" +
+		"aaep-live-signed jws-own-key warning|aaep-live-signed manifest-agent error"},
+}
+
+func levelThree(l *Live) { l.Level = 3 }
+
+// verdictOf is the verdict that findings come to.
+func verdictOf(findings []string) string {
+	switch {
+	case slices.ContainsFunc(findings, func(f string) bool { return strings.HasSuffix(f, " error") }):
+		return "fail"
+	case slices.ContainsFunc(findings, func(f string) bool { return strings.HasSuffix(f, " inconclusive") }):
+		return "inconclusive"
+	}
+	return "pass"
+}
+
+func TestDialogues(t *testing.T) {
+	for _, c := range faultsOfTerms {
+		t.Run(c.o.Fault+c.o.Sign, func(t *testing.T) {
+			v, got, captured := visited(t, c.o, negotiating, levelThree)
+			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || string(v) != verdictOf(want) {
+				t.Errorf("%s, want %s: %s\n%s", v, verdictOf(want), diff, captured.Messages)
+			}
+			// The capture says the same again, the rows of the run apart.
+			want = slices.DeleteFunc(want, func(f string) bool { return strings.HasPrefix(f, "aaep-live-") })
+			_, again := judged(t, string(captured.Messages), Options{Level: 3})
+			for i, f := range again {
+				words := strings.Fields(f)
+				again[i] = "aaep-" + strings.Join(words[len(words)-3:], " ")
+			}
+			slices.Sort(again)
+			if diff := cmp.Diff(want, slices.Compact(again), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("the capture: %s", diff)
+			}
+			if c.want == "" {
+				for _, r := range captured.Results {
+					if strings.HasPrefix(r.Check, "aaep-live-") && r.Verdict != "pass" &&
+						!slices.Contains([]string{LiveForged,
+							LiveTwice, LiveLate, LiveTimeout}, r.Check) {
+						t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Each error of a live row of level 3 is one that a peer gets.
+func TestDialoguesCover(t *testing.T) {
+	var all strings.Builder
+	for _, c := range faultsOfTerms {
+		all.WriteString(c.want + "|")
+	}
+	for _, rule := range Rules {
+		if !strings.HasPrefix(rule.ID, "aaep-live-") || rule.Level != 3 {
+			continue
+		}
+		for _, code := range rule.Codes {
+			if code.ID != notExercised && !strings.Contains(all.String(), rule.ID+" "+code.ID+" ") &&
+				code.ID != "member-value" {
+				t.Errorf("no peer gets %s %s", rule.ID, code.ID)
+			}
+		}
+	}
+}
+
+// Without a question that can be left open, or a session that asks at all, the checks say so.
+func TestDialoguesUnshown(t *testing.T) {
+	v, got, _ := visited(t, aaeptest.Options{}, "- {name: a, start: b, reply: accept}", levelThree)
+	if want := []string{"aaep-live-close not-exercised inconclusive"}; cmp.Diff(want, got) != "" ||
+		v != "inconclusive" {
+		t.Errorf("%s %s", v, got)
+	}
+	v, got, _ = visited(t, aaeptest.Options{Fault: "ask-nothing"}, negotiating, levelThree)
+	want := []string{"aaep-confirmation not-exercised inconclusive", "aaep-live-close not-exercised inconclusive",
+		"aaep-live-critical not-exercised inconclusive"}
+	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
+		t.Errorf("%s %s", v, diff)
+	}
+	for _, o := range []struct {
+		o         aaeptest.Options
+		scenarios string
+	}{{aaeptest.Options{Reference: true}, negotiating}, {aaeptest.Options{}, "- {name: a, start: b, reply: reject}"}} {
+		_, _, captured := visited(t, o.o, o.scenarios, levelThree)
+		for _, r := range captured.Results {
+			if slices.ContainsFunc(dialogues, func(d dialogueOf) bool { return d.row == r.Check }) &&
+				r.Verdict != "skip" {
+				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+			}
+		}
+	}
+}
+
+// A peer that does not answer, or sends what has no end, ends in a finding within the time of --timeout.
+func TestDialoguesHostile(t *testing.T) {
+	for fault, want := range map[string]string{"silent": "session-hangs", "hang": "session-hangs",
+		"drip": "session-hangs",
+		"drop": "stream-dropped", "endless": "stream-too-large", "endless-line": "stream-too-large",
+		"elsewhere": "no-subscription", "unavailable": "http-status"} {
+		v, got, _ := visited(t, aaeptest.Options{Fault: fault}, negotiating, levelThree)
+		if v == "pass" || !strings.Contains(strings.Join(got, "|"), "aaep-live-stream "+want) {
+			t.Errorf("%s: %s %s", fault, v, got)
+		}
+	}
+}
+
+// The key that the operator gives decides.
+func TestManifestKey(t *testing.T) {
+	for _, alg := range []string{"ES256", "RS256", "PS256", "EdDSA"} {
+		for _, known := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				pipe := aaeptest.NewPipe()
+				p, err := aaeptest.Start(aaeptest.Options{Listener: pipe, Sign: alg, OwnKey: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close()
+				transport := &http.Transport{DisableCompression: true, DialContext: pipe.Dial}
+				defer transport.CloseIdleConnections()
+				v, got, _ := visitedAt(t, p.URL, false, transport, negotiating, func(l *Live) {
+					l.Level, l.ManifestKey = 3, p.ManifestKey
+					if !known {
+						other, err := ParseKey([]byte(`{"kty":"OKP","crv":"Ed25519",` +
+							`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`))
+						if err != nil {
+							t.Fatal(err)
+						}
+						l.ManifestKey = other
+					}
+				})
+				want := map[bool]string{true: "pass []", false: "fail [aaep-live-signed jws-signature error]"}[known]
+				if told := string(v) + " [" + strings.Join(got, " ") + "]"; told != want {
+					t.Errorf("%s: %s, want %s", alg, told, want)
+				}
+			})
+		}
+	}
+}
+
+// The same over loopback connections, by the machine's clock, at a rate at which it does not take long.
+func TestDialoguesOnLoopback(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds of the machine's clock")
+	}
+	var all sync.WaitGroup
+	for _, c := range faultsOfTerms {
+		if c.o.Fault == "holds-critical" { // each question takes 3 s
+			continue
+		}
+		all.Go(func() {
+			p, err := aaeptest.Start(c.o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer p.Close()
+			v, got, captured := visitedAt(t, p.URL, false, http.DefaultTransport, negotiating, func(l *Live) {
+				l.Level, l.Rate, l.Timeout = 3, 50, 5*time.Second
+			})
+			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
+			if c.o.Fault == "no-rate" || c.o.Fault == "ignores-terms" || c.o.Fault == "" {
+				want = nil // a session has fewer events than a burst at that rate
+				got = slices.DeleteFunc(got, func(f string) bool { return strings.HasPrefix(f, "aaep-rate over-rate") })
+			}
+			if c.want != "" && c.o.Fault == "" {
+				want = []string{c.want}
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%+v: %s %s\n%s", c.o, v, diff, plain.Cut(string(bytes.TrimSpace(captured.Messages)), 4000))
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,210 @@
+package aaep
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// MaxKey is how many bytes a file with the key of a manifest may have.
+const MaxKey = 64 << 10
+
+// leastRSA is the size in bits from which RFC 7518 section 3.3 takes RSA keys.
+const leastRSA = 2048
+
+var errNoKey = errors.New("expected a public key: a JWK, or PEM of a public key or certificate")
+
+// ParseKey returns the public key of a JWK or of PEM text.
+func ParseKey(data []byte) (crypto.PublicKey, error) {
+	if block, _ := pem.Decode(data); block != nil {
+		switch block.Type {
+		case "PUBLIC KEY":
+			return usable(x509.ParsePKIXPublicKey(block.Bytes))
+		case "RSA PUBLIC KEY":
+			key, err := x509.ParsePKCS1PublicKey(block.Bytes)
+			return usable(key, err)
+		case "CERTIFICATE":
+			c, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				return nil, err
+			}
+			return usable(c.PublicKey, nil)
+		}
+		return nil, errNoKey
+	}
+	document, err := strict.Parse("", data, limits)
+	if err != nil {
+		return nil, errNoKey
+	}
+	if strict.Member(document.Root, "d") != nil {
+		return nil, errors.New("the JWK holds a private key; expected a public one")
+	}
+	return parseJWK(document.Root)
+}
+
+// usable returns a key of a kind that a JWS here may have.
+func usable(key any, err error) (crypto.PublicKey, error) {
+	switch k := key.(type) {
+	case nil:
+	case *ecdsa.PublicKey:
+		if err == nil && k.Curve != elliptic.P256() {
+			err = fmt.Errorf("the curve is %s; expected P-256", k.Curve.Params().Name)
+		}
+	case *rsa.PublicKey:
+		if err == nil && k.N.BitLen() < leastRSA {
+			err = fmt.Errorf("the RSA key has %d bits; expected at least %d", k.N.BitLen(), leastRSA)
+		}
+	case ed25519.PublicKey:
+	default:
+		err = errors.Join(err, fmt.Errorf("the key is a %T; expected P-256, RSA or Ed25519", key))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return key, nil
+}
+
+func parseJWK(v any) (crypto.PublicKey, error) {
+	field := func(name string) []byte {
+		data, err := base64.RawURLEncoding.Strict().DecodeString(strict.String(v, name))
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+	switch strict.String(v, "kty") {
+	case "EC":
+		x, y := field("x"), field("y")
+		if strict.String(v, "crv") != "P-256" || len(x) != 32 || len(y) != 32 {
+			return nil, errors.New("the EC key is not one of P-256")
+		}
+		key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append([]byte{4}, append(x, y...)...))
+		return usable(key, err)
+	case "RSA":
+		n, e := new(big.Int).SetBytes(field("n")), new(big.Int).SetBytes(field("e"))
+		if n.BitLen() > 16384 || e.BitLen() > 31 || e.BitLen() < 2 {
+			return nil, errors.New("the RSA key has no modulus or exponent of a usual size")
+		}
+		return usable(&rsa.PublicKey{N: n, E: int(e.Int64())}, nil)
+	case "OKP":
+		x := field("x")
+		if strict.String(v, "crv") != "Ed25519" || len(x) != ed25519.PublicKeySize {
+			return nil, errors.New("the OKP key is not one of Ed25519")
+		}
+		return ed25519.PublicKey(x), nil
+	}
+	return nil, errNoKey
+}
+
+// signed is a compact JWS (RFC 7515 section 7.1).
+type signed struct {
+	alg              string
+	header           any
+	signing, payload []byte
+	signature        []byte
+}
+
+// parseJWS reads a compact JWS; wrong says what it is not.
+func parseJWS(text string) (j *signed, wrong string) {
+	parts := strings.Split(strings.TrimSpace(text), ".")
+	if len(parts) != 3 {
+		return nil, fmt.Sprintf("it has %d parts; expected header, payload and signature", len(parts))
+	}
+	var decoded [3][]byte
+	for i, part := range parts {
+		var err error
+		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(part); err != nil {
+			return nil, fmt.Sprintf("part %d is not base64url without padding", i+1)
+		}
+	}
+	header, err := strict.Parse("", decoded[0], limits)
+	switch {
+	case err != nil:
+		return nil, "its header is not JSON"
+	case !isObject(header.Root):
+		return nil, "its header is not an object"
+	case strict.Member(header.Root, "crit") != nil:
+		return nil, "its header has crit, which names extensions that nobody here knows"
+	}
+	return &signed{alg: strict.String(header.Root, "alg"), header: header.Root,
+		signing: []byte(parts[0] + "." + parts[1]), payload: decoded[1], signature: decoded[2]}, ""
+}
+
+// known reports whether the algorithm is one of a signature that is verified here. "none" is not.
+func (j *signed) known() bool {
+	switch j.alg {
+	case "ES256", "RS256", "PS256", "EdDSA":
+		return true
+	}
+	return false
+}
+
+// ownKey returns the key that the header carries; nil: it carries none that can be read.
+func (j *signed) ownKey() crypto.PublicKey {
+	if jwk := strict.Member(j.header, "jwk"); jwk != nil {
+		if key, err := parseJWK(jwk); err == nil {
+			return key
+		}
+	}
+	chain, _ := strict.Member(j.header, "x5c").([]any)
+	if len(chain) == 0 {
+		return nil
+	}
+	text, _ := chain[0].(string)
+	der, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	c, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil
+	}
+	key, err := usable(c.PublicKey, nil)
+	if err != nil {
+		return nil
+	}
+	return key
+}
+
+// by reports whether a key made the signature, by the algorithm that the header names.
+func (j *signed) by(key crypto.PublicKey) bool {
+	sum := sha256.Sum256(j.signing)
+	switch k := key.(type) {
+	case *ecdsa.PublicKey:
+		if j.alg != "ES256" || len(j.signature) != 64 {
+			return false
+		}
+		r, s := new(big.Int).SetBytes(j.signature[:32]), new(big.Int).SetBytes(j.signature[32:])
+		return ecdsa.Verify(k, sum[:], r, s)
+	case *rsa.PublicKey:
+		switch j.alg {
+		case "RS256":
+			return rsa.VerifyPKCS1v15(k, crypto.SHA256, sum[:], j.signature) == nil
+		case "PS256":
+			return rsa.VerifyPSS(k, crypto.SHA256, sum[:], j.signature,
+				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+		}
+	case ed25519.PublicKey:
+		return j.alg == "EdDSA" && ed25519.Verify(k, j.signing, j.signature)
+	}
+	return false
+}
+
+// isJWS reports whether a document looks like a compact JWS rather than JSON.
+func isJWS(document []byte) bool {
+	text := bytes.TrimSpace(document)
+	return len(text) > 0 && text[0] != '{' && bytes.Count(text, []byte(".")) == 2
+}

@@ -1,0 +1,85 @@
+package aaep
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      "expected a public key",
+		"{}":                    "expected a public key",
+		`{"kty":"oct","k":"x"}`: "expected a public key",
+		`{"kty":"EC","crv":"P-384","x":"AA","y":"AA"}`: "not one of P-256",
+		point: "",
+		`{"kty":"OKP","crv":"Ed25519","x":"AAAA"}`:                              "not one of Ed25519",
+		`{"kty":"OKP","crv":"Ed25519","x":"` + zeros + `","d":"` + zeros + `"}`: "private key",
+		`{"kty":"RSA","n":"AQAB","e":"AQAB"}`:                                   "at least 2048",
+		`{"kty":"RSA","n":"` + strings.Repeat("B", 4096) + `","e":"AQAB"}`:      "usual size",
+		"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n": "expected a " +
+			"public key",
+		"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n":                           "asn1",
+		"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n":                         "x509",
+		"-----BEGIN PUBLIC KEY-----\n" + ed448 + "\n-----END PUBLIC KEY-----\n":                  "",
+		"-----BEGIN RSA PUBLIC KEY-----\nMAYCAQMCAQM=\n-----END RSA PUBLIC KEY-----\n":           "2048",
+		"-----BEGIN PUBLIC KEY-----\n" + ed25519Key + "\n-----END PUBLIC KEY-----\n":             "none",
+		`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}` + "\n": "none",
+	} {
+		key, err := ParseKey([]byte(text))
+		switch {
+		case want == "none" && (err != nil || key == nil):
+			t.Errorf("%q: %v", text, err)
+		case want != "none" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+const (
+	point      = `{"kty":"EC","crv":"P-256","x":"` + zeros + `","y":"` + zeros + `"}` // on no curve
+	zeros      = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	ed25519Key = "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+	ed448      = "MEMwBQYDK2VxAzoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+)
+
+func TestParseJWS(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "1 parts",
+		"a.b":                     "2 parts",
+		"a.b.c.d":                 "4 parts",
+		"e30=.e30.e30":            "part 1",
+		"e30.e3.e30":              "part 2", // bits that no decoder needs
+		"e30.e30.e 30":            "part 3",
+		"W10.e30.e30":             "not an object",
+		"e30K.e30.e30":            "",
+		"eyJjcml0IjpbXX0.e30.":    "crit",
+		"bm90IEpTT04.e30.":        "not JSON",
+		"eyJhIjoxLCJhIjoyfQ.e30.": "not JSON", // a member twice
+	} {
+		j, wrong := parseJWS(text)
+		if want == "" && (j == nil || wrong != "") || !strings.Contains(wrong, want) {
+			t.Errorf("%q: %q, want %q", text, wrong, want)
+		}
+	}
+	for _, alg := range []string{"", "none", "None", "HS256", "ES384", "RS256 "} {
+		if (&signed{alg: alg}).known() {
+			t.Errorf("%q is known", alg)
+		}
+	}
+}
+
+// What a stranger signs is read without a panic, whatever it is.
+func FuzzJWS(f *testing.F) {
+	f.Add("eyJhbGciOiJFUzI1NiJ9.e30.AAAA")
+	f.Add("eyJhbGciOiJFZERTQSIsImp3ayI6eyJrdHkiOiJPS1AiLCJjcnYiOiJFZDI1NTE5IiwieCI6IkFBQUEifX0.e30.AAAA")
+	f.Fuzz(func(t *testing.T, text string) {
+		if j, _ := parseJWS(text); j != nil {
+			if key := j.ownKey(); key != nil {
+				j.by(key)
+			}
+		}
+		if key, err := ParseKey([]byte(text)); (key == nil) == (err == nil) {
+			t.Errorf("%v %v", key, err)
+		}
+	})
+}
