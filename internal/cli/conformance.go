@@ -41,7 +41,7 @@ var protocols = []protocol{
 		commands: []func(IO, *protocol) *cobra.Command{newOpenGAPAgent}},
 	{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one",
 		rules:    aaep.Rules,
-		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim}},
+		commands: []func(IO, *protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim, newAAEPExample}},
 }
 
 // conformance is what a command found.

@@ -75,6 +75,27 @@ tool call or at level 3 a subscription it is inconclusive.`,
 	return c
 }
 
+func newAAEPExample(sys IO, _ *protocol) *cobra.Command {
+	var level int
+	c := &cobra.Command{
+		Use:   "example",
+		Short: "print a capture that passes at a level",
+		Long: `example prints the messages of a session, one a line, that pass conformance aaep events at the level.
+At level 3 they are frames, and come with their subscription.`,
+		Example: "  oap-gate conformance aaep example --level 2 > capture.jsonl",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkLevel(level); err != nil {
+				return err
+			}
+			_, err := sys.Stdout.Write(aaep.Example(level))
+			return err
+		},
+	}
+	c.Flags().IntVar(&level, "level", 1, "1 to 3; each includes those below")
+	return c
+}
+
 func newAAEPClaim(sys IO, p *protocol) *cobra.Command {
 	var o conformanceFlags
 	var text string

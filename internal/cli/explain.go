@@ -63,6 +63,9 @@ func newExplain(sys IO) *cobra.Command {
 							fmt.Fprintln(sys.Stdout)
 						}
 						explainRule(sys.Stdout, rule, s.judges, s.network(rule))
+						if s.members != nil && s.members(rule.ID) != "" {
+							fmt.Fprintf(sys.Stdout, "\n%s", s.members(rule.ID))
+						}
 						known = true
 					}
 				}
@@ -97,7 +100,8 @@ type subject struct {
 	judges     string // what the rules are about
 	reportedBy string // who is said to report the codes; empty: each rule for itself
 	rules      []verdict.Rule
-	online     string // what the network is needed for; empty: as the method of each rule says
+	members    func(id string) string // what a rule requires of each member of a message, a line each; nil: nothing
+	online     string                 // what the network is needed for; empty: as the method of each rule says
 }
 
 // subjects are all of them: explain and the test of the codes read nothing else.
@@ -109,7 +113,7 @@ var subjects = []subject{
 	{judges: "a change of the specification, in governance", rules: spec.Rules(),
 		online: "needed for reviews and labels"},
 	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
-	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules},
+	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules, members: aaep.Explain},
 }
 
 func (s subject) network(r verdict.Rule) string {

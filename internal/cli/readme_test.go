@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -75,6 +76,18 @@ func TestReadme(t *testing.T) {
 			text = job.ReplaceAllString(text, "${1}"+strings.Join(row.Checks, ","))
 		}
 		return text
+	})
+}
+
+// TestReadmeMembers compares the table of AAEP's members in docs/conformance.md with the program's.
+func TestReadmeMembers(t *testing.T) {
+	follows(t, "docs/conformance.md", func(text string) string {
+		table := "| message | member | | value |\n|---|---|---|---|\n"
+		for _, r := range aaep.MemberRows("") {
+			table += fmt.Sprintf("| %s | `%s` | %s | %s |\n", cell(r.Message), r.Member, r.Need, cell(r.Form))
+		}
+		return between(t, text, "<!-- members: go test ./internal/cli -run Readme -update -->\n",
+			"<!-- end of members -->", table)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
@@ -32,8 +33,8 @@ import (
 )
 
 var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
-	"repo-config",
-	"verification-report", "listings", "mirror-state", "proof-report"}
+	"repo-config", "verification-report", "listings", "mirror-state", "proof-report", aaep.EventSchema,
+	aaep.ReplySchema, aaep.SubscriptionSchema, aaep.ManifestSchema}
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
@@ -76,6 +77,8 @@ func schemaText(name string) []byte {
 		return listing.RowsSchema(schemaBase + "listings.v1.json")
 	case "proof-report":
 		return prove.ReportSchema(schemaBase + "proof-report.v1.json")
+	case aaep.EventSchema, aaep.ReplySchema, aaep.SubscriptionSchema, aaep.ManifestSchema:
+		return aaep.Schema(name, schemaBase+name+".v1.json")
 	case "mirror-state":
 		return mirrorstate.Schema(schemaBase + "mirror-state.v1.json")
 	}

@@ -189,7 +189,7 @@ func (s *Stream) exercise() {
 	}
 	if s.Level >= 2 && s.irreversible == 0 {
 		missing(confirmation, notExercised,
-			"the input holds no irreversible tool call, so that nothing is known of its confirmation")
+			"no tool.invoked has irreversible: true, so that nothing is known of its confirmation")
 	}
 	switch {
 	case s.Level < 3:

@@ -1,0 +1,145 @@
+package aaep
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The names of the schemas of [Schema].
+const (
+	EventSchema        = "aaep-event"
+	ReplySchema        = "aaep-reply"
+	SubscriptionSchema = "aaep-subscription"
+	ManifestSchema     = "aaep-manifest"
+)
+
+// Schema returns the JSON Schema of that name, with that identifier, nil if there is none. It follows the tables of
+// members, and says of one message what the checks aaep-envelope and aaep-schema say.
+func Schema(name, id string) []byte {
+	var form map[string]any
+	switch name {
+	case EventSchema:
+		form = shape(envelopeMembers())
+		form["title"] = "An event of AAEP"
+		form["allOf"] = append(byType(coreTable, coreNames), map[string]any{
+			"if": ofType(coreNames(coreTable...)), "then": shape(summaryMembers)})
+	case ReplySchema:
+		form = oneOfTypes(replyTable)
+		form["title"] = "A reply of a subscriber of AAEP"
+	case SubscriptionSchema:
+		form = oneOfTypes(subscriptionTable)
+		form["title"] = "A message of a subscription of AAEP"
+	case ManifestSchema:
+		form = shape(manifestTable[0].members)
+		form["properties"].(map[string]any)["type"] = map[string]any{"enum": coreNames(manifestTable...)}
+		form["title"] = "The manifest of a producer of AAEP"
+	default:
+		return nil
+	}
+	form["$schema"], form["$id"] = "https://json-schema.org/draft/2020-12/schema", id
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(form); err != nil {
+		panic(err) // texts and numbers of the program's own
+	}
+	return b.Bytes()
+}
+
+func envelopeMembers() []member {
+	var all []member
+	for _, row := range envelopeTable {
+		all = append(all, row.of)
+	}
+	return all
+}
+
+// bareNames returns the spellings of types that are in no namespace.
+func bareNames(types ...messageType) []string {
+	var names []string
+	for _, m := range types {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// oneOfTypes is the schema of an object of one of some types.
+func oneOfTypes(types []messageType) map[string]any {
+	return map[string]any{"type": "object", "required": []string{"type"},
+		"properties": map[string]any{"type": map[string]any{"enum": bareNames(types...)}},
+		"allOf":      byType(types, bareNames)}
+}
+
+// ofType is the condition that an object has one of some types.
+func ofType(names []string) map[string]any {
+	return map[string]any{"properties": map[string]any{"type": map[string]any{"enum": names}},
+		"required": []string{"type"}}
+}
+
+// byType returns a condition for each type that has members.
+func byType(types []messageType, spelled func(...messageType) []string) []any {
+	var all []any
+	for _, m := range types {
+		all = append(all, map[string]any{"if": ofType(spelled(m)), "then": shape(m.members)})
+	}
+	return all
+}
+
+// MemberRow is a row of the table of members, for people.
+type MemberRow struct {
+	Message string // its type, or every event
+	Member  string // with the members that it is in, joined by full stops
+	Need    string // required or optional
+	Form    string
+}
+
+// capabilitiesName is what both objects of capabilities end in.
+const capabilitiesName = "capabilities"
+
+// MemberRows returns the members that a check judges, all of them if the check is "".
+func MemberRows(check string) []MemberRow {
+	var rows []MemberRow
+	add := func(of, message string, members []member) {
+		if check == "" || check == of {
+			rows = appendMembers(rows, message, "", members)
+		}
+	}
+	add(Rules[envelope].ID, "every event", envelopeMembers())
+	for _, m := range coreTable {
+		add(Rules[schema].ID, m.name, m.members)
+	}
+	add(Rules[schema].ID, "every core event", summaryMembers)
+	for _, m := range slices.Concat(subscriptionTable, replyTable) {
+		add(Rules[handshake].ID, m.name, m.members)
+	}
+	add(Rules[handshake].ID, capabilitiesName, capabilities)
+	add(LiveManifest, producerManifest, manifestTable[0].members)
+	return rows
+}
+
+func appendMembers(rows []MemberRow, message, within string, members []member) []MemberRow {
+	for _, m := range members {
+		need := "optional"
+		if m.required {
+			need = "required"
+		}
+		rows = append(rows, MemberRow{message, within + m.name, need, m.value.words})
+		if !strings.HasSuffix(m.name, capabilitiesName) { // which are rows of their own
+			rows = appendMembers(rows, message, within+m.name+".", m.value.members)
+		}
+	}
+	return rows
+}
+
+// Explain returns the members that a check judges, a line for each; empty: it judges none.
+func Explain(check string) string {
+	var b strings.Builder
+	for _, r := range MemberRows(check) {
+		fmt.Fprintf(&b, "%-28s %-36s %-9s %s\n", r.Message, r.Member, r.Need, r.Form)
+	}
+	return b.String()
+}
