@@ -456,6 +456,46 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestHasSpecification has trees that are a specification and trees that are not.
+func TestHasSpecification(t *testing.T) {
+	for _, c := range []struct {
+		has   bool
+		files files
+	}{
+		{true, files{"rfcs/README.md": "x", "spec/core.md": "x"}},
+		{true, files{"rfcs/README.md": "x", "schemas/x.json": "x"}},
+		{true, files{"rfcs/RFC-0001-a.md": "x"}},
+		{false, files{"rfcs/README.md": "x", "implementations/a.json": "x"}},
+		{false, files{"rfcs": "x", "spec/v1.0/core.md": "x"}},
+		{false, files{"docs/rfcs/RFC-0001-a.md": "x", "schemas/x.json": "x"}},
+	} {
+		repo, err := fixture.NewBareRepo(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := write(repo, c.files); err != nil {
+			t.Fatal(err)
+		}
+		repo.Commit("base", time.Unix(0, 0))
+		if err := repo.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := registry.Open(repo.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		tree, err := r.Tree(t.Context(), "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := HasSpecification(r.EmptyTree(), tree); (err == nil) != c.has ||
+			!c.has && !errors.Is(err, ErrNoSpecification) {
+			t.Errorf("%q: %v", c.files, err)
+		}
+	}
+}
+
 // TestLimits holds that what passes a limit is no verdict.
 func TestLimits(t *testing.T) {
 	many := files{}

@@ -29,7 +29,8 @@ const (
 var (
 	// ErrNoSpecification means that what is to be judged is no repository of the specification.
 	ErrNoSpecification = remedy.Errorf("name a clone of the specification with --repo; a registry is judged by "+
-		"oap-gate check", "no OAP specification here: neither base nor head has rfcs/ beside schemas/ or spec/")
+		"oap-gate check", "no OAP specification here: neither base nor head has an RFC in rfcs/, or rfcs/ beside "+
+		"schemas/ or spec/")
 	// ErrLimit: a proposal changes more than is looked at.
 	ErrLimit = errors.New("over the limit")
 )
@@ -132,31 +133,38 @@ func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, te
 	return nil
 }
 
-// HasSpecification gives ErrNoSpecification where no tree has rfcs/ beside schemas/ or spec/.
+// HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ beside schemas/ or spec/.
 func HasSpecification(trees ...*registry.Tree) error {
 	for _, t := range trees {
-		has := func(name string) (bool, error) {
+		folders := map[string]bool{}
+		for _, name := range []string{"rfcs", "schemas", "spec"} {
 			e, found, err := t.Entry(name)
-			return found && e.Mode == registry.ModeTree, err
+			if err != nil {
+				return err
+			}
+			folders[name] = found && e.Mode == registry.ModeTree
 		}
-		rfcs, err := has("rfcs")
-		if err != nil {
-			return err
-		}
-		schemas, err := has("schemas")
-		if err != nil {
-			return err
-		}
-		text, err := has("spec")
-		if err != nil {
-			return err
-		}
-		if rfcs && (schemas || text) {
+		if folders["rfcs"] && (folders["schemas"] || folders["spec"]) {
 			return nil
+		}
+		err := t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
+			if isNormative(p) {
+				return errFound
+			}
+			return nil
+		})
+		if errors.Is(err, errFound) {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return ErrNoSpecification
 }
+
+// errFound ends a walk that has what it looks for.
+var errFound = errors.New("found")
 
 // isFile reports whether a regular file stands there.
 func isFile(e *registry.Entry) bool {
