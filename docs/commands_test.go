@@ -94,7 +94,8 @@ func TestConformancePage(t *testing.T) {
 	dir.Write("agents/helper/skills/orders.py", "import os, requests\nfrom gitagent import skill\n\n"+
 		"@skill(name=\"orders\", description=\"Looks up an order.\")\ndef find_order(id):\n"+
 		"    return requests.get(query=id, url=os.environ[\"ORDERS_URL\"])\n")
-	dir.Write("agents/helper/tests/test_orders.py", "from skills.orders import find_order\n")
+	dir.Write("agents/helper/tests/test_orders.py",
+		"from skills.orders import find_order\n\ndef test_find():\n    find_order(1)\n")
 	dir.Write("agents/helper/.gitignore", ".env\n*.pyc\n__pycache__/\n")
 	dir.Write("agents/helper/README.md", "# helper\n")
 	capture, missing := os.ReadFile(filepath.FromSlash("../../shared/data/aaep/real/transfer-accept.jsonl"))

@@ -64,7 +64,7 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 	j, err := opengap.Judge(options)
 	switch {
 	case errors.Is(err, opengap.ErrTooLarge):
-		return nil, remedy.With(err, "name the folder of one agent, as a fresh clone has it")
+		return nil, remedy.With(err, "name the folder of one agent, or add what is generated to its .gitignore")
 	case err != nil:
 		return nil, remedy.With(err, "name the agent's folder")
 	}

@@ -1,479 +1,341 @@
+// Package pytoken reads Python source far enough to see what a module imports and exports, the decorators of its
+// functions, and the texts that it gives to some calls. It runs nothing and judges no grammar.
 package pytoken
 
 import (
-	"cmp"
+	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
-// Module is what a text says of itself where it is a module.
+// Module is what a text says of itself as a module. A path is what an import binds a name to: "a.b" for
+// `from a import b`; "a.b." for `import a.b as c`, which binds a module; with dots in front if the import is relative.
 type Module struct {
-	Functions []Function
-	Imports   []Import // `from` imports of the module's own scope
+	Functions []*Function         // the functions at column 0 that have decorators
+	Imports   map[string][]string // the paths of the names that imports bind at the end, of each at most maxPaths
+	Stars     []string            // the modules of `from MODULE import *`
 	Uses      []Use
+	HasTests  bool // it has a def test… or a class Test…
 }
 
-// Member is what a module calls by a name.
-type Member struct{ Module, Name string }
-
-// Function is a statement def or async def of the module itself, neither in another definition nor under a condition,
-// that has the decorator looked for.
+// Function is a statement def or async def.
 type Function struct {
+	Pos
+	Name, Doc  string
+	Exported   bool // the module neither deletes its name nor binds it again at column 0
+	Decorators []Decorator
+}
+
+// Decorator is a name as it is spelled, and the paths that it has there.
+type Decorator struct {
 	Name      string
-	At        int32 // of its name
-	Doc       string
-	HasDoc    bool
-	Arguments []Argument // of the decorator, where it is called
-	open      int        // the token after the decorator's name
-}
-
-// Import is one name of a statement `from … import …`.
-type Import struct {
-	Level    int // dots before the module
-	Module   string
-	Name, As string // Name is * for all of them
-}
-
-// Use is a call or a subscription of a name with dots, wherever it stands.
-type Use struct {
-	Name      string // imported names are spelled out: os.getenv after `from os import getenv as g`
-	Subscript bool
-	At        int32 // of the name
+	Paths     []string
 	Arguments []Argument
 }
 
-// Argument is one argument of a call or subscription.
+// Use is a call or subscription that was asked for.
+type Use struct {
+	Pos
+	Name      string
+	Arguments []Argument
+}
+
+// Argument is one argument: a text, None, or computed.
 type Argument struct {
-	Keyword string // ** for those of a mapping
-	// Value is the text where Text is set, which is the whole argument. Of formatted strings it is what they say
-	// themselves.
-	Value string
-	Text  bool
-	None  bool // it is the word None
+	Keyword        string // ** for those of a mapping
+	Value          string
+	IsText, IsNone bool
 }
 
-// Module looks for functions under one decorator, and for the uses of those names that uses tells. A name is the
-// decorator where the last statement of the module itself that binds it is an import of it, or of the module that it
-// is a member of, in any of its spellings; an import under a condition or in a try counts as well. The error is an
-// *Error: a decorator stands before what is no definition.
-func (s *Source) Module(decorator Member, uses func(name string) bool) (*Module, error) {
-	m := &module{Source: s, decorator: decorator, bound: map[string]binding{}, spelled: map[string]string{}}
-	if err := m.lines(); err != nil {
-		return nil, err
-	}
-	decorators := map[int]int{} // the functions by the brackets of their decorators
-	for i, f := range m.Functions {
-		decorators[f.open] = i
-	}
-	s.calls(func(open int, u Use) bool {
-		_, is := decorators[open]
-		return is || uses(m.full(u.Name))
-	}, func(open int, u Use) {
-		if i, is := decorators[open]; is {
-			m.Functions[i].Arguments = u.Arguments
-		}
-		if u.Name = m.full(u.Name); uses(u.Name) {
-			m.Uses = append(m.Uses, u)
-		}
-	})
-	slices.SortFunc(m.Uses, func(a, b Use) int { return cmp.Compare(a.At, b.At) })
-	return &m.Module, nil
-}
+const maxPaths = 16
 
-// full spells a name with what imports call by the first part of it.
-func (m *module) full(name string) string {
-	first, rest, dotted := strings.Cut(name, ".")
-	full, imported := m.spelled[first]
-	switch {
-	case !imported:
-		return name
-	case dotted:
-		return full + "." + rest
-	}
-	return full
-}
-
-// module is one look at the statements of a module.
-type module struct {
-	*Source
-	Module
-	decorator Member
-	bound     map[string]binding // by the module's own statements so far
-	spelled   map[string]string  // what imports anywhere call by a name
-}
-
-// binding says what a name may stand for.
-type binding struct{ module, member bool }
-
-// scope is where a statement stands.
+// scope is where a statement is.
 type scope uint8
 
 const (
-	direct      scope = iota // a statement of the module itself
-	conditional              // in a block that is no definition's
-	inner                    // in a function or class
+	direct scope = iota // at column 0
+	block               // in a block of the module, such as that of an if
+	inner               // in a function or class
 )
 
-// lines goes through the logical lines.
-func (m *module) lines() error {
-	blocks := []scope{direct} // those that are open
-	next := direct            // of the block that the line before begins
-	var decorators []int      // those that wait for their definition, by the token @
-	for i := 0; ; i++ {
-		switch t := m.Tokens[i]; t.Kind {
-		case Indent:
-			blocks = append(blocks, next)
+type reader struct {
+	*source
+	Module
+	wanted  map[string]bool
+	defined map[string]*Function
+	names   map[string][]string // of all imports, the paths that may lead to what is wanted
+}
+
+const identifier = `[\w\x{80}-\x{10ffff}]+`
+
+var (
+	definition = plain.Pattern(`^(?:async +)?(def|class) +(` + identifier + `)`)
+	compound   = plain.Pattern(`^(?:async +)?(if|elif|else|for|while|try|except|finally|with)\b`)
+	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
+	deleting   = plain.Pattern(`^del\b`)
+	in         = plain.Pattern(`\bin\b`)
+	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
+	mention    = plain.Pattern(`(\. *)?(` + identifier + `)( *=*)`)
+	dotted     = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
+	called     = plain.Pattern(identifier + `(?: *\. *` + identifier + `)* *$`)
+	notCalled  = plain.Pattern(`(?:\.|\bdef|\bclass)$`)
+)
+
+// Read reads a text, and looks for calls and subscriptions by their names with a bracket, such as "os.getenv(" or
+// "os.environ[". A name has what imports anywhere in the text call it. The error is an *Error.
+func Read(data []byte, wanted map[string]bool) (Module, error) {
+	s, err := scan(data)
+	if err != nil {
+		return Module{}, err
+	}
+	r := &reader{s, Module{Imports: map[string][]string{}}, wanted, map[string]*Function{}, map[string][]string{}}
+	within := -1 // the column of the outermost definition that the line is in
+	var decorators []Decorator
+	for n, l := range r.lines {
+		here := block
+		if l.column <= within {
+			within = -1
+		}
+		if l.column == 0 {
+			here = direct
+		} else if within >= 0 {
+			here = inner
+		}
+		code := r.code[l.from:l.to]
+		if code[0] == '@' {
+			if here == direct {
+				decorators = append(decorators, r.decorator(r.trim(l.from+1, l.to)))
+			}
 			continue
-		case Dedent:
-			blocks = blocks[:len(blocks)-1]
-			continue
-		case End:
-			return m.undecorated(decorators)
 		}
-		end := i
-		for m.Tokens[end].Kind != Newline {
-			end++
+		colon := r.find(l.from, l.to, ":")
+		if m := definition().FindSubmatch(code); m != nil {
+			name, kind := string(m[2]), string(m[1])
+			r.HasTests = r.HasTests || strings.HasPrefix(name, map[string]string{"def": "test", "class": "Test"}[kind])
+			if here == direct {
+				r.forget(name)
+			}
+			if here == direct && kind == "def" && decorators != nil {
+				at := l.from + len(m[0]) - len(m[2])
+				r.defined[name] = &Function{r.pos(at), name, r.doc(n, colon+1), true, decorators}
+				r.Functions = append(r.Functions, r.defined[name])
+			}
+			if within < 0 {
+				within = l.column
+			}
+			r.statements(colon+1, l.to, inner)
+		} else if m := compound().FindSubmatchIndex(code); m != nil {
+			if here == direct {
+				r.head(string(code[m[2]:m[3]]), string(r.code[l.from+m[3]:colon]))
+			}
+			r.statements(colon+1, l.to, max(here, block))
+		} else {
+			r.statements(l.from, l.to, here)
 		}
-		here := blocks[len(blocks)-1]
-		def := i
-		if m.is(i, "async") {
-			def++
+		decorators = nil
+	}
+	r.uses()
+	return r.Module, nil
+}
+
+// decorator reads what follows an @. It has no paths if it is more than a name with dots that is called or not.
+func (r *reader) decorator(i, j int) (d Decorator) {
+	spelled := dotted().Find(r.code[i:j])
+	open, _ := r.trim(i+len(spelled), j)
+	d.Name = spaceless(spelled)
+	if open < j && (r.code[open] != '(' || r.end(open+1, j) != j-1) {
+		return d
+	}
+	d.Arguments = r.arguments(open+1, j-1)
+	head, rest, _ := strings.Cut(d.Name, ".")
+	for _, path := range r.Imports[head] {
+		d.Paths = append(d.Paths, Join(path, rest))
+	}
+	return d
+}
+
+func spaceless(code []byte) string { return strings.ReplaceAll(string(code), " ", "") }
+
+// Join returns the path of a name in what a path leads to.
+func Join(path, rest string) string {
+	if rest == "" {
+		return path
+	}
+	return strings.TrimSuffix(path, ".") + "." + rest
+}
+
+// doc returns the docstring of a definition in a line, whose body begins at i or in the next line.
+func (r *reader) doc(n, i int) (doc string) {
+	i, j := r.trim(min(i, r.lines[n].to), r.lines[n].to)
+	if i == j && n+1 < len(r.lines) && r.lines[n+1].column > 0 {
+		i, j = r.lines[n+1].from, r.lines[n+1].to
+	}
+	j = r.find(i, j, ";")
+	if len(bytes.Trim(r.code[i:j], "\x02 ()")) == 0 {
+		doc, _ = r.literal(i, j)
+	}
+	return doc
+}
+
+// head forgets the names that the head of a block at column 0 binds.
+func (r *reader) head(word, head string) {
+	switch word {
+	case "for":
+		if m := in().FindStringIndex(head); m != nil {
+			r.unbind(head[:m[0]], nil)
 		}
-		next = max(here, conditional)
-		switch {
-		case m.is(i, "@"):
-			decorators = append(decorators, i)
-		case m.is(def, "def"), m.is(i, "class"):
-			next = inner
-			if m.is(def, "def") && here == direct {
-				m.function(def+1, end, decorators)
-			}
-			if here == direct && m.Tokens[def+1].Kind == Name {
-				delete(m.bound, m.name(def+1))
-			}
-			decorators = nil
-			m.suite(def, end, inner)
-		default:
-			if err := m.undecorated(decorators); err != nil {
-				return err
-			}
-			if m.is(def, "for") || m.is(def, "with") || blockWords[m.text(i)] {
-				m.suite(def, end, next)
-			} else {
-				m.statements(i, end, here)
-			}
+	case "with":
+		for item := range strings.SplitSeq(head, ",") {
+			_, name, _ := strings.Cut(item, " as ")
+			r.unbind(name, nil)
 		}
-		i = end
 	}
 }
 
-// undecorated says that what is due after decorators is not there.
-func (m *module) undecorated(decorators []int) error {
-	if len(decorators) == 0 {
-		return nil
-	}
-	line, column := m.Position(m.Tokens[decorators[len(decorators)-1]].Start)
-	return &Error{line, column, "a decorator stands before what is no definition"}
-}
-
-// blockWords begin statements that have a block; match and case, which may be names, are left out.
-var blockWords = map[string]bool{"if": true, "elif": true, "else": true, "while": true, "try": true, "except": true,
-	"finally": true}
-
-// suite reads the statements that follow the colon of a line, if they do.
-func (m *module) suite(i, end int, as scope) {
-	if colon := m.colon(i, end); colon < end {
-		m.statements(colon+1, end, as)
-	}
-}
-
-// colon is where the head of a block ends, end where it has no colon.
-func (m *module) colon(i, end int) int {
-	lambdas := 0
-	return m.top(i, end, func(i int) bool {
-		switch {
-		case m.is(i, "lambda"):
-			lambdas++
-		case m.is(i, ":") && lambdas > 0:
-			lambdas--
-		case m.is(i, ":"):
-			return true
+// statements reads simple statements.
+func (r *reader) statements(i, j int, here scope) {
+	r.split(i, j, ";", func(i, j int) {
+		if m := importing().FindSubmatch(r.code[i:j]); m != nil {
+			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), here)
+		} else if m := deleting().Find(r.code[i:j]); m != nil && here == direct {
+			r.unbind(string(r.code[i+len(m):j]), nil)
+		} else if here == direct {
+			r.assign(i, j)
 		}
-		return false
 	})
 }
 
-// top is the first token from i on that stands in no bracket and no formatted string and that is wanted; end where
-// there is none.
-func (m *module) top(i, end int, want func(i int) bool) int {
-	depth := 0
-	for ; i < end; i++ {
-		d := m.opens(i)
-		if depth == 0 && d == 0 && want(i) {
+// imports reads the names that are imported from a module, or the modules if it is empty.
+func (r *reader) imports(module, names string, here scope) {
+	for item := range strings.SplitSeq(strings.Trim(names, " (),"), ",") {
+		member, name, renamed := strings.Cut(strings.TrimSpace(item), " as ")
+		member = strings.ReplaceAll(member, " ", "")
+		path := Join(module, member)
+		switch {
+		case member == "*" && here != inner:
+			r.Stars = append(r.Stars, module)
+			continue
+		case module == "" && renamed:
+			path = member + "."
+		case module == "":
+			name, _, _ = strings.Cut(member, ".")
+			path = name + "."
+		case !renamed:
+			name = member
+		}
+		name = strings.TrimSpace(name)
+		known := r.names[name]
+		for use := range r.wanted {
+			if strings.HasPrefix(use, strings.TrimSuffix(path, ".")) && !slices.Contains(known, path) {
+				known = append(known, path)
+			}
+		}
+		r.names[name] = known
+		if here == direct {
+			r.forget(name)
+		}
+		if here != inner && len(r.Imports[name]) < maxPaths {
+			r.Imports[name] = append(r.Imports[name], path)
+		}
+	}
+}
+
+func (r *reader) forget(name string) {
+	delete(r.Imports, name)
+	if f := r.defined[name]; f != nil {
+		f.Exported = false
+		delete(r.defined, name)
+	}
+}
+
+// unbind forgets the names among some targets, except those to keep.
+func (r *reader) unbind(targets string, keep map[string]bool) {
+	for t := range strings.FieldsFuncSeq(targets, func(c rune) bool { return c == ',' || c == '=' }) {
+		if m := target().FindStringSubmatch(t); m != nil && !keep[m[1]] {
+			r.forget(m[1])
+		}
+	}
+}
+
+// assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
+func (r *reader) assign(i, j int) {
+	first := r.equals(i, j)
+	last := first
+	for k := first; k < j && !bytes.Contains(r.code[last:k], []byte("lambda")); k = r.equals(k+1, j) {
+		last = k
+	}
+	if first == j {
+		return
+	}
+	named := map[string]bool{}
+	for _, m := range mention().FindAllSubmatch(r.code[last+1:j], -1) {
+		if keyword := len(bytes.TrimLeft(m[3], " ")) == 1; len(m[1]) == 0 && !keyword {
+			named[string(m[2])] = true
+		}
+	}
+	if colon := r.find(i, first, ":"); colon < first {
+		last = colon
+	}
+	r.unbind(string(r.code[i:last]), named)
+}
+
+// equals returns the first equals sign of an assignment or of a keyword in [i, j), as find does.
+func (r *reader) equals(i, j int) int {
+	for i = r.find(i, j, "="); i < j; i = r.find(i+1, j, "=") {
+		double := func(c byte) bool { return i > 1 && r.code[i-1] == c && r.code[i-2] == c }
+		if i+1 < len(r.code) && r.code[i+1] == '=' {
+			i++ // past ==
+		} else if i > 0 && (strings.IndexByte("!<>:", r.code[i-1]) < 0 || double('<') || double('>')) {
 			return i
 		}
-		depth += d
 	}
-	return end
+	return j
 }
 
-// opens is 1 where a token opens a bracket or a formatted string, and -1 where it closes one.
-func (s *Source) opens(i int) int {
-	switch t := s.Tokens[i]; t.Kind {
-	case FStart:
-		return 1
-	case FEnd:
-		return -1
-	case Op:
-		switch s.Text[t.Start] {
-		case '(', '[', '{':
-			return 1
-		case ')', ']', '}':
-			return -1
+// arguments reads the arguments in [i, j).
+func (r *reader) arguments(i, j int) (all []Argument) {
+	r.split(i, j, ",", func(i, j int) {
+		var a Argument
+		if k := r.equals(i, j); k < j {
+			a.Keyword = strings.TrimSpace(string(r.code[i:k]))
+			i, _ = r.trim(k+1, j)
+		} else if bytes.HasPrefix(r.code[i:j], []byte("**")) {
+			a.Keyword = "**"
 		}
-	}
-	return 0
-}
-
-// name is the name at i, as it is compared.
-func (s *Source) name(i int) string {
-	name := s.text(i)
-	if isASCII(name) {
-		return name
-	}
-	return norm.NFKC.String(name)
-}
-
-// dotted reads names with dots between them, and gives the token after them.
-func (s *Source) dotted(i int) (name string, after int) {
-	if s.Tokens[i].Kind != Name {
-		return "", i
-	}
-	first, last, plain := i, i, true
-	for s.is(last+1, ".") && s.Tokens[last+2].Kind == Name {
-		plain = plain && s.Tokens[last].End == s.Tokens[last+1].Start && s.Tokens[last+1].End == s.Tokens[last+2].Start
-		last += 2
-	}
-	if plain && isASCII(s.Text[s.Tokens[first].Start:s.Tokens[last].End]) {
-		return s.Text[s.Tokens[first].Start:s.Tokens[last].End], last + 1
-	}
-	var b strings.Builder
-	for i := first; i <= last; i += 2 {
-		if i > first {
-			b.WriteByte('.')
-		}
-		b.WriteString(s.name(i))
-	}
-	return b.String(), last + 1
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// statements reads simple statements, up to the end of the line.
-func (m *module) statements(i, end int, here scope) {
-	for i < end {
-		stop := m.top(i, end, func(i int) bool { return m.is(i, ";") })
-		switch {
-		case m.is(i, "import"):
-			m.importModules(i+1, stop, here)
-		case m.is(i, "from"):
-			m.importNames(i+1, stop, here)
-		case here != direct:
-		case m.is(i, "del"):
-			m.unbind(i+1, stop)
-		default:
-			m.assign(i, stop)
-		}
-		i = stop + 1
-	}
-}
-
-func (m *module) importModules(i, end int, here scope) {
-	for i < end {
-		full, after := m.dotted(i)
-		as := full
-		if m.is(after, "as") && after+1 < end {
-			as, after = m.name(after+1), after+2
-		} else { // what is bound is the package, which has the module then
-			full, _, _ = strings.Cut(full, ".")
-			as = full
-		}
-		m.bind(here, as, full, binding{module: full == m.decorator.Module})
-		if !m.is(after, ",") {
-			return
-		}
-		i = after + 1
-	}
-}
-
-func (m *module) importNames(i, end int, here scope) {
-	var from Import
-	for ; m.is(i, ".") || m.is(i, "..."); i++ {
-		from.Level += int(m.Tokens[i].End - m.Tokens[i].Start)
-	}
-	if !m.is(i, "import") {
-		from.Module, i = m.dotted(i)
-	}
-	if !m.is(i, "import") {
-		return
-	}
-	if i++; m.is(i, "(") {
-		i++
-	}
-	for i < end && (m.Tokens[i].Kind == Name || m.is(i, "*")) {
-		one := from
-		one.Name = m.name(i)
-		one.As = one.Name
-		if i++; m.is(i, "as") && i+1 < end {
-			one.As = m.name(i + 1)
-			i += 2
-		}
-		if here != inner {
-			m.Imports = append(m.Imports, one)
-		}
-		if one.Name != "*" {
-			m.bind(here, one.As, strings.Repeat(".", one.Level)+one.Module+"."+one.Name,
-				binding{member: one.Level == 0 && Member{one.Module, one.Name} == m.decorator})
-		}
-		if !m.is(i, ",") {
-			return
-		}
-		i++
-	}
-}
-
-// bind notes what an import calls by a name.
-func (m *module) bind(here scope, name, full string, to binding) {
-	m.spelled[name] = full
-	switch here {
-	case direct:
-		m.bound[name] = to
-	case conditional:
-		was := m.bound[name]
-		m.bound[name] = binding{was.module || to.module, was.member || to.member}
-	}
-}
-
-// assign unbinds what a statement assigns to, if it is an assignment.
-func (m *module) assign(i, end int) {
-	last := -1
-	note := -1 // where an annotation begins
-	m.top(i, end, func(i int) bool {
-		switch text := m.text(i); {
-		case text == "lambda": // what follows may be a default
-			return true
-		case m.Tokens[i].Kind != Op:
-		case text == ":" && note < 0 && last < 0:
-			note = i
-		case text[len(text)-1] == '=' && !comparisons[text]:
-			last = i
-		}
-		return false
+		a.Value, a.IsText = r.literal(i, j)
+		a.IsNone = string(r.code[i:j]) == "None"
+		all = append(all, a)
 	})
-	if last < 0 {
-		return
-	}
-	if note >= 0 {
-		last = note
-	}
-	m.unbind(i, last)
+	return all
 }
 
-var comparisons = map[string]bool{"==": true, "!=": true, "<=": true, ">=": true, ":=": true}
-
-// unbind forgets the names that are targets; those in calls, subscriptions and before a dot are none.
-func (m *module) unbind(i, end int) {
-	skip := 0
-	for ; i < end; i++ {
-		d := m.opens(i)
-		switch before := m.Tokens[max(i-1, 0)].Kind; {
-		case skip > 0:
-			skip += d
-		case d > 0 && i > 0 && (before == Name && !m.is(i-1, "del") || m.is(i-1, ")") || m.is(i-1, "]")):
-			skip = 1
-		case d == 0 && m.Tokens[i].Kind == Name && !m.is(i+1, ".") && !m.is(i+1, "(") && !m.is(i+1, "[") &&
-			!(i > 0 && m.is(i-1, ".")):
-			delete(m.bound, m.name(i))
-		}
-	}
-}
-
-// function notes a function of the module itself, whose name is the token at i, where one of the decorators is wanted.
-func (m *module) function(i, end int, decorators []int) {
-	if m.Tokens[i].Kind != Name {
-		return
-	}
-	for _, at := range decorators {
-		wanted, after := m.decorated(at + 1)
-		if !wanted {
+// uses finds the calls and subscriptions that are wanted.
+func (r *reader) uses() {
+	for i, c := range r.code {
+		if c != '(' && c != '[' {
 			continue
 		}
-		f := Function{Name: m.name(i), At: m.Tokens[i].Start, open: after}
-		f.Doc, f.HasDoc = m.docstring(i, end)
-		m.Functions = append(m.Functions, f)
-		return
-	}
-}
-
-// decorated reports whether what follows an @ is the decorator that is wanted, called or not, and gives the token
-// after it.
-func (m *module) decorated(i int) (is bool, after int) {
-	if m.Tokens[i].Kind != Name {
-		return false, 0
-	}
-	name, after := m.dotted(i)
-	first, rest, dotted := strings.Cut(name, ".")
-	to := m.bound[first]
-	if !(to.member && !dotted || to.module && rest == m.decorator.Name) {
-		return false, 0
-	}
-	end := after
-	if m.is(after, "(") {
-		for depth := 0; ; end++ {
-			if depth += m.opens(end); depth == 0 {
-				end++
+		from := i
+		for from > 0 && (isNamePart(r.code[from-1]) || r.code[from-1] == '.' || r.code[from-1] == ' ') {
+			from--
+		}
+		m := called().FindIndex(r.code[from:i])
+		if m == nil {
+			continue
+		}
+		before := bytes.TrimRight(r.code[from:from+m[0]], " ")
+		head, rest, _ := strings.Cut(spaceless(r.code[from+m[0]:i]), ".")
+		paths, imported := r.names[head]
+		if !imported {
+			paths = []string{head}
+		}
+		for _, path := range paths {
+			if name := Join(path, rest) + string(c); r.wanted[name] && !notCalled().Match(before) {
+				r.Uses = append(r.Uses, Use{r.pos(from + m[0]), name, r.arguments(i+1, r.end(i+1, len(r.code)))})
 				break
 			}
 		}
 	}
-	return m.Tokens[end].Kind == Newline, after
-}
-
-// docstring is the text that the body of a definition begins with, whose head begins at i and whose line ends at end.
-func (m *module) docstring(i, end int) (doc string, ok bool) {
-	at := m.colon(i, end) + 1
-	switch {
-	case at == end: // the body begins after Newline and Indent
-		at += 2
-	case at > end: // there is no colon
-		return "", false
-	}
-	brackets := 0
-	for ; at < len(m.Tokens) && m.is(at, "("); at++ {
-		brackets++
-	}
-	var text []byte
-	first := at
-	for ; at < len(m.Tokens) && m.Tokens[at].Kind == String; at++ {
-		if text, ok = m.literal(text, at); !ok {
-			return "", false
-		}
-	}
-	if at == first || at == len(m.Tokens) {
-		return "", false
-	}
-	for ; brackets > 0 && m.is(at, ")"); at++ {
-		brackets--
-	}
-	return string(text), brackets == 0 && (m.Tokens[at].Kind == Newline || m.is(at, ";"))
 }

@@ -1,683 +1,374 @@
-// Package pytoken reads Python source far enough to say what a module imports, which functions it defines under which
-// decorators, and which texts it gives to the calls in it. Nothing is run, imported or evaluated.
-//
-// [Scan] cuts a text into the tokens of Python 3.12 to 3.14 (The Python Language Reference, chapter 2): strings of all
-// kinds, the fields of formatted strings with whatever is in them, comments, explicit and implicit joining of lines,
-// and indentation. It takes linear time, and its limits are those of CPython: 200 open brackets, 150 open formatted
-// strings, 100 levels of indentation. What it refuses CPython refuses too, but not the other way round: it knows no
-// grammar beyond that a block follows a colon.
 package pytoken
 
 import (
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
-// Kind says what a token is.
-type Kind uint8
-
-// The kinds. A formatted string is FStart, then FText for what it says itself and the tokens of its fields with the
-// braces around them, then FEnd. End is the last token of each text.
+// Limits of what is read: of expressions in formatted strings, and of brackets, which is that of CPython.
 const (
-	End Kind = iota
-	Newline
-	Indent
-	Dedent
-	Name
-	Number
-	String
-	FStart
-	FText
-	FEnd
-	Op
-)
-
-// Token is the text from Start up to End, in bytes; that of Newline, Indent, Dedent and End means nothing.
-type Token struct {
-	Kind       Kind
-	Start, End int32
-}
-
-// MaxBytes is how much text Scan reads.
-const MaxBytes = 1 << 20
-
-// Limits of CPython.
-const (
+	maxFields   = 8
 	maxBrackets = 200
-	maxFStrings = 150
-	maxIndents  = 100
 )
 
-// Error says why a text is no Python, and where: Line from 1, Column from 1 in bytes.
+// Pos is a place in a text, both numbers from 1, the column in bytes.
+type Pos struct{ Line, Column int }
+
+// Error says why a text was not read, and where. If Unread is set, the text may be Python all the same.
 type Error struct {
-	Line, Column int
-	Message      string
+	Pos
+	Message string
+	Unread  bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
 
-// Source is a text in tokens.
-type Source struct {
-	Text   string // in UTF-8, without a byte order mark
-	Tokens []Token
-
-	lines []int32 // where each line begins
+// source is a text and its code: the same bytes, in which strings and the text of formatted strings are masked by the
+// two bytes below, and comments, tabs and ends of lines that end no statement by blanks.
+type source struct {
+	text   string
+	code   []byte
+	lines  []line
+	starts []int // of the physical lines
 }
-
-// Position is the line and the column of an offset, both from 1, the column in bytes.
-func (s *Source) Position(offset int32) (line, column int) {
-	i, found := slices.BinarySearch(s.lines, offset)
-	if !found {
-		i--
-	}
-	return i + 1, int(offset-s.lines[i]) + 1
-}
-
-// text is the text of the token at i.
-func (s *Source) text(i int) string {
-	t := s.Tokens[i]
-	return s.Text[t.Start:t.End]
-}
-
-// is reports whether the token at i is an operator or a name of that spelling.
-func (s *Source) is(i int, spelling string) bool {
-	t := s.Tokens[i]
-	return (t.Kind == Op || t.Kind == Name) && s.Text[t.Start:t.End] == spelling
-}
-
-// frame is what is open: a bracket, a formatted string, a field of one, or the format specification of a field.
-type frame struct {
-	kind  frameKind
-	open  byte // the bracket
-	quote byte // of the formatted string, here and in its specifications
-	size  int  // of its quote, 1 or 3
-	raw   bool
-	at    int32
-}
-
-type frameKind uint8
 
 const (
-	bracket frameKind = iota
-	field
-	fstring
-	specification
+	inText   = 1
+	inString = 2
 )
 
+// line is a logical line: the column that it begins in, and its place in the code.
+type line struct{ column, from, to int }
+
+// frame is what is open: a bracket, a formatted string, a field of one, or the format of a field. The second and the
+// last have the quote that ends the string.
+type frame struct {
+	at            int
+	bracket       byte
+	quote         string
+	field, format bool
+	raw           bool
+}
+
 type scanner struct {
-	*Source
-	at       int
-	frames   []frame
-	brackets int // of the frames, those that are brackets or fields
-	fstrings int // of the frames, those that are formatted strings
-	columns  []int
-	others   []int // the columns again, a tab counting as one
-	block    bool  // the logical line before ended with a colon
+	source
+	at     int
+	open   []frame // the first is the module
+	fields int
+	deep   *Error // what is nested too deeply first
 }
 
-// Scan cuts a text into tokens. The error is an *Error.
-func Scan(text []byte) (*Source, error) {
-	s := &scanner{Source: &Source{lines: []int32{0}}, columns: []int{0}, others: []int{0}}
-	if len(text) > MaxBytes {
-		return nil, &Error{1, 1, fmt.Sprintf("the text has more than %d bytes", MaxBytes)}
-	}
-	if err := s.decode(text); err != nil {
-		return nil, err
-	}
-	s.Tokens = make([]Token, 0, len(s.Text)/4+8)
-	if err := s.scan(); err != nil {
-		return nil, err
-	}
-	return s.Source, nil
-}
+var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
 
-var coding = plain.Pattern(`^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
-
-// decode makes UTF-8 of the text, and finds its lines. PEP 263 lets a comment in one of the first two lines name an
-// encoding; but for Latin-1 those that are in use today are UTF-8 or ASCII.
-func (s *scanner) decode(text []byte) error {
-	var marked bool
-	text, marked = bytes.CutPrefix(text, []byte("\xef\xbb\xbf"))
-	latin := false
-	rest := text
-	for range 2 {
-		line := rest
-		if i := bytes.IndexAny(rest, "\r\n"); i >= 0 {
-			line, rest = rest[:i], bytes.TrimPrefix(rest[i+1:], []byte("\n"))
-		} else {
-			rest = nil
-		}
-		if m := coding().FindSubmatch(line); m != nil {
-			switch name := strings.ReplaceAll(strings.ToLower(string(m[1])), "_", "-"); {
-			case name == "utf-8" || name == "utf8" || strings.HasPrefix(name, "utf-8-"), name == "ascii",
-				name == "us-ascii":
-			case !marked && slices.Contains([]string{"latin-1", "latin1", "iso-8859-1", "iso8859-1"}, name):
-				latin = true
-			default:
-				return &Error{1, 1, fmt.Sprintf("it names the encoding %q, UTF-8 and Latin-1 are read", name)}
-			}
-			break
-		}
-		if i := bytes.IndexFunc(line, func(r rune) bool { return r != ' ' && r != '\t' && r != '\f' }); i >= 0 &&
-			line[i] != '#' {
-			break
-		}
+// decode returns a text as UTF-8 with line feeds alone.
+func decode(data []byte) (string, error) {
+	data, marked := bytes.CutPrefix(data, []byte("\ufeff"))
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	encoding := "utf-8"
+	if m := coding().FindSubmatch(data); m != nil && !marked {
+		encoding = strings.ReplaceAll(strings.ToLower(string(m[1])), "_", "-")
 	}
-	if latin {
-		runes := make([]rune, len(text))
-		for i, b := range text {
+	switch encoding {
+	case "latin-1", "latin1", "iso-8859-1", "iso8859-1":
+		runes := make([]rune, len(data))
+		for i, b := range data {
 			runes[i] = rune(b)
 		}
-		text = []byte(string(runes))
+		data = []byte(string(runes))
+	case "utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii":
+	default:
+		message := fmt.Sprintf("the encoding %.40q is not supported; expected UTF-8 or Latin-1", encoding)
+		return "", &Error{Pos{1, 1}, message, true}
 	}
-	s.Text = string(text)
-	for i, c := range text {
-		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
-			s.lines = append(s.lines, int32(i+1))
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		i := bytes.IndexFunc(data, func(r rune) bool { return r == 0 || r == utf8.RuneError })
+		at := Pos{bytes.Count(data[:i], []byte("\n")) + 1, i - bytes.LastIndexByte(data[:i], '\n')}
+		return "", &Error{at, fmt.Sprintf("the byte 0x%02x is not text", data[i]), false}
+	}
+	return string(data), nil
+}
+
+// scan finds the code of a text and its lines. The error is an *Error.
+func scan(data []byte) (*source, error) {
+	text, err := decode(data)
+	s := &scanner{source: source{text: text, code: []byte(text), starts: []int{0}}, open: make([]frame, 1)}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.starts = append(s.starts, i+1)
 		}
 	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return s.fault(i, "a null byte is no text")
+	for err == nil && s.at < len(text) {
+		if s.top().quote != "" {
+			err = s.formatted(s.top())
+		} else {
+			err = s.next(s.top())
+		}
 	}
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return s.fault(i, "the byte 0x%02x is no UTF-8", text[i])
-		}
-		i += n
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.open) > 1:
+		return nil, s.unended(s.top().at)
+	case s.deep != nil:
+		return nil, s.deep
 	}
-	return nil
-}
-
-func (s *scanner) fault(at int, format string, args ...any) error {
-	line, column := s.Position(int32(at))
-	return &Error{line, column, fmt.Sprintf(format, args...)}
-}
-
-func (s *scanner) emit(kind Kind, start int) {
-	s.Tokens = append(s.Tokens, Token{kind, int32(start), int32(s.at)})
-}
-
-// top is the innermost frame, nil where nothing is open.
-func (s *scanner) top() *frame {
-	if len(s.frames) == 0 {
-		return nil
+	from := 0
+	for code := range bytes.SplitSeq(s.code, []byte("\n")) {
+		l := line{from: from + len(code) - len(bytes.TrimLeft(code, " ")), to: from + len(code)}
+		if l.from < l.to {
+			// If the blanks have a joined end of a line, those before it decide. Tabs may count as one, since
+			// Python refuses a text where that changes anything.
+			blanks := text[from:l.from]
+			blanks = strings.TrimLeft(blanks[strings.LastIndexByte(blanks, '\f')+1:], "\\\n")
+			blanks, _, _ = strings.Cut(blanks, "\\")
+			l.column = len(blanks)
+			s.lines = append(s.lines, l)
+		}
+		from = l.to + 1
 	}
-	return &s.frames[len(s.frames)-1]
+	return &s.source, nil
 }
 
-func (s *scanner) scan() error {
-	for fresh := true; ; {
-		top := s.top()
-		if top != nil && top.kind >= fstring {
-			if err := s.formatted(top); err != nil {
-				return err
-			}
-			continue
-		}
-		if fresh && top == nil {
-			if ended, err := s.indentation(); err != nil || ended {
-				return err
-			}
-			fresh = false
-		}
-		if err := s.blanks(); err != nil {
-			return err
-		}
-		switch c := s.peek(0); {
-		case s.at == len(s.Text):
-			if top != nil {
-				return s.fault(int(top.at), "%q is never closed", top.open)
-			}
-			if err := s.newline(s.at); err != nil {
-				return err
-			}
-			fresh = true
-		case c == '\n' || c == '\r':
-			start := s.at
-			s.lineBreak()
-			if top == nil {
-				if err := s.newline(start); err != nil {
-					return err
-				}
-				fresh = true
-			}
-		default:
-			if err := s.token(c); err != nil {
-				return err
-			}
-		}
+func (s *scanner) top() frame { return s.open[len(s.open)-1] }
+
+func (s *scanner) pop() { s.open = s.open[:len(s.open)-1] }
+
+// mask puts a byte in place of the next n.
+func (s *scanner) mask(n int, by byte) {
+	for end := min(s.at+n, len(s.code)); s.at < end; s.at++ {
+		s.code[s.at] = by
 	}
 }
 
-// newline ends a logical line, which has at least one token.
-func (s *scanner) newline(start int) error {
-	last := s.Tokens[len(s.Tokens)-1]
-	s.block = last.Kind == Op && s.Text[last.Start] == ':' && last.End == last.Start+1
-	s.emit(Newline, start)
-	return nil
+func (s *scanner) unended(at int) error {
+	return &Error{s.pos(at), "a string or bracket does not end", false}
 }
 
-// peek is the byte n after the next, 0 beyond the end: no text holds one.
-func (s *scanner) peek(n int) byte {
-	if s.at+n < len(s.Text) {
-		return s.Text[s.at+n]
-	}
-	return 0
-}
-
-// lineBreak goes over one end of a line, however it is spelled.
-func (s *scanner) lineBreak() {
-	if s.peek(0) == '\r' && s.peek(1) == '\n' {
-		s.at++
+// begin opens the bracket that is next.
+func (s *scanner) begin(f frame) {
+	f.at, f.bracket = s.at, s.text[s.at]
+	s.open = append(s.open, f)
+	if s.deep == nil && (s.fields > maxFields || len(s.open) > maxBrackets) {
+		s.deep = &Error{s.pos(s.at), fmt.Sprintf("more than %d brackets or %d expressions in formatted strings nest",
+			maxBrackets, maxFields), true}
 	}
 	s.at++
 }
 
-// blanks goes over what parts tokens, comments and joined lines too.
-func (s *scanner) blanks() error {
-	for {
-		switch c := s.peek(0); c {
-		case ' ', '\t', '\f':
-			s.at++
-		case '#':
-			s.comment()
-		case '\\':
-			if next := s.peek(1); next != '\n' && next != '\r' {
-				return s.fault(s.at, `something follows the \ that joins lines`)
-			}
-			start := s.at
-			s.at++
-			s.lineBreak()
-			if s.at == len(s.Text) {
-				return s.fault(start, `nothing follows the \ that joins lines`)
-			}
-		default:
-			return nil
-		}
-	}
+func isNamePart(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf
 }
 
-func (s *scanner) comment() {
-	if i := strings.IndexAny(s.Text[s.at:], "\r\n"); i >= 0 {
-		s.at += i
-		return
-	}
-	s.at = len(s.Text)
-}
-
-// indentation goes to the first token of the next logical line; true at the end of the text.
-func (s *scanner) indentation() (ended bool, err error) {
-	for {
-		column, other := 0, 0
-		joined := false // the line before was joined to this one: its column counts
-	line:
-		for {
-			switch c := s.peek(0); c {
-			case ' ':
-				if !joined {
-					column, other = column+1, other+1
-				}
-			case '\t':
-				if !joined {
-					column, other = (column/8+1)*8, other+1
-				}
-			case '\f':
-				if !joined {
-					column, other = 0, 0
-				}
-			case '\\':
-				if next := s.peek(1); next != '\n' && next != '\r' {
-					break line
-				}
-				start := s.at
-				joined = joined || column > 0
-				s.at++
-				s.lineBreak()
-				if s.at == len(s.Text) {
-					return false, s.fault(start, `nothing follows the \ that joins lines`)
-				}
-				continue
-			default:
-				break line
-			}
-			s.at++
-		}
-		switch c := s.peek(0); {
-		case s.at == len(s.Text):
-			if s.block {
-				return false, s.fault(s.at, "the text ends where a block is due")
-			}
-			for range s.columns[1:] {
-				s.emit(Dedent, s.at)
-			}
-			s.emit(End, s.at)
-			return true, nil
-		case c == '#':
-			s.comment()
-		case c == '\n' || c == '\r':
-			s.lineBreak()
-		default:
-			return false, s.indent(column, other)
-		}
-	}
-}
-
-// indent holds the column of a logical line against those of the blocks that it may be in.
-func (s *scanner) indent(column, other int) error {
-	last := len(s.columns) - 1
-	mixed := func() error {
-		return s.fault(s.at, "tabs and blanks are mixed, so that the indentation has no one meaning")
-	}
-	switch {
-	case column == s.columns[last]:
-		if other != s.others[last] {
-			return mixed()
-		}
-		if s.block {
-			return s.fault(s.at, "a block is due, and the line is not indented")
-		}
-	case column > s.columns[last]:
-		switch {
-		case other <= s.others[last]:
-			return mixed()
-		case !s.block:
-			return s.fault(s.at, "the line is indented, and no block is due")
-		case len(s.columns) == maxIndents:
-			return s.fault(s.at, "blocks are nested deeper than %d", maxIndents-1)
-		}
-		s.columns, s.others = append(s.columns, column), append(s.others, other)
-		s.emit(Indent, s.at)
-	default:
-		if s.block {
-			return s.fault(s.at, "a block is due, and the line is not indented")
-		}
-		for last > 0 && column < s.columns[last] {
-			last--
-			s.emit(Dedent, s.at)
-		}
-		s.columns, s.others = s.columns[:last+1], s.others[:last+1]
-		if column != s.columns[last] {
-			return s.fault(s.at, "the line is indented as none of the blocks around it")
-		}
-		if other != s.others[last] {
-			return mixed()
-		}
-	}
-	return nil
-}
-
-// token reads the token that begins with c, outside of the text of formatted strings.
-func (s *scanner) token(c byte) error {
-	start := s.at
-	switch {
-	case isDigit(c) || c == '.' && isDigit(s.peek(1)):
-		s.number()
-		s.emit(Number, start)
-		return nil
-	case c == '"' || c == '\'':
+// next reads what is next in the code.
+func (s *scanner) next(top frame) error {
+	start, rest := s.at, s.text[s.at:]
+	switch c := rest[0]; {
+	case c == '#':
+		comment, _, _ := strings.Cut(rest, "\n")
+		s.mask(len(comment), ' ')
+	case strings.HasPrefix(rest, "\\\n"):
+		s.mask(2, ' ')
+	case c == '\t', c == '\f', c == '\n' && len(s.open) > 1:
+		s.mask(1, ' ')
+	case c == '"', c == '\'':
 		return s.quoted(start)
-	case isNameByte(c):
-		if err := s.identifier(); err != nil {
-			return err
+	case c == '(', c == '[', c == '{':
+		s.begin(frame{})
+	case c == ')', c == ']', c == '}':
+		if opens[c] != top.bracket {
+			return s.unended(start)
 		}
-		if q := s.peek(0); (q == '"' || q == '\'') && isPrefix(s.Text[start:s.at]) {
-			return s.quoted(start)
-		}
-		s.emit(Name, start)
-		return nil
-	}
-	return s.operator(c)
-}
-
-// number goes over a number. It tells none from what is not quite one, such as 1__0.
-func (s *scanner) number() {
-	digits := func(is func(byte) bool) {
-		for is(s.peek(0)) || s.peek(0) == '_' {
-			s.at++
-		}
-	}
-	if c := s.peek(1) | 0x20; s.peek(0) == '0' && (c == 'x' || c == 'o' || c == 'b') {
-		s.at += 2
-		digits(func(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' })
-		return
-	}
-	digits(isDigit)
-	if s.peek(0) == '.' {
-		s.at++
-		digits(isDigit)
-	}
-	sign := 0
-	if c := s.peek(1); c == '+' || c == '-' {
-		sign = 1
-	}
-	if s.peek(0)|0x20 == 'e' && isDigit(s.peek(1+sign)) {
-		s.at += 1 + sign
-		digits(isDigit)
-	}
-	if s.peek(0)|0x20 == 'j' {
-		s.at++
-	}
-}
-
-// identifier goes over a name. Characters beyond ASCII count by what they are in the normal form NFKC, as in CPython.
-func (s *scanner) identifier() error {
-	start := s.at
-	for s.at < len(s.Text) && isNameByte(s.Text[s.at]) || s.at > start && isDigit(s.peek(0)) {
-		if s.Text[s.at] < utf8.RuneSelf {
-			s.at++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s.Text[s.at:])
-		for i, k := range norm.NFKC.String(string(r)) {
-			if isStart := s.at+i == start; isStart && !isNameStart(k) || !isStart && !isNamePart(k) {
-				return s.fault(s.at, "the character %U is part of no name", r)
-			}
-		}
-		s.at += n
-	}
-	return nil
-}
-
-func isNameStart(r rune) bool {
-	return r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start)
-}
-
-func isNamePart(r rune) bool {
-	return isNameStart(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isNameByte(c byte) bool {
-	return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf
-}
-
-// operators are those of more than one character, the longer ones first.
-var operators = []string{"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>", "<<", "!=", "->", ":=", "+=", "-=", "*=",
-	"/=", "%=", "&=", "|=", "^=", "@=", "==", "<=", ">="}
-
-func (s *scanner) operator(c byte) error {
-	start, top := s.at, s.top()
-	inField := top != nil && top.kind == field
-	switch c {
-	case '(', '[', '{':
-		s.at++
-		s.emit(Op, start)
-		return s.push(frame{kind: bracket, open: c, at: int32(start)})
-	case ')', ']', '}':
-		switch {
-		case top == nil:
-			return s.fault(start, "%q closes nothing", c)
-		case top.open != closes[c]:
-			return s.fault(start, "%q closes %q", c, top.open)
+		if top.field {
+			s.fields--
 		}
 		s.at++
 		s.pop()
-		s.emit(Op, start)
-		return nil
-	case ':':
-		if inField {
-			s.at++
-			s.emit(Op, start)
-			of := s.frames[len(s.frames)-2] // a field is in a formatted string or in a specification
-			return s.push(frame{kind: specification, open: '{', quote: of.quote, size: of.size, raw: of.raw,
-				at: int32(start)})
-		}
-	case '!':
-		if !inField && s.peek(1) != '=' {
-			return s.fault(start, "%q is no operator", c)
-		}
-	}
-	for _, op := range operators {
-		if op[0] == c && strings.HasPrefix(s.Text[s.at:], op) {
-			s.at += len(op)
-			s.emit(Op, start)
-			return nil
-		}
-	}
-	if !strings.ContainsRune("+-*/%@<>=&|^~.,:;!", rune(c)) {
-		return s.fault(start, "the character %q stands in no Python", c)
-	}
-	s.at++
-	s.emit(Op, start)
-	return nil
-}
-
-var closes = map[byte]byte{')': '(', ']': '[', '}': '{'}
-
-func (s *scanner) push(f frame) error {
-	switch f.kind {
-	case bracket, field:
-		if s.brackets++; s.brackets > maxBrackets {
-			return s.fault(int(f.at), "brackets are nested deeper than %d", maxBrackets)
-		}
-	case fstring:
-		if s.fstrings++; s.fstrings > maxFStrings {
-			return s.fault(int(f.at), "formatted strings are nested deeper than %d", maxFStrings)
-		}
-	}
-	s.frames = append(s.frames, f)
-	return nil
-}
-
-func (s *scanner) pop() {
-	switch s.top().kind {
-	case bracket, field:
-		s.brackets--
-	case fstring:
-		s.fstrings--
-	}
-	s.frames = s.frames[:len(s.frames)-1]
-}
-
-func isPrefix(name string) bool {
-	return slices.Contains([]string{"r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"}, strings.ToLower(name))
-}
-
-// quoted reads a string, or the beginning of a formatted one, whose token begins at start and whose quote is next.
-func (s *scanner) quoted(start int) error {
-	prefix := strings.ToLower(s.Text[start:s.at])
-	quote := s.peek(0)
-	size := 1
-	if s.peek(1) == quote && s.peek(2) == quote {
-		size = 3
-	}
-	s.at += size
-	if strings.ContainsAny(prefix, "ft") {
-		s.emit(FStart, start)
-		return s.push(frame{kind: fstring, open: quote, quote: quote, size: size, raw: strings.Contains(prefix, "r"),
-			at: int32(start)})
-	}
-	for s.at < len(s.Text) {
-		switch c := s.Text[s.at]; {
-		case c == '\\':
-			s.escaped()
-		case c == quote && s.quoteEnds(quote, size):
-			s.at += size
-			s.emit(String, start)
-			return nil
-		case size == 1 && (c == '\n' || c == '\r'):
-			return s.fault(start, "the string is not ended on its line")
-		default:
+	case c == ':' && top.field:
+		of := s.open[len(s.open)-2]
+		s.open = append(s.open, frame{at: start, quote: of.quote, raw: of.raw, format: true})
+		s.mask(1, inText)
+	case isNamePart(c):
+		for s.at < len(s.text) && isNamePart(s.text[s.at]) {
 			s.at++
 		}
-	}
-	return s.fault(start, "the string is never ended")
-}
-
-// escaped goes over a backslash and what it takes with it.
-func (s *scanner) escaped() {
-	s.at++
-	if c := s.peek(0); c == '\r' || c == '\n' {
-		s.lineBreak()
-	} else if s.at < len(s.Text) {
+		if n := s.at - start; n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') &&
+			strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
+			return s.quoted(start)
+		}
+	default:
 		s.at++
 	}
+	return nil
 }
 
-func (s *scanner) quoteEnds(quote byte, size int) bool {
-	return size == 1 || s.peek(1) == quote && s.peek(2) == quote
+var opens = map[byte]byte{')': '(', ']': '[', '}': '{'}
+
+// quoted reads a string, or the beginning of a formatted one, from its prefix on; its quote is next.
+func (s *scanner) quoted(start int) error {
+	prefix, quote := strings.ToLower(s.text[start:s.at]), quoteAt(s.text[s.at:])
+	end := s.at + len(quote)
+	s.at = start
+	if strings.ContainsAny(prefix, "ft") {
+		s.open = append(s.open, frame{at: start, quote: quote, raw: strings.Contains(prefix, "r")})
+		s.mask(end-start, inText)
+		return nil
+	}
+	n := bodyOf(s.text[end:], quote)
+	if n < 0 {
+		return s.unended(start)
+	}
+	s.mask(end+n+len(quote)-start, inString)
+	return nil
 }
 
-// formatted reads a formatted string, or a specification in it, up to its end or to the next field.
-func (s *scanner) formatted(f *frame) error {
-	start := s.at
-	middle := func() {
-		if s.at > start {
-			s.emit(FText, start)
+// quoteAt returns the quote that a text begins with.
+func quoteAt(text string) string {
+	if len(text) > 2 && text[1] == text[0] && text[2] == text[0] {
+		return text[:3]
+	}
+	return text[:1]
+}
+
+// bodyOf returns the length of the body of a string that ends with a quote, or -1.
+func bodyOf(text, quote string) int {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], quote):
+			return i
+		case text[i] == '\\':
+			i++
+		case text[i] == '\n' && len(quote) == 1:
+			return -1
 		}
 	}
-	spec := f.kind == specification
-	for s.at < len(s.Text) {
-		switch c := s.Text[s.at]; {
-		case c == f.quote && s.quoteEnds(f.quote, f.size):
-			if spec {
-				return s.fault(int(f.at), "a field of the string is never closed")
+	return -1
+}
+
+// formatted reads what is next in the text of a formatted string, or in the format of a field.
+func (s *scanner) formatted(f frame) error {
+	rest := s.text[s.at:]
+	switch {
+	case strings.HasPrefix(rest, f.quote) && !f.format:
+		s.mask(len(f.quote), inText)
+		s.pop()
+	case strings.HasPrefix(rest, f.quote), rest[0] == '\n' && len(f.quote) == 1:
+		return s.unended(f.at)
+	case rest[0] == '}' && f.format:
+		s.pop() // what is next ends the field
+	case rest[0] == '{' && (f.format || !strings.HasPrefix(rest, "{{")):
+		s.fields++
+		s.begin(frame{field: true})
+	case strings.HasPrefix(rest, `\N{`) && !f.raw:
+		s.mask(len(`\N{`), inText)
+		s.mask(strings.IndexAny(s.text[s.at:], "}\"'\n"), inText)
+	case rest[0] == '{', strings.HasPrefix(rest, "}}"),
+		rest[0] == '\\' && !strings.ContainsAny(rest[1:min(2, len(rest))], "{}"):
+		s.mask(2, inText)
+	default:
+		s.mask(1, inText)
+	}
+	return nil
+}
+
+// pos returns the place of an offset.
+func (s *source) pos(offset int) Pos {
+	i, _ := slices.BinarySearch(s.starts, offset+1)
+	return Pos{i, offset - s.starts[i-1] + 1}
+}
+
+// find returns the first place in [i, j) of one of some bytes, outside of brackets, or where the bracket around i ends;
+// j if there is none.
+func (s *source) find(i, j int, bytes string) int {
+	for depth := 0; i < j; i++ {
+		switch c := s.code[i]; {
+		case c == '(', c == '[', c == '{':
+			depth++
+		case c == ')', c == ']', c == '}':
+			if depth--; depth < 0 {
+				return i
 			}
-			middle()
-			at := s.at
-			s.at += f.size
-			s.emit(FEnd, at)
-			s.pop()
-			return nil
-		case f.size == 1 && (c == '\n' || c == '\r'):
-			return s.fault(int(f.at), "the string is not ended on its line")
-		case c == '{' && s.peek(1) == '{' && !spec, c == '}' && s.peek(1) == '}' && !spec:
-			s.at += 2
-		case c == '{':
-			middle()
-			at := s.at
-			s.at++
-			s.emit(Op, at)
-			return s.push(frame{kind: field, open: '{', at: int32(at)})
-		case c == '}' && spec:
-			middle()
-			s.pop()
-			return nil // and the field's own } is the next token
-		case c == '}':
-			return s.fault(s.at, "a single } stands in a formatted string")
-		case c != '\\':
-			s.at++
-		case !f.raw && s.peek(1) == 'N' && s.peek(2) == '{':
-			if end := strings.IndexAny(s.Text[s.at+3:], "}\"'\r\n"); end >= 0 && s.Text[s.at+3+end] == '}' {
-				s.at += 3 + end + 1
-				break
-			}
-			return s.fault(s.at, "the name of a character is never ended")
-		case s.peek(1) == '{' || s.peek(1) == '}':
-			s.at++ // a backslash does not take a brace with it
-		default:
-			s.escaped()
+		case depth == 0 && strings.IndexByte(bytes, c) >= 0:
+			return i
 		}
 	}
-	return s.fault(int(f.at), "the string is never ended")
+	return j
+}
+
+// end returns where the bracket around i ends.
+func (s *source) end(i, j int) int { return s.find(i, j, "") }
+
+// split calls do for each part of [i, j) between some bytes, without blanks around it, unless it has nothing else.
+func (s *source) split(i, j int, by string, do func(i, j int)) {
+	for i < j {
+		k := s.find(i, j, by)
+		if from, to := s.trim(i, k); from < to {
+			do(from, to)
+		}
+		i = k + 1
+	}
+}
+
+// trim leaves out the blanks at both ends.
+func (s *source) trim(i, j int) (int, int) {
+	for i < j && s.code[i] == ' ' {
+		i++
+	}
+	for i < j && s.code[j-1] == ' ' {
+		j--
+	}
+	return i, j
+}
+
+// literal returns the value of a piece of the code, if that is texts, one after another or joined by +.
+func (s *source) literal(i, j int) (value string, ok bool) {
+	if bytes.ContainsFunc(s.code[i:j], func(c rune) bool { return c > inString && !strings.ContainsRune(" +()", c) }) {
+		return "", false
+	}
+	var all strings.Builder
+	for i < j {
+		if s.code[i] > inString {
+			i++
+			continue
+		}
+		n := strings.IndexAny(s.text[i:], `"'`)
+		prefix, quote := strings.ToLower(s.text[i:i+n]), quoteAt(s.text[i+n:])
+		body := s.text[i+n+len(quote):]
+		body = body[:bodyOf(body, quote)]
+		i += n + len(quote) + len(body) + len(quote)
+		if strings.ContainsAny(prefix, "bt") {
+			return "", false
+		}
+		if strings.Contains(prefix, "f") {
+			body = strings.NewReplacer("{{", "{", "}}", "}").Replace(body)
+		}
+		if !strings.Contains(prefix, "r") {
+			body = escape().ReplaceAllStringFunc(body, unescape)
+		}
+		all.WriteString(body)
+		ok = true
+	}
+	return all.String(), ok
+}
+
+var escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
+
+// unescape returns what an escape sequence means. A character that is given by its name stays as it is spelled.
+func unescape(sequence string) string {
+	if n := len(sequence); n < 4 && '0' <= sequence[1] && sequence[1] <= '7' {
+		sequence = `\` + strings.Repeat("0", 4-n) + sequence[1:]
+	}
+	r, _, _, err := strconv.UnquoteChar(sequence, sequence[1])
+	switch {
+	case sequence == "\\\n":
+		return ""
+	case err != nil:
+		return sequence
+	}
+	return string(r)
 }

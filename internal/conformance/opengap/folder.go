@@ -13,29 +13,36 @@ import (
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
 )
 
 // Limits of what is read of an agent's folder.
 const (
-	MaxEntries = 10_000   // files, folders and links
-	MaxFile    = 1 << 20  // bytes of one file
-	MaxText    = 32 << 20 // bytes of all files that are read
-	maxDepth   = 64       // folders within folders
-	maxLinks   = 40       // links that lead to links
-	maxReads   = 20_000   // files that are read, some of them by several links
-	maxSteps   = 100_000  // parts of paths that are resolved
+	MaxFiles   = 10_000    // files and links that belong to the agent
+	MaxFile    = 1 << 20   // bytes of one file
+	MaxText    = 32 << 20  // bytes of all files that are read
+	maxEntries = 100_000   // files, links and folders
+	maxDepth   = 64        // folders within folders
+	maxLinks   = 40        // links that lead to links
+	maxPath    = 4096      // bytes of a path
+	maxReads   = 20_000    // files that are read, some of them by several links
+	maxSteps   = 200_000   // parts of paths that are resolved, and imports that are followed
+	maxMatches = 5_000_000 // patterns of .gitignore that are tried
 )
 
 // ErrTooLarge means that an agent's folder has more than is read.
 var ErrTooLarge = errors.New("the folder is larger than an agent's")
 
-// folder is the tree of an agent, as it was when it was opened. What .git names is left out.
+// folder is the tree of an agent, as it was when it was listed, without what .git names and a .gitignore excludes.
 type folder struct {
 	root    *os.Root
-	entries []entry // by path
-	bytes   int     // of the files that were read so far
-	reads   int     // of files so far
-	steps   int     // of resolving paths so far
+	keep    []string // what belongs to the agent whatever a .gitignore says
+	entries []entry  // by path
+	links   map[string]string
+	bytes   int // of the files that were read so far
+	reads   int // of files so far
+	steps   int // of resolving paths so far
+	matches int // of patterns so far
 }
 
 // entry is a file, folder or link; its path is relative, with slashes.
@@ -44,73 +51,133 @@ type entry struct {
 	kind fs.FileMode // type bits alone
 }
 
-// openFolder lists the tree. The error wraps ErrTooLarge, or is what the system says.
-func openFolder(dir string) (*folder, error) {
-	root, err := capped.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening the agent's folder: %w", err)
-	}
-	f := &folder{root: root}
-	if err := f.list(".", 0); err != nil {
-		root.Close()
-		return nil, fmt.Errorf("reading the agent's folder: %w", err)
-	}
-	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
-	return f, nil
+// scope is a .gitignore and the folder that it is in.
+type scope struct {
+	dir      string
+	patterns ignore.Patterns
 }
 
-func (f *folder) list(dir string, depth int) error {
+// list lists the tree; what keep names belongs to it in any case. The error wraps ErrTooLarge, or is what the system
+// says.
+func (f *folder) list(keep []string) error {
+	for _, name := range keep {
+		at, outside, err := f.resolve(name)
+		if err != nil {
+			return err
+		}
+		if f.keep = append(f.keep, path.Clean(name)); !outside {
+			f.keep = append(f.keep, at)
+		}
+	}
+	if err := f.walk(".", 0, nil, false); err != nil {
+		return err
+	}
+	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
+	files, most := map[string]int{}, "."
+	total := 0
+	for _, e := range f.entries {
+		if e.kind.IsDir() {
+			continue
+		}
+		total++
+		if top, _, below := strings.Cut(e.path, "/"); below {
+			if files[top]++; files[top] > files[most] {
+				most = top
+			}
+		}
+	}
+	if total > MaxFiles || len(f.entries) > maxEntries {
+		return fmt.Errorf("%w: it has more than %d files; the folder with most of them is %q, with %d", ErrTooLarge,
+			MaxFiles, most, files[most])
+	}
+	return nil
+}
+
+func (f *folder) walk(dir string, depth int, scopes []scope, excluded bool) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: folders are nested deeper than %d", ErrTooLarge, maxDepth)
+	}
+	if name := path.Join(dir, gitignoreName); !excluded && f.isFile(name) {
+		text, err := f.read(name)
+		if errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		scopes = append(slices.Clip(scopes), scope{dir, ignore.Parse(text, false)})
 	}
 	d, err := f.root.Open(dir)
 	if err != nil {
 		return err
 	}
-	var below []string
-	for done := false; !done; {
+	defer d.Close()
+	for len(f.entries) <= maxEntries {
 		some, err := d.ReadDir(256) // not all at once: a folder may have millions
-		done = errors.Is(err, io.EOF)
-		if err != nil && !done {
-			return errors.Join(err, d.Close())
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		for _, e := range some {
-			if e.Name() == ".git" {
+			one := entry{path.Join(dir, e.Name()), e.Type()}
+			out, err := f.excludes(scopes, one, excluded)
+			if err != nil {
+				return err
+			}
+			above := slices.ContainsFunc(f.keep, func(k string) bool { return strings.HasPrefix(k, one.path+"/") })
+			if e.Name() == ".git" || out && !above {
 				continue
 			}
-			if len(f.entries) == MaxEntries {
-				return errors.Join(fmt.Errorf("%w: it has more than %d files and folders", ErrTooLarge, MaxEntries),
-					d.Close())
-			}
-			one := entry{path.Join(dir, e.Name()), e.Type()}
 			f.entries = append(f.entries, one)
-			if one.kind.IsDir() {
-				below = append(below, one.path)
+			if e.IsDir() {
+				if err := f.walk(one.path, depth+1, scopes, out); err != nil {
+					return err
+				}
 			}
-		}
-	}
-	if err := d.Close(); err != nil {
-		return err
-	}
-	for _, name := range below {
-		if err := f.list(name, depth+1); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
+// excludes reports whether an entry is not part of the agent, in a folder that is or is not.
+func (f *folder) excludes(scopes []scope, e entry, excluded bool) (bool, error) {
+	if e.path == path.Base(e.path) && strings.HasPrefix(strings.ToUpper(e.path), "README") ||
+		path.Base(e.path) == gitignoreName || slices.ContainsFunc(f.keep, func(k string) bool {
+		return k == "." || k == e.path || strings.HasPrefix(e.path, k+"/")
+	}) {
+		return false, nil
+	}
+	for _, s := range slices.Backward(scopes) {
+		if f.matches += len(s.patterns); f.matches > maxMatches {
+			return false, fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge)
+		}
+		name := strings.TrimPrefix(e.path, s.dir+"/")
+		if v := s.patterns.Match(name, e.kind.IsDir(), false); v != ignore.Undecided {
+			return excluded || v == ignore.Ignored, nil
+		}
+	}
+	return excluded, nil
+}
+
 // errNotPlain means that what should be a file is none, or a link that leads to none within the folder.
 var errNotPlain = errors.New("it is no plain file")
 
-// file gives the text of a file of the folder. A link is followed where it stays within. The error is fs.ErrNotExist,
+// file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
 // errNotPlain, capped.ErrTooLarge, ErrTooLarge for the whole folder, or what the system says.
 func (f *folder) file(name string) ([]byte, error) {
-	if !within(name) {
+	at, outside, err := f.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, found := f.find(at); !found && !outside {
 		return nil, fs.ErrNotExist
 	}
-	if f.reads++; f.reads > maxReads {
-		return nil, fmt.Errorf("%w: more than %d files are to be read", ErrTooLarge, maxReads)
+	return f.read(name)
+}
+
+// read gives the text of a file as file does, whether it belongs to the agent or not.
+func (f *folder) read(name string) ([]byte, error) {
+	if !within(name) {
+		return nil, fs.ErrNotExist
 	}
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO is not waited for
 	switch {
@@ -131,10 +198,23 @@ func (f *folder) file(name string) ([]byte, error) {
 	if errors.Is(err, capped.ErrTooLarge) {
 		return nil, fmt.Errorf("it has more than %d bytes: %w", MaxFile, err)
 	}
-	if f.bytes += len(text); f.bytes > MaxText {
-		return nil, fmt.Errorf("%w: its texts have more than %d bytes", ErrTooLarge, MaxText)
+	if err := f.charge(len(text)); err != nil {
+		return nil, err
 	}
 	return text, err
+}
+
+// charge counts a file that is read.
+func (f *folder) charge(size int) error {
+	f.reads++
+	f.bytes += size
+	switch {
+	case f.reads > maxReads:
+		return fmt.Errorf("%w: more than %d files are to be read", ErrTooLarge, maxReads)
+	case f.bytes > MaxText:
+		return fmt.Errorf("%w: its texts have more than %d bytes", ErrTooLarge, MaxText)
+	}
+	return nil
 }
 
 // within reports whether a name can be one of the folder. Other than for fs.ValidPath it need not be UTF-8: git keeps
@@ -200,6 +280,9 @@ func (f *folder) find(name string) (int, bool) {
 // target does, since a clone stands elsewhere; so does a circle of links, which leads nowhere. What is not there leads
 // to no other place.
 func (f *folder) resolve(name string) (at string, outside bool, err error) {
+	if len(name) > maxPath {
+		return name, false, nil
+	}
 	rest, here := strings.Split(name, "/"), []string(nil)
 	for links := 0; len(rest) > 0; {
 		next := rest[0]
@@ -220,13 +303,12 @@ func (f *folder) resolve(name string) (at string, outside bool, err error) {
 		if here = append(here, next); len(here) > maxDepth+1 {
 			continue // nothing is nested as deep
 		}
-		link := strings.Join(here, "/")
-		if i, found := f.find(link); !found || f.entries[i].kind != fs.ModeSymlink {
-			continue
-		}
-		target, err := f.root.Readlink(link)
+		target, err := f.link(strings.Join(here, "/"))
 		if err != nil {
 			return "", false, err
+		}
+		if target == "" {
+			continue
 		}
 		if links++; links > maxLinks || path.IsAbs(target) {
 			return "", true, nil
@@ -234,4 +316,17 @@ func (f *folder) resolve(name string) (at string, outside bool, err error) {
 		here, rest = here[:len(here)-1], append(strings.Split(target, "/"), rest...)
 	}
 	return path.Join(".", path.Join(here...)), false, nil
+}
+
+// link is where a link leads; empty if there is none of that name.
+func (f *folder) link(name string) (target string, err error) {
+	target, known := f.links[name]
+	if known {
+		return target, nil
+	}
+	if info, missing := f.root.Lstat(name); missing == nil && info.Mode().Type() == fs.ModeSymlink {
+		target, err = f.root.Readlink(name)
+	}
+	f.links[name] = target
+	return target, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/pytoken"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -32,11 +33,15 @@ func (a *agent) judge04(auto bool) error {
 		return err
 	}
 	paths := a.judgePaths()
-	dir, known := a.skillsFolder()
+	dir, known := a.folderOf("skills")
 	var skills []*skill
 	if known && !leadsOut(dir) {
 		var err error
-		if skills, err = a.skills(path.Clean(dir)); err != nil {
+		if a.declared, err = a.dependencies(); err != nil {
+			return err
+		}
+		a.skillsDir = path.Clean(dir)
+		if skills, err = a.skills(a.skillsDir); err != nil {
 			return err
 		}
 	}
@@ -239,13 +244,28 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 	return out.OrPass()
 }
 
-// skillsFolder is the folder of skills that agent.yaml names; false where a variable without a default decides.
-func (a *agent) skillsFolder() (dir string, known bool) {
-	v := a.manifest.value("/skills/path")
+// folderOf is the path that agent.yaml names for skills, hooks, flows or memory, or that of the same name; false where
+// a variable without a default decides.
+func (a *agent) folderOf(what string) (dir string, known bool) {
+	v := a.manifest.value("/" + what + "/path")
 	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
-		return "skills", true
+		return what, true
 	}
 	return resolved(v.Value)
+}
+
+// kept are the paths that belong to the agent whatever a .gitignore says: a skill could hide from its check.
+func (a *agent) kept() []string {
+	keep := []string{manifestName, "tests"}
+	for _, what := range []string{"skills", "hooks", "flows", "memory"} {
+		if a.manifest == nil {
+			break
+		}
+		if dir, _ := a.folderOf(what); !leadsOut(dir) {
+			keep = append(keep, dir)
+		}
+	}
+	return keep
 }
 
 // resolved is a path with the defaults of its variables; false where one has none, which stands there by its name.
@@ -337,22 +357,34 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 
 func (s *skill) judge() verdict.Outcome {
 	var out verdict.Outcome
+	own := false // the fault is of the skill's file
 	for _, f := range s.faults {
+		own = own || f.at.Path == s.file
+		if f.unread {
+			out.Doubtf(f.at, "", "not-read", "the file could not be read at line %d: %s", f.at.Line, f.message).
+				WithFix("write it more simply there, or look for the decorator by hand")
+			continue
+		}
 		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
 			WithFix("correct it; python3 -m py_compile %s says the same", plain.ShellWord(f.at.Path))
 	}
-	switch {
-	case len(s.functions) > 0:
-		var names []string
-		for _, f := range s.functions {
-			names = append(names, f.name)
-		}
-		out.Verified = some(names, ", ")
-	case !slices.ContainsFunc(s.faults, func(f fault) bool { return f.at.Path == s.file }):
+	if len(s.functions) == 0 && !own {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
-			"no function of the module itself stands under the skill of gitagent").
-			WithFix("from gitagent import skill, and write @skill before a def that is in no other definition " +
-				"and under no condition")
+			"the file exports no function with the decorator skill of gitagent or opengap%s", s.why).
+			WithFix("write from gitagent import skill, and @skill before a def at column 0")
+	}
+	var names []string
+	for _, f := range s.functions {
+		names = append(names, f.name)
+	}
+	out.Verified = some(names, ", ")
+	for _, f := range s.functions {
+		if f.origin == declared {
+			out.Warnf(f.at, "", "decorator-unknown",
+				"the decorator of %s is the skill of a package that the agent declares; it was not seen", f.name).
+				WithFix("import skill from gitagent, or see that the package exports it")
+			break
+		}
 	}
 	return out
 }
@@ -399,7 +431,10 @@ func (a *agent) tested(skills []*skill) (*mentions, error) {
 		switch {
 		case errors.Is(err, ErrTooLarge):
 			return nil, err
-		case err == nil: // a test that cannot be read names nothing
+		case err != nil: // a test that cannot be read names nothing
+			continue
+		}
+		if module, err := pytoken.Read(text, nil); err == nil && module.HasTests {
 			m.find(e.path, string(text))
 		}
 	}
@@ -413,13 +448,13 @@ func (s *skill) judgeTests(tested *mentions, severity verdict.Severity) verdict.
 	}
 	for _, name := range names {
 		if file := tested.files[name]; file != "" {
-			return verdict.Pass("%s names %s; whether it tests it nobody can see", file, name)
+			return verdict.Pass("%s has a test and names %s; whether it tests it nobody can see", file, name)
 		}
 	}
 	var out verdict.Outcome
 	out.Add(verdict.At{Path: s.file}, severity, "", "no-test",
-		"no file tests/**/test_*.py or tests/**/*_test.py names %s; that a name is there is all that is looked for",
-		some(names, " or ")).WithFix("add tests/test_%s.py, which imports the skill", s.module)
+		"no file tests/**/test_*.py or tests/**/*_test.py that has a def test… or a class Test… names %s",
+		some(names, " or ")).WithFix("add tests/test_%s.py with a def test…, and import the skill there", s.module)
 	return out
 }
 

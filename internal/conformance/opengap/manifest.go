@@ -232,7 +232,7 @@ func blockScalar(lines []string, n *yaml.Node, indent int) int {
 
 // readManifest reads agent.yaml. The error is fs.ErrNotExist, ErrTooLarge, or says why it is unreadable.
 func (f *folder) readManifest() (*mapping, error) {
-	text, err := f.file(manifestName)
+	text, err := f.read(manifestName)
 	if err != nil {
 		return nil, err
 	}

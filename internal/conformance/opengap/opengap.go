@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -40,26 +41,38 @@ type agent struct {
 	unread      error    // why
 	recommended verdict.Severity
 	results     []verdict.Result
+
+	skillsDir string
+	parsed    map[string]*parsed // by path
+	modules   map[string]string  // the files of modules, by their paths without an extension
+	origins   map[spot]origin
+	declared  map[string]bool // the packages that the agent depends on
 }
 
 // Judge judges the agent in a folder. The error wraps ErrTooLarge, or says why the folder cannot be read.
 func Judge(o Options) (*Judgement, error) {
-	f, err := openFolder(o.Dir)
+	root, err := capped.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("opening the agent's folder: %w", err)
 	}
-	defer f.root.Close()
-	a := &agent{folder: f, recommended: o.Recommended}
+	defer root.Close()
+	f := &folder{root: root, links: map[string]string{}}
+	a := &agent{folder: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{},
+		origins: map[spot]origin{}}
 	a.manifest, a.unread = f.readManifest()
 	if errors.Is(a.unread, ErrTooLarge) {
 		return nil, a.unread
 	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)
-	judge := a.judge01
+	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
 	if j.Rules = rules01; j.Dialect == Dialect04 {
+		keep = a.kept()
 		j.Rules = append(append([]verdict.Rule(nil), rules04...), runtime...)
 		judge = func() error { return a.judge04(o.Dialect == Auto) }
+	}
+	if err := f.list(keep); err != nil {
+		return nil, fmt.Errorf("reading the agent's folder: %w", err)
 	}
 	if err := judge(); err != nil {
 		return nil, fmt.Errorf("reading the agent's folder: %w", err)

@@ -32,7 +32,7 @@ model:
 `,
 	"skills/orders.py": "from gitagent import skill\n\n@skill(name=\"orders\", description=\"Looks up an " +
 		"order.\")\ndef find_order(id):\n    return id\n",
-	"tests/test_orders.py": "from skills.orders import find_order\n",
+	"tests/test_orders.py": "from skills.orders import find_order\n\ndef test_it():\n    find_order(1)\n",
 	".gitignore":           ".env\n*.pyc\n__pycache__/\n",
 	"README.md":            "# helper\n",
 }
@@ -232,9 +232,6 @@ func TestSkills(t *testing.T) {
 			[]string{"skills/orders.py:1 gap-skills not-python"}},
 		{"unended strings", python(strings.Repeat("'\n", MaxFile/2)),
 			[]string{"skills/orders.py:1 gap-skills not-python"}},
-		{"indented", python("  " + decorated), []string{"skills/orders.py:1 gap-skills not-python"}},
-		{"decorator of nothing", python(decorated + "@skill\nx = 1\n"),
-			[]string{"skills/orders.py:4 gap-skills not-python"}},
 		{"no UTF-8", python("x = '\xff'\n"), []string{"skills/orders.py:1 gap-skills not-python"}},
 		{"too large", python(decorated + strings.Repeat("#", MaxFile)),
 			[]string{"skills/orders.py gap-skills not-python"}},
@@ -250,7 +247,7 @@ func TestSkills(t *testing.T) {
 			"skills/_p/__init__.py": ""},
 			[]string{"agent.yaml:1 gap-skills without-skills notice"}},
 		{"others are none", files{"skills/notes.txt": "", "skills/p/module.py": "x", "skills/README.md": ""}, nil},
-		{"one of two", files{"skills/pay.py": "x = 1\n", "tests/pay_test.py": "pay"},
+		{"one of two", files{"skills/pay.py": "x = 1\n", "tests/pay_test.py": "class TestPay: pay"},
 			[]string{"skills/pay.py gap-skills no-skill"}},
 		{"other folder", more("skills:\n  path: lib/skills\n").edit(files{"skills/orders.py": gone,
 			"lib/skills/orders.py": "x = 1\n"}),
@@ -266,6 +263,146 @@ func TestSkills(t *testing.T) {
 		{"folder by a variable with a default",
 			more("skills:\n  path: ${SKILLS:-lib/}  # SKILLS is a folder\n").edit(files{"lib/orders.py": "x = 1\n"}),
 			[]string{"lib/orders.py gap-skills no-skill"}},
+	})
+}
+
+func TestDecorators(t *testing.T) {
+	const (
+		none    = "skills/orders.py gap-skills no-skill"
+		unknown = "skills/orders.py:3 gap-skills decorator-unknown warning"
+		use     = "@skill\ndef find_order(): 'x'\n"
+	)
+	from := func(module string, edit files) files {
+		return python("from " + module + " import skill\n" + use).edit(edit)
+	}
+	chain := func(n int) files { // n modules of the agent, the last of which imports it
+		edit := files{}
+		for i := range n {
+			edit[fmt.Sprintf("lib/m%d.py", i)] = fmt.Sprintf("from .m%d import skill", i+1)
+		}
+		edit[fmt.Sprintf("lib/m%d.py", n-1)] = "from gitagent import skill"
+		return from("lib.m0", edit)
+	}
+	try(t, agent04, []row{
+		{"opengap", from("opengap", nil), nil},
+		{"module of opengap", from("opengap.a.b", nil), nil},
+		{"another package", from("gitagents", nil), []string{none}},
+		{"another member", python("from gitagent import tool as skill\n" + use), []string{none}},
+		{"local", python("def skill(f): return f\n" + use), []string{none}},
+		{"fallback",
+			python("try:\n    from gitagent import skill\nexcept ImportError:\n    def skill(f): return f\n" + use),
+			nil},
+		{"rebound", python("from gitagent import skill\nskill = print\n" + use), []string{none}},
+		{"deleted", python(decorated + "del find_order\n"), []string{none}},
+		{"rebound function", python(decorated + "find_order = None\n"), []string{none}},
+		{"wrapped function", python(decorated + "find_order = cache(find_order)\n"), nil},
+		{"del in a string",
+			python(decorated + "X = f\"\"\"{'(['}\ndel find_order\n\"\"\"\nY = f\"{X[\"a\"]}\" '(['\n"), nil},
+
+		{"re-exported", from("lib.base", files{"lib/base.py": "from gitagent import skill"}), nil},
+		{"re-exported by the skills' folder",
+			from("_base", files{"skills/_base.py": "from opengap import skill"}), nil},
+		{"re-exported beside it", from("._base", files{"skills/_base.py": "from gitagent import skill"}), nil},
+		{"re-exported above it", from("..lib", files{"lib.py": "from gitagent import skill"}), nil},
+		{"re-exported far above it", from("...lib", files{"lib.py": "from gitagent import skill"}), []string{none}},
+		{"re-exported by a package", from("lib", files{"lib/__init__.py": "from .base import tool as skill",
+			"lib/base.py": "from gitagent import skill as tool"}), nil},
+		{"re-exported by *", from("lib", files{"lib/__init__.py": "from .base import *",
+			"lib/base.py": "from gitagent import skill"}), nil},
+		{"of a module that is imported", python("from lib import base\n@base.skill\ndef f(): 'x'\n").edit(
+			files{"lib/base.py": "from gitagent import skill", "tests/test_a.py": "def test_f(): f"}), nil},
+		{"re-exported over five files", chain(5), nil},
+		{"re-exported over six files", chain(6), []string{none}},
+		{"re-exported in a circle", from("a", files{"a.py": "from b import skill", "b.py": "from a import skill"}),
+			[]string{none}},
+		{"defined by the agent", from("lib.base", files{"lib/base.py": "def skill(f): return f"}), []string{none}},
+		{"rebound by the agent", from("lib.base", files{"lib/base.py": "from gitagent import skill\nskill = print"}),
+			[]string{none}},
+		{"re-exported by an ignored file", from("lib.base", files{"lib/base.py": "from gitagent import skill",
+			".gitignore": agent04[".gitignore"] + "lib/\n"}), []string{none}},
+		{"re-exported by a file outside", from("lib.base", files{"lib": "->/usr/lib"}),
+			[]string{"lib gap-outside path-outside", none}},
+
+		{"declared", from("my_sdk.tools", files{"requirements-dev.txt": "# x\n-r other.txt\nMy-SDK[a]>=1  # y\n"}),
+			[]string{unknown}},
+		{"declared in a project", from("sdk", files{"pyproject.toml": "[project]\nname = \"x\"\ndependencies = [\n" +
+			"  \"a\", # \"b\"\n  'sdk[x] >= 1; python_version < \"4\"',\n]\n"}), []string{unknown}},
+		{"declared as an option",
+			from("sdk", files{"pyproject.toml": "[project.optional-dependencies]\na = [\"sdk\"]\n"}),
+			[]string{unknown}},
+		{"declared for poetry",
+			from("sdk", files{"pyproject.toml": "[tool.poetry.group.a.dependencies]\nsdk = \"^1\"\n"}),
+			[]string{unknown}},
+		{"not declared", from("sdk", files{"requirements.txt": "sdks\nhttps://sdk.example/sdk.whl\n# sdk\n",
+			"pyproject.toml": "[project]\nname = \"sdk\"\nkeywords = [\"sdk\"]\ndependencies = [\"a\"] # [\"sdk\"]\n" +
+				"[tool.x]\nsdk = [\"sdk\"]\n"}), []string{none}},
+		{"another member of what is declared", python("from sdk import tool as skill\n" + use).edit(
+			files{"requirements.txt": "sdk"}), []string{none}},
+		{"defined by the agent and declared", from("sdk", files{"sdk.py": "skill = print", "requirements.txt": "sdk"}),
+			[]string{none}},
+
+		{"nested too deeply", python(decorated + strings.Repeat("f'{", 9) + "1" + strings.Repeat("}'", 9)),
+			[]string{"skills/orders.py:4 gap-skills not-read inconclusive"}},
+		{"other encoding", python("# coding: utf-7\n" + decorated),
+			[]string{"skills/orders.py:1 gap-skills not-read inconclusive"}},
+		{"nested too deeply in a package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
+			"skills/orders/x.py": strings.Repeat("(", 201) + strings.Repeat(")", 201)},
+			[]string{"skills/orders/x.py:1 gap-skills not-read inconclusive"}},
+	})
+}
+
+// TestWhyNoSkill holds that the finding names the import.
+func TestWhyNoSkill(t *testing.T) {
+	for text, want := range map[string]string{
+		"from other import skill\n@skill\ndef f(): 1":                     "; @skill is imported as other.skill",
+		"import other\n@other.skill\ndef f(): 1":                          "; @other.skill is imported as other.skill",
+		"def skill(f): return f\n@skill\ndef f(): 1":                      "; @skill is not imported",
+		"from gitagent import skill\n@skill\ndef f(): 1\ndel f":           "; f is deleted or bound again",
+		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
+	} {
+		j, err := Judge(Options{Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range j.Results {
+			if r.Check == "gap-skills" && !strings.Contains(r.Findings[0].Message, want) {
+				t.Errorf("%q: %s", text, r.Findings[0].Message)
+			}
+		}
+	}
+}
+
+func TestIgnored(t *testing.T) {
+	ignored := func(patterns string, edit files) files {
+		return edit.edit(files{".gitignore": agent04[".gitignore"] + patterns})
+	}
+	bad := files{"build/skills/x.py": "(", "build/agent.yaml": "[", "build/link": "->/etc", "build/.gitignore": "!*"}
+	try(t, agent04, []row{
+		{"link", ignored("build/\n", bad), nil},
+		{"link by a file below", bad.edit(files{"build/.gitignore": "link"}), nil},
+		{"link that is not ignored", ignored("build/*\n!build/link\n", bad),
+			[]string{"build/link gap-outside path-outside"}},
+		{"skills", ignored("skills/\n", python("x = 1")), []string{"skills/orders.py gap-skills no-skill"}},
+		{"skill", ignored("*.py\n", python("x = 1")), []string{"skills/orders.py gap-skills no-skill"}},
+		{"everything", ignored("*\n", python("x = 1")), []string{"skills/orders.py gap-skills no-skill"}},
+		{"skills by a file of theirs", python("x = 1").edit(files{"skills/.gitignore": "*"}),
+			[]string{"skills/orders.py gap-skills no-skill"}},
+		{"folder of the skills", ignored("lib/\n", files{"skills/orders.py": gone, "lib/s/orders.py": "x = 1",
+			"agent.yaml": agent04["agent.yaml"] + "skills: {path: lib/s}\n", "lib/link": "->/etc"}),
+			[]string{"lib/s/orders.py gap-skills no-skill"}},
+		{"where a link to the skills leads", ignored("lib/\nli\n", files{"skills/orders.py": gone,
+			"skills": "->li/../lib", "li": "->x", "x/y": "", "lib/orders.py": "x = 1"}),
+			[]string{"lib/orders.py gap-skills no-skill"}},
+		{"where links to the skills lead", ignored("lib/\nli\n", files{"skills/orders.py": gone,
+			"skills": "->li", "li": "->lib", "lib/orders.py": "x = 1"}),
+			[]string{"lib/orders.py gap-skills no-skill"}},
+		{"skill by a link", ignored("lib/\n", files{"skills/orders.py": "->../lib/x.py", "lib/x.py": decorated}),
+			[]string{"skills/orders.py gap-skills not-python"}},
+		{"hooks", ignored("hooks/\n", files{"hooks/link": "->/etc"}), []string{"hooks/link gap-outside path-outside"}},
+		{"README", with("some-model", "${MODEL}").edit(ignored("README.md\n", files{"README.md": "MODEL"})), nil},
+		{"tests", ignored("tests/\n", files{}), nil},
+		{"requirements", ignored("requirements.txt\n", python("from sdk import skill\n@skill\ndef f(): 'x'").edit(
+			files{"requirements.txt": "sdk"})), []string{"skills/orders.py gap-skills no-skill"}},
 	})
 }
 
@@ -288,6 +425,22 @@ func TestPackages(t *testing.T) {
 			"skills/orders/a/b.py": decorated}), nil},
 		{"imported from a package below", pack(files{"skills/orders/__init__.py": "from .a import find_order\n",
 			"skills/orders/a/__init__.py": decorated}), nil},
+		{"imported over two files", pack(files{"skills/orders/__init__.py": "from .a import find_order\n",
+			"skills/orders/a/__init__.py": "from .b import find_order\n", "skills/orders/a/b.py": decorated}), nil},
+		{"all imported over two files", pack(files{"skills/orders/__init__.py": "from .a import *\n",
+			"skills/orders/a/__init__.py": "from .b import *\n", "skills/orders/a/b.py": decorated}), nil},
+		{"imported by a path from the skills' folder",
+			pack(files{"skills/orders/__init__.py": "from orders.impl import find_order\n",
+				"skills/orders/impl.py": decorated}), nil},
+		{"imported and deleted", pack(files{"skills/orders/__init__.py": "from .impl import find_order\ndel find_order",
+			"skills/orders/impl.py": decorated}), []string{none}},
+		{"deleted and imported", pack(files{"skills/orders/__init__.py": "from .impl import find_order\n",
+			"skills/orders/impl.py": decorated + "del find_order"}), []string{none}},
+		{"all imported but what has _", pack(files{"skills/orders/__init__.py": "from .impl import *\n",
+			"skills/orders/impl.py": "from gitagent import skill\n@skill\ndef _f(): 'x'"}), []string{none}},
+		{"decorator of its own module", pack(files{
+			"skills/orders/__init__.py": "from .b import skill\n@skill\ndef f(): 'x'",
+			"skills/orders/b.py":        "from gitagent import skill"}), nil},
 		{"another imported", pack(files{"skills/orders/__init__.py": "from .impl import other\n",
 			"skills/orders/impl.py": decorated}), []string{none}},
 		{"imported from elsewhere", pack(files{"skills/orders/__init__.py": "from ..impl import find_order\n",
@@ -400,7 +553,7 @@ func TestEnvironment(t *testing.T) {
 			[]string{"skills/orders.py:5 gap-environment computed-name notice",
 				"skills/orders.py:5 gap-environment computed-name notice"}},
 		{"in a string, in a comment", use("'os.getenv(\"ORDERS\")' # os.getenv('ORDERS')"), nil},
-		{"in a test", files{"tests/test_orders.py": "import os, orders\nos.environ['ORDERS']\n"}, nil},
+		{"in a test", files{"tests/test_orders.py": "import os, orders\ndef test_it(): os.environ['ORDERS']\n"}, nil},
 	})
 }
 
@@ -465,12 +618,19 @@ r: "x" #`
 
 func TestTests(t *testing.T) {
 	const none = "skills/orders.py gap-tests no-test"
-	test := func(name, text string) files { return files{"tests/test_orders.py": gone, name: text} }
+	test := func(name, text string) files {
+		return files{"tests/test_orders.py": gone, name: text + "\ndef test_it(): pass\n"}
+	}
 	try(t, agent04, []row{
 		{"module", test("tests/test_a.py", "import orders"), nil},
 		{"function", test("tests/a_test.py", "x.find_order()"), nil},
 		{"deeper", test("tests/a/b/test_c.py", "orders"), nil},
-		{"linked", test("tests/test_a.py", "->../a.py").edit(files{"a.py": "orders"}), nil},
+		{"linked", files{"tests/test_orders.py": gone, "tests/test_a.py": "->../a.py",
+			"a.py": "def test_orders(): orders"}, nil},
+		{"class", files{"tests/test_orders.py": "class TestOrders:\n    def check(self): orders\n"}, nil},
+		{"no test in it", files{"tests/test_orders.py": "import orders\n\"\"\"\ndef test_it(): pass\n\"\"\""},
+			[]string{none}},
+		{"no Python", files{"tests/test_orders.py": "import orders\ndef test_it(: pass"}, []string{none}},
 		{"not there", test("x", ""), []string{none}},
 		{"other name", test("tests/orders.py", "orders"), []string{none}},
 		{"other folder", test("test/test_orders.py", "orders"), []string{none}},
@@ -479,14 +639,15 @@ func TestTests(t *testing.T) {
 		{"other extension", test("tests/test_orders.txt", "orders"), []string{none}},
 		{"folder", test("tests/test_orders.py/x", "orders"), []string{none}},
 		{"module with a hyphen", files{"skills/orders.py": gone, "skills/look-up.py": decorated,
-			"tests/test_orders.py": "skills/look-up.py"}, nil},
+			"tests/test_orders.py": "'skills/look-up.py'\ndef test_it(): pass"}, nil},
 		{"package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
 			"tests/test_orders.py": "x"},
 			[]string{"skills/orders/__init__.py gap-tests no-test"}},
 		{"second function", python(decorated + "@skill(description='x')\ndef other(): pass\n").edit(
-			files{"tests/test_orders.py": "other"}), nil},
+			files{"tests/test_orders.py": "def test_it(): other()"}), nil},
 		{"function that is no skill",
-			python(decorated + "def other(): pass\n").edit(files{"tests/test_orders.py": "other"}), []string{none}},
+			python(decorated + "def other(): pass\n").edit(files{"tests/test_orders.py": "def test_it(): other()"}),
+			[]string{none}},
 	})
 }
 
@@ -514,7 +675,10 @@ func TestDescription(t *testing.T) {
 		{"blank docstring", body("@skill", " '  '"), []string{none}},
 		{"comment for a docstring", body("@skill", "\n  # x\n  pass"), []string{none}},
 		{"in brackets", body("@skill(description=('x'\n'y'))", " pass"), nil},
-		{"formatted", body("@skill(description=f'x {y}')", " pass"), nil},
+		{"formatted", body("@skill(description=f'x {y}')", " pass"),
+			[]string{"skills/orders.py:3 gap-description computed-description notice"}},
+		{"joined", body("@skill(description='' + 'x')", " pass"), nil},
+		{"joined and blank", body("@skill(description='' + ' ')", " pass"), []string{none}},
 		{"computed", body("@skill(description=TEXT)", " pass"),
 			[]string{"skills/orders.py:3 gap-description computed-description notice"}},
 		{"spread", body("@skill(**all)", " pass"),
@@ -771,21 +935,26 @@ func TestHostile(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "many"), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		for i := range MaxEntries + 1 - len(agent04) - 3 { // with the folders skills, tests and many
+		for i := range MaxFiles - len(agent04) {
 			if err := os.Link(filepath.Join(dir, "README.md"), filepath.Join(dir, "many", fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
 			}
-			if i == MaxEntries-len(agent04)-4 {
-				if err := judge(t, dir); err != nil {
-					t.Errorf("of %d files: %v", MaxEntries, err)
-				}
-			}
+		}
+		if err := judge(t, dir); err != nil {
+			t.Errorf("of %d files: %v", MaxFiles, err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "one"), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := judge(t, dir); !errors.Is(err, ErrTooLarge) {
+		if err := judge(t, dir); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), `"many", with 9995`) {
 			t.Error(err)
+		}
+		patterns := []byte(agent04[".gitignore"] + "many/\n")
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), patterns, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := judge(t, dir); err != nil {
+			t.Errorf("ignored: %v", err)
 		}
 	})
 	t.Run("deep folders", func(t *testing.T) {

@@ -56,11 +56,17 @@ var rules04 = []verdict.Rule{
 		Why: "a runtime finds the skills of a file by that decorator alone",
 		Fix: "import skill from gitagent and put @skill before a function of the module itself",
 		Codes: []strict.Code{
-			{"no-skill", "no function of the module itself stands under the decorator that gitagent exports as skill",
-				"from gitagent import skill, and @skill before a def that is in no other definition and under no " +
-					"condition"},
+			{"no-skill", "the module exports no function under the decorator skill of gitagent or opengap: none is " +
+				"at column 0, its name is deleted or bound again there, or its decorator is another",
+				"write from gitagent import skill, and @skill before a def at column 0"},
+			{"decorator-unknown", "the decorator is the skill of a package that requirements*.txt or pyproject.toml " +
+				"declares; whether it is that of gitagent was not seen",
+				"import skill from gitagent, or see that the package exports it"},
 			{"not-python", "the file cannot be read as Python",
 				"correct it at the place shown; python3 -m py_compile names it too"},
+			{"not-read", "the file names an encoding other than UTF-8 and Latin-1, or has expressions in formatted " +
+				"strings deeper than 8, or brackets deeper than 200; nothing was decided",
+				"write it more simply at the place shown"},
 			{"without-skills", "there is no skill at all, so that nothing was judged",
 				"add a .py file to the folder of skills"},
 			{"path-not-known", "the folder of skills is named by a variable without a default; nothing was decided",
@@ -90,7 +96,8 @@ var rules04 = []verdict.Rule{
 		Why: "a skill that no test names has none",
 		Fix: "import the skill in a file tests/test_*.py",
 		Codes: []strict.Code{{"no-test",
-			"no file tests/**/test_*.py or tests/**/*_test.py names the module or one of its skills",
+			"no file tests/**/test_*.py or tests/**/*_test.py that has a def test… or a class Test… names the module " +
+				"or one of its skills",
 			"add a test that imports the skill"}}},
 	{ID: "gap-description", Title: "the agent and each of its skills has a description", Cite: recommended,
 		Role: "agent",
@@ -143,6 +150,8 @@ var runtime = []verdict.Rule{
 	attested("versions", "version negotiation", "the runtime says which OpenGAP versions it supports"),
 	attested("execution", "version negotiation", "the runtime does not execute an agent of a version it does not "+
 		"support"),
+	attested("previous", "spec version compatibility",
+		"the runtime supports the current minor version of OpenGAP and the one before it"),
 }
 
 var rules01 = []verdict.Rule{

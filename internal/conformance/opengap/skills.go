@@ -1,8 +1,7 @@
 package opengap
 
 import (
-	"errors"
-	"io/fs"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -12,24 +11,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// decorator is what a skill stands under.
-var decorator = pytoken.Member{Module: "gitagent", Name: "skill"}
-
-// opened are the calls whose texts are paths, and environment those whose first text is the name of a variable.
-var (
-	opened      = []string{"open", "io.open", "Path", "pathlib.Path"}
-	environment = []string{"os.environ", "os.environ.get", "os.getenv"}
-)
-
 // skill is a .py file of the folder of skills, or a package there.
 type skill struct {
 	file      string // where its findings are placed: of a package the __init__.py
 	module    string
 	functions []function
+	why       string       // why a function of the file is not among them
 	variables []literal    // each where it is first
 	computed  []verdict.At // where the name of a variable is computed
 	outside   []literal    // paths that are absolute or have .. in them, each where it is first
-	faults    []fault      // files that cannot be read as Python
+	faults    []*fault     // of files that cannot be read as Python
 	noted     map[string]bool
 }
 
@@ -38,6 +29,7 @@ type function struct {
 	name     string
 	at       verdict.At
 	describe description
+	origin   origin
 }
 
 // description is what is known of the description of a skill.
@@ -56,16 +48,10 @@ type literal struct {
 	at   verdict.At
 }
 
-// fault is why a file is not read as Python.
-type fault struct {
-	at      verdict.At
-	message string
-}
-
 // skills are those in a folder, by their names. The error wraps ErrTooLarge, or is what the system says.
-func (f *folder) skills(dir string) ([]*skill, error) {
+func (a *agent) skills(dir string) ([]*skill, error) {
 	var all []*skill
-	entries, err := f.in(dir)
+	entries, err := a.in(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +62,9 @@ func (f *folder) skills(dir string) ([]*skill, error) {
 		}
 		s := &skill{file: e.path, module: name, noted: map[string]bool{}}
 		switch {
-		case f.isDir(e.path):
+		case a.isDir(e.path):
 			s.file = path.Join(e.path, "__init__.py")
-			if f.stat(s.file) == nil {
+			if a.stat(s.file) == nil {
 				continue
 			}
 		case strings.HasSuffix(name, ".py"):
@@ -86,7 +72,7 @@ func (f *folder) skills(dir string) ([]*skill, error) {
 		default:
 			continue
 		}
-		if err := s.readAll(f, e.path); err != nil {
+		if err := a.readSkill(s, e.path); err != nil {
 			return nil, err
 		}
 		all = append(all, s)
@@ -94,143 +80,151 @@ func (f *folder) skills(dir string) ([]*skill, error) {
 	return all, nil
 }
 
-// readAll reads the file of a skill, or all modules of its package, whose folder dir is.
-func (s *skill) readAll(f *folder, dir string) error {
-	module, err := s.read(f, s.file)
-	if err != nil || s.file == dir {
-		if module != nil {
-			s.functions = module.functions
-		}
-		return err
-	}
-	under, all, err := f.below(dir)
+// readSkill reads the file of a skill, or all modules of its package, whose folder dir is.
+func (a *agent) readSkill(s *skill, dir string) error {
+	own, err := a.search(s, s.file)
 	if err != nil {
 		return err
 	}
-	modules := map[string]map[string]function{} // what they define, by their names from the package on
-	for _, e := range all {
-		name, isPython := strings.CutSuffix(strings.TrimPrefix(e.path, under), ".py")
-		if !isPython || name == "__init__" {
-			continue
+	for _, f := range own.Functions {
+		if err := a.export(s, s.file, f); err != nil {
+			return err
 		}
-		m, err := s.read(f, e.path)
+	}
+	if s.file == dir {
+		return nil
+	}
+	under, all, err := a.below(dir)
+	if err != nil {
+		return err
+	}
+	init := under + "__init__.py"
+	for _, e := range all {
+		if strings.HasSuffix(e.path, ".py") && e.path != init {
+			if _, err := a.search(s, e.path); err != nil {
+				return err
+			}
+		}
+	}
+	var imports, stars []spot
+	for _, name := range slices.Sorted(maps.Keys(own.Imports)) {
+		for _, path := range own.Imports[name] {
+			imports = append(imports, spot{init, path})
+		}
+	}
+	for _, star := range own.Stars {
+		stars = append(stars, spot{init, star})
+	}
+	offered, err := a.offered(stars)
+	if err != nil {
+		return err
+	}
+	for _, i := range append(imports, offered...) {
+		err := a.follow(i, func(_, member, file string) (bool, error) {
+			if !strings.HasPrefix(file, under) {
+				return false, nil
+			}
+			p, err := a.parse(file)
+			if err != nil || p.exported[member] == nil {
+				return false, err
+			}
+			return true, a.export(s, file, p.exported[member])
+		})
 		if err != nil {
 			return err
 		}
-		if m != nil {
-			modules[strings.ReplaceAll(strings.TrimSuffix(name, "/__init__"), "/", ".")] = m.named()
-		}
-	}
-	if module != nil {
-		s.functions = append(module.functions,
-			reexported(module.imports, modules, strings.ReplaceAll(dir, "/", "."))...)
 	}
 	return nil
 }
 
-// reexported are the functions that the __init__.py of a package imports from its modules.
-func reexported(imports []pytoken.Import, modules map[string]map[string]function, whole string) (all []function) {
-	for _, i := range imports {
-		name, ours := i.Module, i.Level == 1
-		if i.Level == 0 {
-			name, ours = strings.CutPrefix(i.Module, whole+".")
-		}
-		defined := modules[name]
-		if !ours || len(defined) == 0 {
-			continue
-		}
-		if i.Name != "*" {
-			if f, ok := defined[i.Name]; ok {
-				all = append(all, f)
-				delete(defined, i.Name)
+// offered returns what some modules offer to who imports *, and so on with those that they import * from.
+func (a *agent) offered(modules []spot) (all []spot, err error) {
+	seen := map[string]bool{}
+	for range maxFiles {
+		var next []spot
+		for _, m := range modules {
+			file, err := a.module(m.file, m.path)
+			if err != nil {
+				return nil, err
 			}
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(defined)) {
-			if !strings.HasPrefix(name, "_") {
-				all = append(all, defined[name])
-				delete(defined, name)
+			if file == "" || seen[file] {
+				continue
+			}
+			seen[file] = true
+			p, err := a.parse(file)
+			if err != nil {
+				return nil, err
+			}
+			names := slices.AppendSeq(slices.Collect(maps.Keys(p.exported)), maps.Keys(p.Imports))
+			slices.Sort(names)
+			for _, name := range names {
+				if !strings.HasPrefix(name, "_") {
+					all = append(all, spot{m.file, pytoken.Join(m.path, name)})
+				}
+			}
+			for _, star := range p.Stars {
+				next = append(next, spot{file, star})
 			}
 		}
+		modules = next
 	}
-	return all
+	return all, nil
 }
 
-// parsed is what one file exports.
-type parsed struct {
-	functions []function
-	imports   []pytoken.Import
-}
-
-// named are the functions by their names; of those that share one, the last counts.
-func (p *parsed) named() map[string]function {
-	all := map[string]function{}
-	for _, f := range p.functions {
-		all[f.name] = f
-	}
-	return all
-}
-
-// read reads a file of a skill and notes what it refers to; nil where it is no Python.
-func (s *skill) read(f *folder, name string) (*parsed, error) {
-	text, err := f.file(name)
-	switch {
-	case errors.Is(err, ErrTooLarge):
-		return nil, err
-	case errors.Is(err, fs.ErrNotExist):
-		s.faults = append(s.faults, fault{verdict.At{Path: name}, "it is a link to what is not there"})
-		return nil, nil
-	case err != nil:
-		s.faults = append(s.faults, fault{verdict.At{Path: name}, err.Error()})
-		return nil, nil
-	}
-	source, err := pytoken.Scan(text)
-	var module *pytoken.Module
-	if err == nil {
-		module, err = source.Module(decorator, func(name string) bool {
-			return slices.Contains(opened, name) || slices.Contains(environment, name)
-		})
-	}
+// export notes that a skill exports a function of a file, if the decorator of a skill is on it.
+func (a *agent) export(s *skill, file string, f *pytoken.Function) error {
+	by, from, err := a.decorated(file, f)
 	if err != nil {
-		at, message := verdict.At{Path: name}, err.Error()
-		var e *pytoken.Error
-		if errors.As(err, &e) {
-			at.Line, at.Column, message = e.Line, e.Column, e.Message
+		return err
+	}
+	switch {
+	case by == nil:
+		for _, d := range f.Decorators {
+			if path := strings.Join(d.Paths, ", "); strings.HasSuffix("."+d.Name, ".skill") && path == "" {
+				s.why = fmt.Sprintf("; @%s is not imported at column 0 or in a block of the module", d.Name)
+			} else if strings.HasSuffix("."+d.Name, ".skill") || strings.HasSuffix(path, ".skill") {
+				s.why = fmt.Sprintf("; @%s is imported as %s", d.Name, path)
+			}
 		}
-		s.faults = append(s.faults, fault{at, message})
-		return nil, nil
+	case !f.Exported:
+		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
+	case !s.noted["function "+file+" "+f.Name]:
+		s.noted["function "+file+" "+f.Name] = true
+		at := verdict.At{Path: file, Line: f.Line, Column: f.Column}
+		s.functions = append(s.functions, function{f.Name, at, describe(f, by), from})
 	}
-	where := func(offset int32) verdict.At {
-		line, column := source.Position(offset)
-		return verdict.At{Path: name, Line: line, Column: column}
+	return nil
+}
+
+// search reads a file of a skill, and notes what it refers to.
+func (a *agent) search(s *skill, name string) (*parsed, error) {
+	again := a.parsed[name] != nil
+	p, err := a.parse(name)
+	if err != nil {
+		return nil, err
 	}
-	for _, u := range module.Uses {
-		s.use(u, where(u.At))
+	if again { // the limits hold for skills that are links to one folder, too
+		err = a.charge(p.size)
 	}
-	p := &parsed{imports: module.Imports}
-	for _, f := range module.Functions {
-		p.functions = append(p.functions, function{f.Name, where(f.At), describe(f)})
+	if p.fault != nil {
+		s.faults = append(s.faults, p.fault)
 	}
-	return p, nil
+	for _, u := range p.Uses {
+		s.use(u, verdict.At{Path: name, Line: u.Line, Column: u.Column})
+	}
+	return p, err
 }
 
 // use notes the variables and the paths that a call or subscription names.
 func (s *skill) use(u pytoken.Use, at verdict.At) {
-	if slices.Contains(opened, u.Name) {
-		for _, a := range u.Arguments {
-			if a.Text && leadsOut(a.Value) && !u.Subscript {
-				s.outside = s.note(s.outside, "path", literal{a.Value, at})
-			}
-		}
-		return
-	}
-	if u.Subscript != (u.Name == "os.environ") {
-		return
-	}
 	for i, a := range u.Arguments {
 		switch {
+		case !strings.HasPrefix(u.Name, "os."):
+			if a.IsText && leadsOut(a.Value) {
+				s.outside = s.note(s.outside, "path", literal{a.Value, at})
+			}
 		case i > 0 && a.Keyword == "" || a.Keyword != "" && a.Keyword != "key":
-		case a.Text:
+		case a.IsText:
 			s.variables = s.note(s.variables, "variable", literal{a.Value, at})
 		default:
 			s.computed = append(s.computed, at)
@@ -248,15 +242,15 @@ func (s *skill) note(to []literal, kind string, l literal) []literal {
 }
 
 // describe tells what is known of a function's description: the decorator's argument, else the docstring.
-func describe(f pytoken.Function) description {
-	for _, a := range f.Arguments {
+func describe(f *pytoken.Function, by *pytoken.Decorator) description {
+	for _, a := range by.Arguments {
 		switch {
 		case a.Keyword == "**":
 			return unknown
-		case a.Keyword != "description" || a.None:
+		case a.Keyword != "description" || a.IsNone:
 		case strings.TrimSpace(a.Value) != "":
 			return described
-		case a.Text:
+		case a.IsText:
 			return empty
 		default:
 			return unknown
