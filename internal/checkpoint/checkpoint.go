@@ -328,6 +328,10 @@ func Signer(path string) (note.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading signing key: %w", err)
 	}
+	if bytes.HasPrefix(data, []byte("oap-gate log key ")) {
+		return nil, fmt.Errorf("reading signing key %q: it is the key of a log, which must not sign a checkpoint; "+
+			"want another key", path)
+	}
 	s, err := note.NewSigner(strings.TrimSpace(string(data)))
 	if err != nil {
 		return nil, fmt.Errorf("reading signing key %q: want one line PRIVATE+KEY+name+hash+key: %w", path, err)

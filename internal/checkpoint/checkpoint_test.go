@@ -288,3 +288,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestLogKeySignsNoCheckpoint refuses the key of a log: a witness that saw a checkpoint under it would refuse the log.
+func TestLogKeySignsNoCheckpoint(t *testing.T) {
+	private, _, err := note.GenerateKey(zeros{}, "registry.example.org/oap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("oap-gate log key v1\n"+private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Signer(file); err == nil || !strings.Contains(err.Error(), "the key of a log") {
+		t.Errorf("a log key is accepted: %v", err)
+	}
+}

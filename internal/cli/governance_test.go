@@ -30,7 +30,7 @@ func governed(t *testing.T, getenv func(string) string, args ...string) (*verdic
 func noEnvironment(string) string { return "" }
 
 // specification is a clone of the specification's history.
-func specification(t *testing.T) string {
+func specification(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

@@ -49,17 +49,36 @@ func oneFile(c *cobra.Command, args []string) error {
 }
 
 func newKeyNew(sys IO) *cobra.Command {
-	return &cobra.Command{
+	var origin string
+	c := &cobra.Command{
 		Use:   "new FILE",
 		Short: "make an Ed25519 key in a new file",
 		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
 nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
-you keep secrets: nothing can restore it.`,
-		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example",
-		Args:    oneFile,
+you keep secrets: nothing can restore it.
+
+With --log it makes the key of a registry's log instead, and prints the verifier key to publish.`,
+		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
+			"  oap-gate key new log.key --log registry.example.org/oap/log",
+		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == signing.Stdin {
 				return remedy.Errorf("name a file", "a private key is never printed, and - stands for no file here")
+			}
+			written := func(err error) error {
+				if errors.Is(err, fs.ErrExist) {
+					return remedy.Errorf("name a new file; whoever replaces a key in use loses it", "%v", err)
+				}
+				return remedy.With(err, writable)
+			}
+			if origin != "" {
+				verifier, err := signing.WriteLogKey(args[0], origin)
+				if err != nil {
+					return written(err)
+				}
+				fmt.Fprintln(sys.Stdout, verifier)
+				fmt.Fprintln(sys.Stderr, "next: publish this verifier key where readers of the registry find it")
+				return nil
 			}
 			k, err := signing.New()
 			if err != nil {
@@ -67,10 +86,7 @@ you keep secrets: nothing can restore it.`,
 			}
 			defer k.Wipe()
 			if err := k.WriteFile(args[0]); err != nil {
-				if errors.Is(err, fs.ErrExist) {
-					return remedy.Errorf("name a new file; whoever replaces a key in use loses it", "%v", err)
-				}
-				return remedy.With(err, writable)
+				return written(err)
 			}
 			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
 			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
@@ -79,6 +95,8 @@ you keep secrets: nothing can restore it.`,
 			return nil
 		},
 	}
+	c.Flags().StringVar(&origin, "log", "", "make the key of a log with the name `ORIGIN`")
+	return c
 }
 
 // keyFlags say which key signs.

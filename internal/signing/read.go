@@ -160,6 +160,8 @@ func parse(text, seed []byte) (*Key, error) {
 		return fromMultikey(text, seed)
 	case begins("PuTTY-User-Key-File"):
 		return nil, remedy.Errorf(makeOne, "the file holds a key of PuTTY, which is not read")
+	case begins(logKeyLine):
+		return nil, remedy.Errorf(makeOne, "the file holds the key of a log, which signs only log checkpoints")
 	case begins("PRIVATE+KEY+"):
 		return nil, remedy.Errorf(makeOne, "the file holds the key of a signed note, which is for checkpoints alone")
 	}

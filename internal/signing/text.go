@@ -21,6 +21,7 @@ var (
 // HoldsKey reports whether a text holds a private key in a form that Read takes, or the beginning of one.
 func HoldsKey(text string) bool {
 	return strings.Contains(text, "-----BEGIN") || secrets().MatchString(text) ||
+		strings.Contains(text, "PRIVATE+KEY+") ||
 		strings.Contains(text, `"d"`) && strings.Contains(text, `"kty"`)
 }
 

@@ -23,6 +23,12 @@ func (k *Key) WriteFile(path string) error {
 	if k.private == nil {
 		return errors.New("writing the key: it was wiped")
 	}
+	text := k.pem()
+	defer clear(text)
+	return writeFile(path, text)
+}
+
+func writeFile(path string, text []byte) error {
 	if IsKey(path) || unrepeated(path) && filepath.Base(path) == path {
 		return ErrIsKey()
 	}
@@ -57,8 +63,6 @@ func (k *Key) WriteFile(path string) error {
 		return fmt.Errorf("writing the key: %w", err)
 	}
 	defer root.Close()
-	text := k.pem()
-	defer clear(text)
 	if err := atomicfile.Create(root, filepath.Base(path), text, 0o600); err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}

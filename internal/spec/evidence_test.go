@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -312,6 +313,51 @@ func TestEvidenceOfTheBase(t *testing.T) {
 		}
 		if got, _ := found(t, open(t, repo.Dir, "main", "topic"), "implementability"); len(got) != want {
 			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
+// TestEvidenceOfRandomTests rewrites random tests in ways that test nothing more, and then adds one line that does.
+func TestEvidenceOfRandomTests(t *testing.T) {
+	lines := []string{"const a = 1;", "assert(a);", "// a test", "/* begins", "ends */", "* of a list", "", "}",
+		`open("http://a.example");`, "#!/usr/bin/env node", "# a comment", "\tit('answers', () => {", "é = 'ü';", "/**/",
+		"x = 1 // one", "-- a", "#include <a.h>", `"""A docstring."""`}
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		text := func() []string {
+			var out []string
+			for range 1 + r.IntN(12) {
+				out = append(out, lines[r.IntN(len(lines))])
+			}
+			return out
+		}
+		one, two := text(), text()
+		base := files{"test-suite/one.js": strings.Join(one, "\n"), "reference/two.py": strings.Join(two, "\n")}
+		all := slices.Concat(one, two)
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:1+r.IntN(len(all))]
+		for i, line := range all {
+			switch r.IntN(4) {
+			case 0:
+				all[i] = "  \t" + strings.ReplaceAll(line, " ", "   ")
+			case 1:
+				all[i] = line + "\r"
+			case 2:
+				all[i] = line + "\n// " + line + "\n   "
+			}
+		}
+		head := files{rfc: editsRFC, "test-suite/three.ts": strings.Join(all, "\n")}
+		if r.IntN(2) == 0 {
+			head["test-suite/one.js"] = gone
+		}
+		if got, _ := found(t, propose(t, base, head), "implementability"); len(got) != 1 ||
+			!strings.HasPrefix(got[0], "error evidence-does-not-count") {
+			t.Errorf("seed %d: %q becomes %q, and that gives %q", seed, base, head, got)
+		}
+		head["test-suite/three.ts"] = "assert(bows());\n" + head["test-suite/three.ts"]
+		if got, r := found(t, propose(t, base, head), "implementability"); len(got) > 0 ||
+			!strings.HasPrefix(r.Reason, "evidence: 1 file, 1 new line: test-suite/three.ts; ") {
+			t.Errorf("seed %d: %q becomes %q, and that gives %q %q", seed, base, head, got, r.Reason)
 		}
 	}
 }

@@ -487,6 +487,8 @@ var Rules = []verdict.Rule{
 				"name the version of the suite by which it was verified"},
 			{"claim-date", "the claim names no date of verification, or one that cannot be or is long past",
 				"name the day of the last verification, YYYY-MM-DD"},
+			{"claim-profile", "the claim names a profile of AAEP without its version, or without its URI",
+				"name the profile's version and its URI"},
 		}},
 	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)", Role: claimant,
 		Why: "a higher level than the implementation passes is a misrepresentation",

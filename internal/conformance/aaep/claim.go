@@ -1,17 +1,13 @@
 package aaep
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -33,91 +29,6 @@ type Claim struct {
 
 	ReportPath string // empty: no report is given
 	Report     []byte
-}
-
-// statement is one sentence that claims conformance.
-type statement struct {
-	verdict.At
-	text      string
-	level     int // 0: none is named
-	certified bool
-}
-
-var (
-	// claims are the words by which conformance is claimed, on either side of the protocol's name; nouns with a level
-	// alone, since titles have them too.
-	claims = plain.Pattern(`(?is)\bAAEP\b(?:[^.!?]|\.\d){0,80}?\b(?:conformant|conforming|compliant|certified)\b` +
-		`|\bAAEP[\s-]+(?:Level[\s-]*|L)\d+\s+(?:conformance|compliance|certification)\b` +
-		`|\b(?:conforms?\s+(?:to|with)|conformant\s+(?:to|with)|compl(?:ies|y)\s+with|compliant\s+(?:to|with)|` +
-		`certified\s+(?:by|for|against))\s+(?:the\s+)?AAEP\b`)
-	denials = plain.Pattern(`(?is)\b(not|no|never|isn't|aren't|neither|nor|without)(\s+\S+){0,2}\s*$`)
-
-	levelAfter  = plain.Pattern(`(?is)\bAAEP[\s-]+(?:Level[\s-]*|L)(\d+(?:\.\d+)*)\b`)
-	levelBefore = plain.Pattern(`(?is)\b(?:Level[\s-]*|L)(\d+(?:\.\d+)*)\s+AAEP\b`)
-	levelAny    = plain.Pattern(`(?is)\blevel[\s-]*(\d+(?:\.\d+)*)\b`)
-	suiteNamed  = plain.Pattern(`(?is)\b(?:suite|oap-gate)\s+(?:version\s+)?v?(\d+\.\d+\S*)`)
-	dayNamed    = plain.Pattern(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	sentenceEnd = plain.Pattern(`(?s)[.!?]["')\]*_]*(?:\s|$)|\n[ \t\r]*\n`)
-)
-
-// statements finds the sentences of a text that claim conformance.
-func statements(path string, text []byte) []*statement {
-	text = blanked(text)
-	var all []*statement
-	begin, line, counted, newline := 0, 1, 0, -1
-	for _, end := range sentenceEnd().FindAllIndex(append(text[:len(text):len(text)], '\n', '\n'), -1) {
-		sentence, from := text[begin:min(end[0]+1, len(text))], begin
-		begin = min(end[1], len(text))
-		var s *statement
-		for _, found := range claims().FindAllIndex(sentence, -1) {
-			if denials().Match(sentence[max(0, found[0]-64):found[0]]) {
-				continue
-			}
-			if s == nil {
-				start := from + found[0]
-				if last := bytes.LastIndexByte(text[counted:start], '\n'); last >= 0 {
-					line, newline = line+bytes.Count(text[counted:start], []byte("\n")), counted+last
-				}
-				counted = start
-				s = &statement{At: verdict.At{Path: path, Line: line, Column: start - newline}, text: string(sentence)}
-			}
-			words := string(sentence[found[0]:found[1]])
-			s.certified = s.certified || strings.Contains(strings.ToLower(words), "certif")
-			for _, named := range []*regexp.Regexp{levelAfter(), levelAny()} {
-				for _, m := range named.FindAllStringSubmatch(words, -1) {
-					s.level = max(s.level, levelOf(m[1]))
-				}
-			}
-		}
-		if s == nil {
-			continue
-		}
-		for _, named := range []*regexp.Regexp{levelAfter(), levelBefore(), levelAny()} {
-			if m := named.FindStringSubmatch(s.text); s.level == 0 && m != nil {
-				s.level = levelOf(m[1])
-				break
-			}
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// levelOf is the level that digits name; 0: none.
-func levelOf(digits string) int {
-	n, _ := strconv.Atoi(digits) // 2.5 is 0, and what overflows is the largest
-	return n
-}
-
-// blanked is a text with all blanks, such as one that does not break, as those of ASCII, each byte in its place.
-func blanked(text []byte) []byte {
-	text = bytes.Clone(text)
-	for i, r := range string(text) {
-		if r >= utf8.RuneSelf && unicode.IsSpace(r) {
-			copy(text[i:i+utf8.RuneLen(r)], "   ")
-		}
-	}
-	return text
 }
 
 // Judge gives the results of a claim, and the highest level that it names.
@@ -157,36 +68,35 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 }
 
 func (c *Claim) judge(s *statement, o *verdict.Outcome) {
+	said := quoted(s.text)
 	switch {
 	case s.level == 0:
-		o.Errorf(s, "", "claim-level", "the claim names no level, one of 1 to 3 is needed: %s", quoted(s.text))
+		o.Errorf(s, "", "claim-level", "the claim names no level; expected 1, 2 or 3: %s", said)
 	case s.level > 3:
-		o.Errorf(s, "", "claim-level", "the claim names level %d, there are 1 to 3: %s", s.level, quoted(s.text))
+		o.Errorf(s, "", "claim-level", "the claim names level %d; expected 1, 2 or 3: %s", s.level, said)
 	}
 	if s.certified {
-		o.Errorf(s, "", "claim-certified", "the claim says certified, and nobody certifies: AAEP verifies, by "+
-			"anyone: %s",
-			quoted(s.text))
+		o.Errorf(s, "", "claim-certified", "the claim says certified; AAEP verifies, and nobody certifies: %s", said)
 	}
-	if !suiteNamed().MatchString(s.text) {
-		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite by which it was verified: %s",
-			quoted(s.text))
-	}
-	day := dayNamed().FindString(s.text)
-	if day == "" {
-		o.Warnf(s, "", "claim-date", "the claim names no day of verification: %s", quoted(s.text))
-		return
-	}
-	at, err := time.Parse(time.DateOnly, day)
 	switch {
-	case err != nil:
-		o.Errorf(s, "", "claim-date", "the claim names %s, which is no day", day)
-	case at.Add(-14 * time.Hour).After(c.Now): // a day begins first at UTC+14
-		o.Errorf(s, "", "claim-date", "the claim was verified on %s, which is yet to come", day)
-	case c.Now.Sub(at) > c.MaxAge:
-		o.Warnf(s, "", "claim-date", "the claim was verified on %s, %d days ago; at most %d are good", day,
-			int(c.Now.Sub(at).Hours()/24),
-			int(c.MaxAge.Hours()/24))
+	case s.profile && !s.version:
+		o.Errorf(s, "", "claim-profile", "the claim names a profile without its version: %s", said)
+	case s.profile && !s.uri:
+		o.Warnf(s, "", "claim-profile", "the claim names a profile without its URI: %s", said)
+	}
+	if !s.suite {
+		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite that verified it: %s", said)
+	}
+	switch {
+	case s.date == "":
+		o.Warnf(s, "", "claim-date", "the claim names no day of verification: %s", said)
+	case s.day.IsZero():
+		o.Errorf(s, "", "claim-date", "the claim names %s, which is not a day of the calendar", s.date)
+	case s.day.Add(-24 * time.Hour).After(c.Now): // the day begins earlier in the east
+		o.Errorf(s, "", "claim-date", "the claim was verified on %s, which is in the future", s.date)
+	case c.Now.Sub(s.day) > c.MaxAge:
+		o.Warnf(s, "", "claim-date", "the claim was verified on %s, %d days ago; expected at most %d", s.date,
+			int(c.Now.Sub(s.day).Hours()/24), int(c.MaxAge.Hours()/24))
 	}
 }
 

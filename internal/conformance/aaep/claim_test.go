@@ -1,13 +1,17 @@
 package aaep
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -15,8 +19,12 @@ import (
 // claimed are the findings of a claim, as "line code severity", and its verdict.
 func claimed(t *testing.T, text, report string) (verdict.Verdict, []string) {
 	t.Helper()
-	c := &Claim{Path: "x", Text: []byte(text), Now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
-		MaxAge: 365 * 24 * time.Hour}
+	return claimedAt(t, text, report, time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))
+}
+
+func claimedAt(t *testing.T, text, report string, now time.Time) (verdict.Verdict, []string) {
+	t.Helper()
+	c := &Claim{Path: "x", Text: []byte(text), Now: now, MaxAge: 365 * 24 * time.Hour}
 	if report != "" {
 		c.ReportPath, c.Report = "r", []byte(report)
 	}
@@ -48,7 +56,8 @@ func TestClaim(t *testing.T) {
 		{"Narrator 11.4 is AAEP Level 2 conformant" + by, nil},
 		{"# Us\n\nNarrator 11.4 is AAEP Level 2\nconformant, verified by AAEP Conformance Suite\n" +
 			"version 0.1.0 on 2026-08-15.\n\nMore.", nil},
-		{"Agent v2.3 is AAEP Level 3 conformant with the Medical AAEP Profile v1" + by, nil},
+		{"Agent v2.3 is AAEP Level 3 conformant with the Medical AAEP Profile v1" + by,
+			[]string{"1 claim-profile warning"}},
 		{"It conforms to AAEP at level 1" + by, nil},
 		{"A Level-2 AAEP compliant agent" + by, nil},
 		{"AAEP L1 conformance, by suite v1.0 on 2026-08-15", nil},
@@ -94,6 +103,31 @@ func TestClaim(t *testing.T) {
 		_, got := claimed(t, c.text, "")
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q: %s", c.text, diff)
+		}
+	}
+}
+
+func TestSharedClaims(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "data", "aaep", "claims.json"))
+	if err != nil {
+		t.Skip("the claims are not next to this clone")
+	}
+	var cases []struct {
+		Name, Text, Verdict string
+		At                  time.Time
+		Codes               []string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		v, got := claimedAt(t, c.Text, "", c.At)
+		for i := range got {
+			got[i] = strings.Fields(strings.TrimLeft(got[i], "0123456789 "))[0]
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(c.Codes, got, cmpopts.EquateEmpty()); diff != "" || string(v) != c.Verdict {
+			t.Errorf("%s: %s, want %s %s", c.Name, v, c.Verdict, diff)
 		}
 	}
 }
@@ -158,6 +192,156 @@ func TestClaimReport(t *testing.T) {
 		v, got := claimed(t, claim(c.level), c.report)
 		if diff := cmp.Diff(c.want, got); diff != "" || (v == "pass") != (len(c.want) == 0) {
 			t.Errorf("%s: %s %s", c.name, v, diff)
+		}
+	}
+}
+
+// What is no claim by its form, and what is one whatever stands around it.
+func TestClaimForms(t *testing.T) {
+	for _, text := range []string{
+		// Negations.
+		"Acme is not yet AAEP Level 2 conformant.",
+		"Acme isn't AAEP certified.", "Acme isn’t AAEP certified.",
+		"Acme has no AAEP certification.",
+		"Acme does not have AAEP certification.",
+		"Acme is neither AAEP Level 2 conformant nor AAEP certified.",
+		"Nobody here is AAEP certified.", "Acme is not slow, nor is it AAEP certified.",
+		"Acme was built without AAEP certification.",
+		"Acme lacks AAEP compliance.", "Acme failed to reach AAEP Level 2.",
+		"Acme is AAEP non-compliant.", "A non-AAEP-compliant agent.", "Acme is AAEP noncompliant.",
+		"AAEP Level 2 is not met.",
+		"We deny that Acme is AAEP certified.",
+		"Acme is (not yet) AAEP certified.",
+		"Acme is no longer AAEP certified.",
+		"Acme, which is not AAEP certified, speaks AAEP.",
+		"Not all our agents are AAEP certified.",
+		"Acme is ~~AAEP certified~~.",
+		// Disclaimers.
+		"We do not claim that Acme, in any version, is AAEP certified.",
+		"This page does not mean that, say, Acme is AAEP Level 3 conformant.",
+		"Nothing here should imply AAEP certification.",
+		"We make no claim of AAEP conformance.",
+		"We never claimed AAEP Level 3 conformance.",
+		"The badge does not say that Acme is fast, or that it is AAEP compliant.",
+		// Plans.
+		"We plan to be AAEP Level 3 conformant.", "We intend to pass AAEP Level 2 next year.",
+		"Acme will be AAEP Level 2 conformant by 2027.", "Acme would be AAEP compliant.",
+		"We hope to get AAEP certification.", "Our goal is AAEP Level 3 conformance.",
+		"AAEP Level 3 conformance is on our roadmap.", "AAEP compliance is planned.",
+		"We are working towards AAEP compliance.", "You need AAEP compliance here.",
+		"We'll be AAEP certified soon.", "Agents shall be AAEP Level 1 conformant.",
+		// Questions and instructions.
+		"Is Acme AAEP certified?", "Is Acme AAEP certified? No.", "Who wants an AAEP Level 3 conformant agent?!",
+		"To become AAEP compliant, run the suite.", "In order to meet AAEP Level 2, ask first.",
+		"How to be AAEP compliant", "First, to be AAEP Level 2 conformant, an agent asks.",
+		// What is not there.
+		"AAEP certification does not exist.", "Conformance with AAEP Level 3 is not claimed.",
+		"AAEP certification isn't offered.", "AAEP compliance: none", "AAEP conformance: planned",
+		"| AAEP compliance | no |", "Not included: AAEP certification? No.",
+		// Names.
+		"# AAEP conformance", "## About AAEP compliance\nSee below.", "AAEP certification\n==================\n",
+		"Run the AAEP conformance tests.", "Read the AAEP Conformance Suite's documentation.",
+		"Run `oap-gate conformance aaep events capture.jsonl`.", "pip install aaep-conformance",
+		"See https://aaep-protocol.org/spec/09-conformance.html for more.",
+		"Acme is WCAG 2.2 compliant and speaks AAEP.", "We speak AAEP. We are ISO 27001 certified.",
+		"Acme supports AAEP, and it is certified by nobody.",
+	} {
+		v, got := claimed(t, text, "")
+		if v != "inconclusive" || !slices.Equal(got, []string{"no-claim inconclusive"}) {
+			t.Errorf("%q is taken for a claim: %s %s", text, v, got)
+		}
+	}
+	for _, text := range []string{
+		"Acme is AAEP certified.", "Certified AAEP agent.", "An agent certified for AAEP.", "AAEP-certified",
+		"Acme has AAEP certification.", "Acme holds the AAEP certificate.",
+		"Acme is **AAEP** *certified*.", "Acme is AAEP <b>certified</b>.", "Acme is AA​EP certified.",
+		"Acme is ＡＡＥＰ certified.", "Acme is AАEP certified.",
+		"Acme is AAEP&nbsp;certi&shy;fied.",
+		"Acme is <!-- not --> AAEP certified.", "Acme is ~~not~~ AAEP certified.",
+		"Acme is <del>not</del> AAEP certified.",
+		"Acme is certified for the Agent Accessibility Event Protocol.",
+		"| Acme | AAEP certified |", "- Acme is not slow\n- AAEP certified\n", "* not slow\n* AAEP certified",
+		"1. no bugs\n2. AAEP certified", "# Not slow\nAcme is AAEP certified.", "<li>not slow<li>AAEP certified",
+		"![x](https://img.shields.io/badge/AAEP-certified-green)", "[AAEP certified](https://acme.example)",
+		"# Acme is AAEP certified", "No bugs\n=======\nAAEP certified",
+		"AAEP: certified.", "Certification: AAEP Level 3.", "Never fear: Acme is AAEP certified.",
+		"The ISO 27001 certified AAEP agent.", "ISO 27001 and AAEP certified.",
+		// What seems to deny it.
+		"Acme is not only AAEP certified.", "There is no doubt that Acme is AAEP certified.",
+		"We do not deny that Acme is AAEP certified.", "We do not doubt that Acme is AAEP certified.",
+		"Nobody doubts that Acme is AAEP certified.", "Without a doubt Acme is AAEP certified.",
+		"Acme never fails to be AAEP certified.", "Acme (not Beta) is AAEP certified.",
+		"Acme – no joke – is AAEP certified.", "Believe it or not, Acme is AAEP certified.",
+		"The no-code agent Acme is AAEP certified.", "The non-profit Acme is AAEP certified.",
+		"The fail-safe Acme is AAEP certified.", "Acme never sleeps; it is AAEP certified.",
+		"Acme does not sleep, but it is AAEP certified.", "Acme is nothing but AAEP certified.",
+		"We do not claim to be perfect, but Acme is AAEP certified.", "We do not claim much; Acme is AAEP certified.",
+		"We do not say this lightly: Acme is AAEP certified.", "We make no claims. acme is AAEP certified.",
+		"Our No. 1 agent is AAEP certified.", "Acme Inc. is AAEP certified.",
+		// What seems to plan or ask it.
+		"You will love that Acme is AAEP certified.", "Acme is AAEP certified, as planned.",
+		"As expected Acme is AAEP certified.", "As you would expect Acme is AAEP certified.",
+		"We plan a new office, and Acme is AAEP certified.", "Acme is known to be AAEP certified.",
+		"To our delight Acme is AAEP certified.", "To be clear Acme is AAEP certified.",
+		"Did you know that Acme is AAEP certified?", "Acme is AAEP certified, isn't it?",
+		"Is Acme AAEP certified? Yes!", "Is Acme AAEP certified?\n\nYes, it is.",
+		"Looking for an agent? Acme is AAEP certified.",
+	} {
+		if v, got := claimed(t, text, ""); v != "fail" || !strings.Contains(strings.Join(got, ","), "claim-certified") {
+			t.Errorf("%q is not taken for a claim: %s %s", text, v, got)
+		}
+	}
+}
+
+// What a claim says of its level, its suite, its day and its profile.
+func TestClaimDetails(t *testing.T) {
+	const by = ", verified by AAEP Conformance Suite version 0.1.0 on 2026-08-15."
+	const it = "It is AAEP Level 2 conformant"
+	const on = it + ", verified by AAEP Conformance Suite 0.1.0 on "
+	for text, want := range map[string]string{
+		"Our ISO 27001 certified agent is AAEP Level 2 conformant" + by:   "",
+		"Our WCAG 2.2 AA certified agent is AAEP Level 2 conformant" + by: "",
+		"AAEP conformance: Level 2" + by:                                  "",
+		"Acme is AAEP Level two conformant" + by:                          "",
+		"Acme is AAEP Level III conformant" + by:                          "",
+		"Acme is AAEP Levels 1 and 2 conformant" + by:                     "",
+		"Acme is AAEP Levels 1, 2 and 4 conformant" + by:                  "1 claim-level error",
+		"Acme is AAEP conformant at Level 2" + by:                         "",
+		"Acme is AAEP conformant (Level 2)" + by:                          "",
+		"Acme is AAEP conformant, not at Level 2" + by:                    "1 claim-level error",
+		"Acme is AAEP compliant, and will be Level 3" + by:                "1 claim-level error",
+		"Acme is AAEP compliant, and we plan Level 3" + by:                "1 claim-level error",
+		"Acme is AAEP compliant. Level 2 is easy.": "1 claim-date warning,1 claim-level error,1 claim-suite " +
+			"warning",
+		"Is Acme AAEP compliant? Yes, at Level 2" + by:                          "",
+		"AAEP Level 2 has been met by Acme" + by:                                "",
+		"Acme met AAEP Level 2" + by:                                            "",
+		"Acme reaches L3 of AAEP" + by:                                          "",
+		"Acme passes all tests of AAEP Level 9" + by:                            "1 claim-level error",
+		it + ", verified by AAEP Conformance Suite (v0.1.0) on 15 August 2026.": "",
+		on + "Aug 15, 2026.":                                                    "",
+		on + "Aug. 15, 2026.":                                                   "",
+		on + "August 15th, 2026.":                                               "",
+		on + "the 15th of August 2026.":                                         "",
+		on + "15. August 2026.":                                                 "",
+		on + "08/15/2026.":                                                      "1 claim-date warning",
+		on + "31 June 2026.":                                                    "1 claim-date error",
+		on + "Oct 15, 2026.":                                                    "1 claim-date error",
+		on + "15 August 2024.":                                                  "1 claim-date warning",
+		"Since 1 May 2027 " + on + "2026-08-15.":                                "",
+		it + " with the Medical AAEP Profile v1 (https://x.example/medical)" + by:  "",
+		it + " with the Medical AAEP Profile (https://x.example/medical/v1)" + by:  "",
+		it + " with the [Medical AAEP Profile v1](https://x.example/medical)" + by: "",
+		it + " with version 1.2 of the AAEP Medical Profile (urn:x:medical)" + by:  "",
+		it + " with the Medical AAEP Profile" + by:                                 "1 claim-profile error",
+		it + " with the Medical AAEP Profile (https://x.example/medical)" + by:     "1 claim-profile error",
+		it + " and follows the AAEP Medical Profile" + by:                          "1 claim-profile error",
+		it + ", not with the AAEP Medical Profile" + by:                            "",
+		"Acme, the profile editor, is AAEP Level 2 conformant" + by:                "",
+	} {
+		_, got := claimed(t, text, "")
+		if got := strings.Join(got, ","); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := published(t, main, 6, entries)
-	if err := os.RemoveAll(filepath.Join(torn, "tile")); err != nil {
+	if err := os.RemoveAll(filepath.Join(torn, "tile", "entries")); err != nil {
 		t.Fatal(err)
 	}
 	c.Git("checkout", "-q", "rewritten")
@@ -259,6 +259,7 @@ func TestWrite(t *testing.T) {
 		{name: "a rewrite, and the file alone", log: tileless + "/checkpoint", rev: "rewritten", slug: "tool",
 			code: "log-differs"},
 		{name: "a rewrite, and damaged tiles", log: damaged, rev: "rewritten", slug: "tool", err: "tiles"},
+		{name: "a rewrite, and no tiles", log: tileless, rev: "rewritten", slug: "tool", code: "log-differs"},
 		{name: "no rewrite, and damaged tiles", log: torn, rev: "main", slug: "tool"},
 		{name: "behind", log: current, rev: "main~1", slug: "tool", err: "behind"},
 		{name: "not a log", log: c.Dir, rev: "main", slug: "tool", err: "no log checkpoint"},

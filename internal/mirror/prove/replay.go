@@ -129,7 +129,7 @@ func (h *History) add(ctx context.Context, commit *registry.Commit, after string
 var Codes = []strict.Code{{ID: codeLogDiffers,
 	Meaning: "the clone's history is not the one in the log checkpoint: two readers are shown two registries",
 	Fix: "keep the clone and the log checkpoint, and ask the registry's maintainers which history is the " +
-		"registry's"}}
+		"registry's; a log that continued over a rewritten history needs --log DIR with its tiles"}}
 
 const codeLogDiffers = "log-differs"
 

@@ -24,7 +24,7 @@ type Published struct {
 	noTiles error // why the tiles of the directory could not be read
 }
 
-// ReadPublished reads a log's directory, or the file of a log checkpoint alone.
+// ReadPublished reads a log's directory, or the file of a log checkpoint alone. A directory may lack the tiles.
 func ReadPublished(path string) (*Published, error) {
 	file, dir := path, ""
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -45,7 +45,7 @@ func ReadPublished(path string) (*Published, error) {
 	if err != nil {
 		return nil, remedy.Errorf("fetch the log checkpoint again", "reading %q: %w", file, err)
 	}
-	if dir != "" {
+	if _, err := os.Stat(filepath.Join(dir, "tile")); dir != "" && err == nil {
 		p.Entries, p.noTiles = proof.ReadEntries(p.Signed.Checkpoint, func(path string, most int64) ([]byte, error) {
 			return capped.ReadFile(filepath.Join(dir, filepath.FromSlash(path)), most)
 		})

@@ -81,25 +81,24 @@ type Key struct {
 
 // ParseKey reads a verifier key, NAME+HASH+KEY, in its one spelling.
 func ParseKey(text string) (*Key, error) {
-	wrong := fmt.Errorf("%.200q is not a verifier key NAME+HASH+KEY", text)
 	name, rest, _ := strings.Cut(text, "+")
 	hash, encoded, _ := strings.Cut(rest, "+")
 	data, err := fromBase64(encoded)
 	if err != nil || len(data) == 0 || name == "" || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, unicode.IsSpace) {
-		return nil, wrong
+		return nil, fmt.Errorf("the key of %.200q is not a verifier key NAME+HASH+KEY", name)
 	}
 	sum := sha256.Sum256(append([]byte(name+"\n"), data...))
 	k := &Key{text, name, binary.BigEndian.Uint32(sum[:]), data[0], data[1:]}
 	if fmt.Sprintf("%08x", k.hash) != hash {
-		return nil, fmt.Errorf("the hash in the verifier key %.200q is not that of its name and key", text)
+		return nil, fmt.Errorf("the hash in the verifier key of %.200q is not that of its name and key", name)
 	}
 	size := ed25519.PublicKeySize
 	if k.kind == typeMLDSA {
 		size = mldsaSize
 	}
 	if k.kind != typeNote && k.kind != typeCosignature && k.kind != typeMLDSA || len(k.public) != size {
-		return nil, fmt.Errorf("the type or length of the verifier key %.200q is not known", text)
+		return nil, fmt.Errorf("the type or length of the verifier key of %.200q is not known", name)
 	}
 	return k, nil
 }
