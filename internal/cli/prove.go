@@ -24,9 +24,12 @@ import (
 type policyFlags struct {
 	file, logKey string
 	witnesses    []string
-	maxAge       time.Duration
 	anyAge       bool
 }
+
+// proofAge is the maximum age of a proof if the caller gives none: an old proof of an unrevoked listing could otherwise
+// be shown permanently.
+const proofAge = 24 * time.Hour
 
 func (p *policyFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&p.file, "witness-policy", "", "C2SP tlog-policy `FILE`: logs, witnesses and quorum")
@@ -69,11 +72,16 @@ func (p *policyFlags) read(sys IO, aged bool) (policy *proof.Policy, err error) 
 	return policy, nil
 }
 
-func (p *policyFlags) assumed() []string {
-	if p.anyAge {
-		return []string{"--any-age"}
+// given reports whether a policy was given.
+func (p *policyFlags) given() bool { return p.file != "" || p.logKey != "" || len(p.witnesses) > 0 }
+
+// readProofFile reads the file of a proof. One that is too large is a fault of the proof, not of the call.
+func readProofFile(flag, file string) ([]byte, error) {
+	data, err := capped.ReadFile(file, proof.MaxFile)
+	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+		return nil, remedy.Errorf("name the file of a proof", "reading %s %q: %w", flag, file, err)
 	}
-	return nil
+	return data, nil
 }
 
 // proveOptions are the flags of prove.
@@ -82,6 +90,7 @@ type proveOptions struct {
 	policyFlags
 	repo, rev, log, out string
 	check, entry        string
+	maxAge              time.Duration
 	format              string
 }
 
@@ -158,9 +167,9 @@ func (o *proveOptions) verify(sys IO, slug string, aged bool) error {
 			return err
 		}
 	}
-	data, err := capped.ReadFile(o.check, proof.MaxFile)
-	if err != nil && !errors.Is(err, capped.ErrTooLarge) { // too large is a fault of the proof
-		return remedy.Errorf("name the file of a proof", "reading --check %q: %w", o.check, err)
+	data, err := readProofFile("--check", o.check)
+	if err != nil {
+		return err
 	}
 	now := o.now()
 	r, err := proof.Check(data, slug, proof.Options{Policy: policy, Now: now, MaxAge: o.maxAge, AnyAge: o.anyAge})
@@ -173,7 +182,10 @@ func (o *proveOptions) verify(sys IO, slug string, aged bool) error {
 			return remedy.Errorf(writable, "writing --entry: %w", err)
 		}
 	}
-	assumed := byName(append(o.networkFlags.assumed(), o.policyFlags.assumed()...))
+	assumed := o.assumed()
+	if o.anyAge {
+		assumed = byName(append(assumed, "--any-age"))
+	}
 	rep := prove.NewReport(version(), slug, r, refusal, now, assumed)
 	if o.format == "json" {
 		err = json.MarshalWrite(sys.Stdout, rep, jsontext.WithIndent("  "))

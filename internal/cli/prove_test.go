@@ -2,13 +2,23 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"golang.org/x/mod/sumdb/note"
+	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
@@ -17,10 +27,9 @@ import (
 
 // proven is a clone with a listing, and what its log published.
 type proven struct {
-	clone      *gittest.Clone
-	dir        string
-	key        string
-	checkpoint string
+	clone *gittest.Clone
+	dir   string
+	key   string
 }
 
 func newProven(t *testing.T) *proven {
@@ -31,37 +40,61 @@ func newProven(t *testing.T) *proven {
 		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":"`+
 		strings.Repeat("ab", 32)+`","issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n")
-	repo, err := registry.Open(p.clone.Dir)
+	policy, err := writeLog(p.clone.Dir, p.dir, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
+	}
+	p.key = strings.Fields(policy)[1]
+	return p
+}
+
+// writeLog writes the log checkpoint of a clone's main, with cosignatures of two witnesses of that time, and the
+// policy that asks for both.
+func writeLog(clone, dir string, at time.Time) (policy string, err error) {
+	repo, err := registry.Open(clone)
+	if err != nil {
+		return "", err
 	}
 	defer repo.Close()
 	h := prove.NewHistory(repo)
-	if err := h.Extend(t.Context(), "main", 0); err != nil {
-		t.Fatal(err)
+	if err := h.Extend(context.Background(), "main", 0); err != nil {
+		return "", err
 	}
-	root, err := h.Log.Root(2)
+	root, err := h.Log.Root(h.Log.Size())
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	private, public, err := note.GenerateKey(bytes.NewReader(make([]byte, 32)), "log.example")
-	if err != nil {
-		t.Fatal(err)
+	text := proof.Checkpoint{Origin: "log.example", Size: h.Log.Size(), Root: root}.Text()
+	signed := text + "\n"
+	for i, name := range []string{"log.example", "a.example", "b.example"} {
+		private := fixture.Key(name)
+		kind, line, message, stamp := byte(1), "log ", text, []byte(nil)
+		if i > 0 {
+			kind, line = 4, "witness "+name+" "
+			message = fmt.Sprintf("cosignature/v1\ntime %d\n%s", at.Unix(), text)
+			stamp = binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
+		}
+		key := append([]byte{kind}, private.Public().(ed25519.PublicKey)...)
+		hash := sha256.Sum256(append([]byte(name+"\n"), key...))
+		policy += fmt.Sprintf("%s%s+%x+%s\n", line, name, hash[:4], base64.StdEncoding.EncodeToString(key))
+		signature := slices.Concat(hash[:4], stamp, ed25519.Sign(private, []byte(message)))
+		signed += "— " + name + " " + base64.StdEncoding.EncodeToString(signature) + "\n"
 	}
-	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
+	policy += "group both all a.example b.example\nquorum both\n"
+	return policy, errors.Join(os.MkdirAll(dir, 0o777),
+		os.WriteFile(filepath.Join(dir, "checkpoint"), []byte(signed), 0o666),
+		os.WriteFile(filepath.Join(dir, "policy"), []byte(policy), 0o666))
+}
+
+// publish is the command of scripts.
+func publish(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: publish DIR")
 	}
-	text := proof.Checkpoint{Origin: "log.example", Size: 2, Root: root}.Text()
-	data, err := note.Sign(&note.Note{Text: text}, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.key, p.checkpoint = public, filepath.Join(p.dir, "checkpoint")
-	if err := os.WriteFile(p.checkpoint, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	at, err := time.Parse(time.RFC3339, ts.Getenv("AT"))
+	ts.Check(err)
+	_, err = writeLog(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
+	ts.Check(err)
 }
 
 // run runs the program, which must end with an exit status.

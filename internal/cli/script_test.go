@@ -56,6 +56,7 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 //	run STATUS COMMAND…   oap-gate COMMAND… with that world's flags; it must end with this exit status
 //	keyfile NAME FILE     write the private key of that name, which implementations of the world have
 //	sign VAR NAME         put the signature of the second line of stdout by the key of that name into the environment
+//	publish DIR           write the log checkpoint of $REGISTRY's main, cosigned at $AT, and a policy into DIR
 //	serve FILE URL        the world's web serves this file from now on
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
@@ -118,6 +119,7 @@ func TestScript(t *testing.T) {
 			"run":       runCommand,
 			"keyfile":   keyFile,
 			"sign":      sign,
+			"publish":   publish,
 			"serve":     serve,
 			"unseen":    unseen,
 			"record":    record,
@@ -208,7 +210,7 @@ func runVerify(ts *testscript.TestScript, neg bool, args []string) {
 	if !slices.Contains(args, "--replay") {
 		flags = append(flags, "--at", ts.Getenv("AT"))
 		named := func(a string) bool { return strings.HasSuffix(a, "-registry") || a == "--registry" }
-		if !slices.ContainsFunc(args, named) {
+		if !slices.ContainsFunc(args, named) && !slices.Contains(args, "--proof") {
 			flags = append(flags, "--without-registry")
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -32,6 +33,8 @@ import (
 type verifyOptions struct {
 	networkFlags
 	outputFlags
+	policyFlags
+	proof                          string // file of one, in place of a clone
 	manifest, receipt, didDocument string // documents at hand
 	list                           string // of targets
 	registry, rev                  string
@@ -54,10 +57,13 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f.StringVar(&o.suites, "trusted-suites", "",
 		"versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
 	durationVar(f, &o.maxAge, "max-age", "0",
-		"maximum age of the clone, at least 1s; an older one decides nothing (default: a warning from 14 days on)")
+		"maximum age of the clone or the proof, at least 1s; an older one decides nothing (default: of a clone a "+
+			"warning from 14 days on, of a proof 24h)")
 	f.Lookup("max-age").DefValue = ""
 	f.BoolVar(&o.without, "without-registry", false, "revocations need not be known")
 	f.BoolVar(&o.require, "require-registry", false, "a clone is required, which is the default")
+	f.StringVar(&o.proof, "proof", "", "proof of the listing in `FILE`, instead of a clone (see prove)")
+	o.policyFlags.bind(f)
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
 	o.networkFlags.bind(f, "2m")
 	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
@@ -84,7 +90,14 @@ func (o *verifyOptions) check() error {
 			case o.aged && o.maxAge < time.Second:
 				return remedy.Errorf("give at least 1s, or leave it out for a warning from 14 days on",
 					"--max-age %s is less than a second", o.maxAge)
-			case o.registry == "" && o.maxAge != 0:
+			case o.proof != "" && (o.registry != "" || o.without):
+				return remedy.Errorf("give one of them", "--proof excludes --registry and --without-registry")
+			case o.proof != "" && (o.record != "" || o.replay != ""):
+				return remedy.Errorf("leave it out", "a run with --proof is neither recorded nor replayed")
+			case o.proof == "" && (o.policyFlags.given() || o.anyAge):
+				return remedy.Errorf("give the proof with --proof FILE",
+					"--witness-policy, --log-key, --witness and --any-age are about a proof")
+			case o.registry == "" && o.proof == "" && o.maxAge != 0:
 				return remedy.Errorf("name the clone with --registry DIR", "--max-age is about a clone")
 			case o.level != "" && !level.Level(o.level).Exists():
 				return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
@@ -140,8 +153,9 @@ func (o *verifyOptions) assumed() []string {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"--did-document", o.didDocument != ""}, {"--manifest", o.manifest != ""}, {"--receipt", o.receipt != ""},
-		{"--rev", o.rev != ""}, {"--trusted-suites", o.suites != ""}, {"--without-registry", o.without}} {
+	}{{"--any-age", o.anyAge}, {"--did-document", o.didDocument != ""}, {"--manifest", o.manifest != ""},
+		{"--proof", o.proof != ""}, {"--receipt", o.receipt != ""}, {"--rev", o.rev != ""},
+		{"--trusted-suites", o.suites != ""}, {"--without-registry", o.without}} {
 		if f.given {
 			out = append(out, f.name)
 		}
@@ -185,6 +199,12 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 			return err
 		}
 	}
+	if o.proof != "" {
+		if v.cfg.Proof, err = o.readProof(v); err != nil {
+			return err
+		}
+		v.cfg.Require = o.require
+	}
 	if err := v.heard(&flags); err != nil {
 		return err
 	}
@@ -206,6 +226,23 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		v.src, v.stop, err = network.source(v.sys)
 	}
 	return err
+}
+
+// readProof reads and checks the proof, which may be up to --max-age old.
+func (o *verifyOptions) readProof(v *verification) (*verify.Proof, error) {
+	policy, err := o.policyFlags.read(v.sys, o.aged)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readProofFile("--proof", o.proof)
+	if err != nil {
+		return nil, err
+	}
+	maxAge := proofAge
+	if o.aged {
+		maxAge = o.maxAge
+	}
+	return verify.ReadProof(data, proof.Options{Policy: policy, Now: v.now, MaxAge: maxAge, AnyAge: o.anyAge})
 }
 
 // targets returns the arguments and the list's lines, in their order, and of lines their places: FILE:LINE.
@@ -405,7 +442,7 @@ func (v *verification) heard(flags *evidence.VerifyFlags) (err error) {
 	}
 	v.unreadable = map[int]error{}
 	for i, text := range flags.Targets {
-		t, err := verify.ParseTarget(text, v.cfg.Clone != nil)
+		t, err := verify.ParseTarget(text, v.cfg.Clone != nil || v.cfg.Proof != nil)
 		switch {
 		case err == nil:
 		case flags.Places != nil && flags.Places[i] != "":

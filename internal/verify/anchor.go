@@ -127,6 +127,8 @@ func (w *work) current() ([]*checks.Listed, error) {
 func judgeRevocation(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	switch {
+	case w.byProof():
+		return judgeRevocationByProof(w)
 	case w.cfg.Standing == nil && !w.cfg.Without:
 		return noRegistry("revocations were not looked at", false), nil
 	case w.cfg.Standing == nil:
@@ -204,6 +206,9 @@ func irregular(o *verdict.Outcome, found *checks.Withdrawal, commit string) {
 
 func judgeAnchor(w *work) (verdict.Outcome, error) {
 	const id = "registry-anchor"
+	if w.byProof() {
+		return judgeAnchorByProof(w)
+	}
 	var out verdict.Outcome
 	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); is && w.cfg.Standing != nil {
 		return missing, nil

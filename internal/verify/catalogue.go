@@ -105,7 +105,7 @@ var catalogue = []step{
 		Cite: "RFC 0019 section 10, RFC 0026 section 5",
 		Why:  "what was withdrawn can still be shown",
 		Fix:  "name a clone of the registry that is up to date with --registry DIR",
-		Codes: []strict.Code{
+		Codes: slices.Concat([]strict.Code{
 			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one",
 				"the implementation must sign a new Receipt"},
 			{"revocation-unclear",
@@ -118,7 +118,7 @@ var catalogue = []step{
 			{"revocation-removed", "the head lacks or changed a revocation that the registry held, and it counts",
 				"restore the file from the commit that the finding names"},
 			noRegistryCode, cloneOld, mirrorFrozen,
-		},
+		}, proofCodes),
 	}},
 	{judge: thawed(judgeWitnesses), each: true, costly: true, Rule: verdict.Rule{
 		ID: "peer-witnesses", Title: "an L4 Receipt carries one, " +

@@ -38,6 +38,7 @@ type Report struct {
 	SuiteVersion   string          `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`
 	NotAfter       *time.Time      `json:"not_after,omitempty" jsonschema:"description=the end of the Receipt's validity"`
 	Registry       *Anchored       `json:"registry,omitempty" jsonschema:"description=absent without a clone"`
+	Proof          *Proven         `json:"proof,omitempty" jsonschema:"description=absent without a proof whose log entry was verified"`
 	Assumed        []string        `json:"assumed" jsonschema:"description=names of the flags that replace a part of a full live run"`
 	Counts         verdict.Counts  `json:"counts" jsonschema:"description=how many steps ended with each verdict"`
 	Canonical      *Canonical      `json:"canonical,omitempty" jsonschema:"description=where it was asked for"`
@@ -81,6 +82,14 @@ type Anchored struct {
 	Chosen string `json:"chosen,omitempty" jsonschema:"description=how the commit was chosen"`
 	// AsOf is the time of what the clone shows.
 	AsOf *time.Time `json:"as_of,omitempty" jsonschema:"description=the time of what the clone shows: its last fetch of the commit or the commit's date; absent if no time counts"`
+}
+
+// Proven is the log entry that a proof shows.
+type Proven struct {
+	Commit    string     `json:"commit" jsonschema:"description=newest commit of the log"`
+	AsOf      *time.Time `json:"as_of,omitempty" jsonschema:"description=at which the quorum vouched for the log\\; absent without a quorum"`
+	Cosigned  int        `json:"cosigned" jsonschema:"description=witnesses of the policy that cosigned"`
+	Witnesses int        `json:"witnesses" jsonschema:"description=of the policy"`
 }
 
 // Canonical are the bytes that the implementation signs.
@@ -233,7 +242,12 @@ func (r *Report) summary() string {
 			s += fmt.Sprintf(", asked for: %s", r.Level)
 		}
 		s += parenthesis(of, ", ")
-		if r.Registry == nil {
+		switch {
+		case r.Proof != nil && r.Proof.AsOf != nil:
+			s += "; by proof as of " + stamp(*r.Proof.AsOf)
+		case r.Proof != nil:
+			s += "; by proof as of an unknown time"
+		case r.Registry == nil:
 			s += "; revocations not looked at"
 		}
 		return s

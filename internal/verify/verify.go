@@ -24,7 +24,9 @@ import (
 type Config struct {
 	Tool     verdict.Tool
 	Clone    *Clone // nil: none
+	Proof    *Proof // in place of a clone; nil: none
 	Without  bool   // the caller said that revocations need not be known
+	Require  bool   // the caller said that a clone is required, which a proof is not
 	MaxAge   time.Duration
 	Suites   checks.Suites // nil: checks.TrustedSuites
 	Level    level.Level   // the one level that is asked for; empty: all that are claimed
@@ -56,11 +58,17 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 	if err := w.look(); err != nil {
 		return nil, err
 	}
-	if err := w.collect(); err != nil {
-		return nil, err
+	if !w.unproven() {
+		if err := w.collect(); err != nil {
+			return nil, err
+		}
 	}
 	steps := make([]verdict.Outcome, len(catalogue))
 	for i, s := range catalogue {
+		if w.unproven() && !s.registry {
+			steps[i] = verdict.Skip("needs the listing: see registry-anchor")
+			continue
+		}
 		looked := !s.each && !s.registry || cfg.Standing != nil // without a clone these have next to nothing to judge
 		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, t.Subject()) {
 			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
@@ -99,6 +107,10 @@ type work struct {
 // look looks a slug up.
 func (w *work) look() error {
 	if w.target.Slug == "" {
+		return nil
+	}
+	if w.cfg.Proof != nil {
+		w.lookProven()
 		return nil
 	}
 	l := w.cfg.Standing.BySlug(w.target.Slug)
@@ -257,6 +269,12 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		rep.Registry = &Anchored{Commit: c.Commit, Chosen: c.Chosen, Path: w.path()}
 		if when := c.When(w.src.Now()); !when.IsZero() {
 			rep.Registry.AsOf = &when
+		}
+	}
+	if p := w.cfg.Proof; p != nil && p.shown.Entry.Commit != "" {
+		rep.Proof = &Proven{Commit: p.shown.Entry.Commit, Cosigned: p.shown.Cosigned, Witnesses: p.shown.Witnesses}
+		if !p.shown.AsOf.IsZero() {
+			rep.Proof.AsOf = &p.shown.AsOf
 		}
 	}
 	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256

@@ -88,13 +88,13 @@ func Write(ctx context.Context, repo *registry.Repository, tip, slug string, p *
 	if data, err = f.Encode(); err != nil {
 		return nil, nil, remedy.Errorf("shorten the listing", "%w", err)
 	}
-	_, err = proof.Check(data, slug, proof.Options{Now: now})
+	r, err := proof.Check(data, slug, proof.Options{Now: now})
 	refusal, refused := errors.AsType[*proof.Refusal](err)
-	if !refused {
+	absent := f.Names[0].Value == nil && r.Entry.Commit != ""
+	switch {
+	case !refused:
 		return data, nil, err
-	}
-	switch refusal.Code {
-	case "not-listed", "revoked", "expired", "not-yet-valid":
+	case absent || r.Listing.Slug != "":
 		return data, refusal, nil
 	}
 	return nil, nil, remedy.Coded(refusal.Code, refusal.Fix(), "%w", err)
