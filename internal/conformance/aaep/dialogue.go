@@ -244,10 +244,13 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 	return err
 }
 
+// codeHangs is the code of a session in which nothing comes any more.
+const codeHangs = "session-hangs"
+
 // silent reports whether the run ended since nothing came any more.
 func (v *visit) silent(err error) bool {
 	return err == errStop && slices.ContainsFunc(v.transport.Findings,
-		func(f verdict.Finding) bool { return f.Code == "session-hangs" })
+		func(f verdict.Finding) bool { return f.Code == codeHangs })
 }
 
 // slowDown renegotiates half the rate when nothing is on its way: while a question is open, between two events, or at
@@ -450,7 +453,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 				t.then = nil
 				err = then(ctx)
 			default:
-				err = t.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session "+
+				err = t.broken(verdict.Doubt, codeHangs, "nothing came for %v in scenario %s, whose session "+
 					"has not "+
 					"ended", t.Timeout, show(t.Name))
 			}
