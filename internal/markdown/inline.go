@@ -405,7 +405,7 @@ func (s *scanner) tag(t tag, source string) {
 		}
 		rest = rest[1:]
 	}
-	if !inline[t.name] {
+	if parting[t.name] {
 		s.end()
 	} else if s.start < len(s.out) {
 		s.out = append(s.out, joinMark)

@@ -115,11 +115,13 @@ func ruler(line string) (columns int, ok bool) {
 }
 
 // htmlBlocks are the elements by which a block of HTML begins, even in a paragraph.
-var htmlBlocks = strings.Fields(`
+const htmlBlocks = `
 	address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt
 	fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link
 	main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead
-	title tr track ul`)
+	title tr track ul`
+
+var isHTMLBlock = wordSet(htmlBlocks)
 
 // verbatim are the elements the content of which ends only at their closing tag.
 var verbatim = []string{"pre", "script", "style", "textarea"}
@@ -149,7 +151,7 @@ func htmlStart(line string, continued bool) (l leaf, end string) {
 	case name == "":
 	case !closing && delimited && slices.Contains(verbatim, name):
 		return rawLeaf, "</" + name + ">"
-	case (delimited || strings.HasPrefix(after, "/>")) && slices.Contains(htmlBlocks, name):
+	case (delimited || strings.HasPrefix(after, "/>")) && isHTMLBlock[name]:
 		return htmlLeaf, ""
 	case !continued:
 		if t, ok := parseTag(line); ok && strings.TrimSpace(line[t.length:]) == "" {

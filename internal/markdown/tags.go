@@ -168,9 +168,8 @@ var literal = wordSet("iframe noembed noframes noscript plaintext script style t
 // void are the elements without content.
 var void = wordSet("area base br col embed hr img input link meta param source track wbr")
 
-// inline are the elements that do not part words.
-var inline = wordSet(`
-	a abbr b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var wbr`)
+// parting are the elements that part words. Others may be within a word.
+var parting = wordSet("br pre " + htmlBlocks)
 
 // hiding are the elements that are open and may hide what follows, outermost first.
 type hiding struct {

@@ -107,6 +107,10 @@ func mixed(text string) bool {
 				capitals++
 			}
 			of := scriptOf(r)
+			if 0x1d00 <= r && r <= 0x1d2b || r == 0xa730 || r == 0xa731 {
+				of = "small capitals"
+				capitals++
+			}
 			if script == "" {
 				script = of
 			}
@@ -246,7 +250,7 @@ func (d *Document) word(out []word, source string, target bool) (words []word, r
 	text := normalized(source)
 	d.size += len(text) / 16
 	for text := range strings.FieldsSeq(text) {
-		required = required || requires(text)
+		required = required || requires(starless(text))
 		if w, ok := newWord(text); ok {
 			out = append(out, w)
 		}
@@ -272,7 +276,7 @@ func codeWord(out []word, source string, required bool) ([]word, bool) {
 	if strings.Trim(text, "`") == "" {
 		return out, required
 	}
-	return append(out, word{"`" + text, text, kind}), required || requires(normalized(source))
+	return append(out, word{"`" + text, text, kind}), required || requires(starless(normalized(source)))
 }
 
 // punctuation does not count at the ends of a word without a digit.
@@ -297,7 +301,7 @@ func newWord(text string) (word, bool) {
 	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
 		address := target(strings.Trim(bare, punctuation))
 		return word{"\x00" + address, address, targetWord}, true
-	case bare == "NOT", requires(bare):
+	case bare == "NOT", requires(starless(bare)):
 		return word{bare, text, binding}, true
 	case number, bindingWords[lower]:
 		return word{lower, text, binding}, true
@@ -331,6 +335,9 @@ func withoutStars(text string) string {
 	}
 	return string(out)
 }
+
+// starless returns a text without asterisks, which may be emphasis within a word.
+func starless(text string) string { return strings.ReplaceAll(text, "*", "") }
 
 // once drops the second of a doubled word that decides nothing.
 func once(words []word) []word {
