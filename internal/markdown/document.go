@@ -103,6 +103,27 @@ type reader struct {
 // Read reads a text. It leaves out only marks: the rulers of tables, thematic breaks, the marks of blocks and the
 // language of fenced code. A text of too many lines or words is ErrLimit.
 func Read(text string) (*Document, error) {
+	d, err := split(text)
+	if err == nil && !d.finish() {
+		err = fmt.Errorf("%w: the text has more than %d words", ErrLimit, maxWords)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Split cuts a text into blocks. It leaves out comments that begin a line, and does not read words: headings above
+// and requirements are not set. A text of too many lines is ErrLimit.
+func Split(text string) ([]*Block, error) {
+	d, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	return d.Blocks, nil
+}
+
+func split(text string) (*Document, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	if strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -119,9 +140,6 @@ func Read(text string) (*Document, error) {
 	}
 	for ; n < len(lines); n++ {
 		r.line(n+1, expanded(lines[n]))
-	}
-	if !r.doc.finish() {
-		return nil, fmt.Errorf("%w: the text has more than %d words", ErrLimit, maxWords)
 	}
 	return r.doc, nil
 }

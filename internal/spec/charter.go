@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -49,7 +48,7 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	roster := readRoster(string(text))
+	roster := readRoster(string(text)).members
 	if !slices.ContainsFunc(roster, func(m maintainer) bool { return m.advocate }) {
 		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so "+
 			"that no "+
@@ -223,7 +222,7 @@ func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review,
 			out.Warnf(at, "", "stale-approval", "the approval of @%s does not count: it is of commit %.12q, and the "+
 				"head is %.12q",
 				m.handle, r.Commit, p.Head).WithFix("ask @%s for a review of the head", m.handle)
-		case !clearedPhrase.MatchString(clean(r.Body)):
+		case NewWords("", r.Body).says(clearedWord) == "":
 			out.Warnf(at, "", "phrase-missing", "the approval of @%s does not count: it does not hold the words "+
 				"Charter Review Gate cleared", m.handle).WithFix("ask @%s for a review with the words", m.handle)
 		default:
@@ -255,5 +254,6 @@ func (t count) missing(roster []maintainer) string {
 	return "; the roster has no others"
 }
 
-// organisation is an organisation's name as it is compared.
-func organisation(name string) string { return strings.Join(strings.Fields(fold.Text(name)), " ") }
+// closing are the issues that the words close, as forges read them.
+var closing = plain.Pattern(`(?i)(?:^|[^\pL\pN_])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+` +
+	`(?:https://[\w.-]+/([\w.-]+/[\w.-]+)/issues/|([\w.-]+/[\w.-]+)?#)(\d{1,9})`)

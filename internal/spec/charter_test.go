@@ -309,7 +309,7 @@ func TestRoster(t *testing.T) {
 		{"nothing", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := readRoster(c.text); !slices.Equal(got, c.want) {
+			if got := readRoster(c.text).members; !slices.Equal(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})

@@ -247,7 +247,7 @@ func (g *compatibility) declaration() {
 		return
 	}
 	if g.Words != nil {
-		g.declared = g.Words.declaration()
+		g.declared = g.Words.says(additiveOnly)
 	}
 	said := map[string]bool{}
 	for _, m := range g.modified {

@@ -106,8 +106,8 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 			p.Words.Source, list(why)).WithFix(bringEvidence)
 		return false
 	case said == unjustified:
-		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a paragraph of at least %d "+
-			"words that says why", p.Words.Source, minJustification).WithFix(claimException)
+		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a sentence of at least %d "+
+			"words that says why", p.Words.Source, minReason).WithFix(claimException)
 	default:
 		fix, named := bringEvidence, ""
 		if editorial {

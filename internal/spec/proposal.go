@@ -65,15 +65,6 @@ type Forge struct {
 	Labels func(issues []int) ([]string, error)
 }
 
-// Words are what the proposal says of itself.
-type Words struct {
-	Source string // such as "the pull request's body"
-	text   string // cleaned
-}
-
-// NewWords reads a body in Markdown.
-func NewWords(source, text string) *Words { return &Words{source, clean(text)} }
-
 // View is one comparison of two trees.
 type View struct {
 	Base, Head *registry.Tree

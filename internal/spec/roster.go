@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -27,89 +28,97 @@ func readOptional(t *registry.Tree, path string) ([]byte, error) {
 	return t.File(context.Background(), path, maxText)
 }
 
-var (
-	handle    = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
-	delimiter = plain.Pattern(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
-	linkText  = plain.Pattern(`\[([^\[\]]*)\]\([^()]*\)`)
-)
+var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
 
 var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
 
-// readRoster reads the table under the heading Current Maintainers; of a handle that stands twice the first row counts.
-func readRoster(text string) []maintainer {
-	lines := strings.Split(withoutComments(withoutCodeBlocks(strings.ReplaceAll(text, "\r\n", "\n"))), "\n")
-	start := slices.IndexFunc(lines, func(l string) bool {
-		return markdown.KindOf(l) == markdown.Heading &&
-			strings.TrimSpace(strings.Trim(strings.TrimSpace(l), "#")) == "Current Maintainers" &&
-			strings.HasPrefix(strings.TrimSpace(l), "## ")
-	})
-	if start < 0 {
-		return nil
-	}
-	lines = lines[start+1:]
-	for i := 1; i < len(lines) && markdown.KindOf(lines[i-1]) != markdown.Heading; i++ {
-		if strings.Contains(lines[i-1], "|") && delimiter().MatchString(lines[i]) {
-			return rows(cells(lines[i-1]), lines[i+1:])
-		}
-	}
-	return nil
+// roster is the table under the heading Current Maintainers.
+type roster struct {
+	line    int   // of the table or, if there is none, of the heading; 0 if there is neither
+	rows    []row // those with a handle
+	members []maintainer
 }
 
-func rows(header []string, lines []string) []maintainer {
-	advocate := slices.IndexFunc(header, func(c string) bool {
-		return strings.Contains(strings.ToLower(strings.Join(strings.Fields(c), " ")), "user advocate")
-	})
-	var out []maintainer
+// row is a row as it is shown.
+type row string
+
+func (r row) key() string { return string(r) }
+
+// readRoster reads the first table under the heading Current Maintainers. If a handle has two rows, the first counts.
+func readRoster(text string) roster {
+	var r roster
+	table, advocate := 0, -1
 	seen := map[string]bool{}
-	for _, line := range lines {
-		if k := markdown.KindOf(line); k != markdown.Row && (k != markdown.Paragraph || !strings.Contains(line, "|")) {
-			break
-		}
-		columns := cells(line)
-		m := handle().FindStringSubmatch(columns[0])
-		if m == nil || seen[strings.ToLower(m[1])] {
-			continue
-		}
-		seen[strings.ToLower(m[1])] = true
-		person := maintainer{handle: m[1]}
-		if len(columns) > 1 {
-			person.organisation = organisation(columns[1])
-		}
-		if advocate >= 0 && advocate < len(columns) {
-			person.advocate = slices.Contains(marks, strings.ToLower(strings.TrimSuffix(columns[advocate], "\ufe0f")))
-		}
-		out = append(out, person)
+	blocks, err := markdown.Split(text)
+	if err != nil {
+		return r // what is too long to be read names nobody
 	}
-	return out
+	for _, b := range blocks {
+		switch {
+		case b.Kind == markdown.Heading && r.line > 0:
+			return r
+		case b.Kind == markdown.Heading:
+			if b.Level() == 2 && strings.TrimSpace(b.Source()) == "Current Maintainers" {
+				r.line = b.Line
+			}
+		case r.line == 0 || b.Table() == 0 || b.Quoted():
+		case table == 0:
+			table, r.line = b.Table(), b.Line
+			advocate = slices.IndexFunc(cells(b.Source()), func(c string) bool {
+				return strings.Contains(strings.ToLower(strings.Join(strings.Fields(c), " ")), "user advocate")
+			})
+		case b.Table() == table:
+			columns := cells(b.Source())
+			// A handle in code is an example.
+			first := new(speech).shown(markdown.Cells(b.Source())[0], false)
+			m := handle().FindStringSubmatch(strings.Trim(first, " _"))
+			if m == nil {
+				continue
+			}
+			isAdvocate := advocate >= 0 && advocate < len(columns) &&
+				slices.Contains(marks, strings.ToLower(columns[advocate]))
+			shown := strings.Join(columns, " | ")
+			if isAdvocate {
+				shown += " (User Advocate)"
+			}
+			r.rows = append(r.rows, row(shown))
+			if seen[strings.ToLower(m[1])] {
+				continue
+			}
+			seen[strings.ToLower(m[1])] = true
+			person := maintainer{handle: m[1], advocate: isAdvocate}
+			if len(columns) > 1 {
+				person.organisation = organisation(columns[1])
+			}
+			r.members = append(r.members, person)
+		}
+	}
+	return r
 }
 
 // maxColumns is how many cells of a row are read.
 const maxColumns = 64
 
-// cells are the cells of a row as they show: the texts of links, without emphasis.
-func cells(line string) []string {
-	line = strings.TrimSpace(line)
-	line = strings.TrimPrefix(line, "|")
+// cells returns the cells of a row as they are shown.
+func cells(row string) []string {
 	var out []string
-	var cell strings.Builder
-	end := func() {
-		text := linkText().ReplaceAllString(cell.String(), "$1")
-		out = append(out, strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_`")))
-		cell.Reset()
-	}
-	for i := 0; i < len(line) && len(out) < maxColumns; i++ {
-		switch {
-		case line[i] == '\\' && i+1 < len(line) && line[i+1] == '|':
-			cell.WriteByte('|')
-			i++
-		case line[i] == '|':
-			end()
-		default:
-			cell.WriteByte(line[i])
+	for i, cell := range markdown.Cells(row) {
+		if i == maxColumns {
+			break
 		}
-	}
-	if strings.TrimSpace(cell.String()) != "" || len(out) == 0 {
-		end()
+		out = append(out, plainText(strings.ReplaceAll(cell, `\|`, "|")))
 	}
 	return out
+}
+
+// placeholders are the cells that name no organisation.
+var placeholders = []string{"", "-", "–", "—", "n/a", "na", "none", "no", "tbd", "unaffiliated", "?"}
+
+// organisation returns the name of an organisation as it is compared, empty for a placeholder.
+func organisation(name string) string {
+	name = strings.Join(strings.Fields(fold.Text(name)), " ")
+	if slices.Contains(placeholders, name) {
+		return ""
+	}
+	return name
 }

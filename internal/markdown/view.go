@@ -1,0 +1,21 @@
+package markdown
+
+import "strings"
+
+// Source returns the lines of a block as one text.
+func (b *Block) Source() string { return strings.Join(b.Lines, "\n") }
+
+// Level returns the level of a heading, from 1; 0 for another block.
+func (b *Block) Level() int { return b.level }
+
+// Table returns the number of the table that a row belongs to, from 1; 0 for another block.
+func (b *Block) Table() int { return b.table }
+
+// Quoted reports whether the block is in a quote.
+func (b *Block) Quoted() bool { return b.quotes > 0 }
+
+// Items returns how many list items are around a block that is not quoted, and how many of these it begins.
+func (b *Block) Items() (around, begun int) { return b.items, b.opens }
+
+// HTML reports whether the characters of Markdown mean themselves in the block.
+func (b *Block) HTML() bool { return b.raw }
