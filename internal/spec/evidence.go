@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -441,13 +442,17 @@ func (v *View) carried() (string, error) {
 		}
 	}
 	var parts []string
-	if requirements > 0 || schemas == 0 {
+	if requirements > 0 {
 		parts = append(parts, plain.Count(requirements, "requirement"))
 	}
 	if schemas > 0 {
 		parts = append(parts, plain.Count(schemas, "schema"))
 	}
-	return strings.Join(parts, " and ") + " changed", nil
+	out := cmp.Or(strings.Join(parts, " and "), "no requirement") + " changed"
+	if others := len(d.why) - len(d.changes); others > 0 { // a Status, a file that is not text
+		out += ", " + plain.Count(others, "other normative change")
+	}
+	return out, nil
 }
 
 const levelsPath = "test-suite/levels/levels.json"

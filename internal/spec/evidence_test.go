@@ -171,6 +171,25 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// TestCarried holds what a pass says that the evidence is for.
+func TestCarried(t *testing.T) {
+	for want, head := range map[string]files{
+		"; no requirement changed": {rfc: editsOne},
+		"; 1 requirement changed":  {rfc: editsRFC},
+		"; 1 requirement and 2 schemas changed": {rfc: editsRFC, schemaA: gone,
+			"schemas/v1.0/n.json": "{}"},
+		"; 1 schema changed": {schemaA: gone},
+		"; no requirement changed, 1 other normative change": {"spec/v1.0/x.yml": "a: 1\n"},
+		"; 1 requirement changed, 2 other normative changes": {"spec/v1.0/x.yml": "1",
+			rfc: strings.Replace(editsRFC, "Accepted", "Draft", 1)},
+	} {
+		head["test-suite/b.js"] = "bow()"
+		if _, r := found(t, propose(t, nil, head), "implementability"); !strings.HasSuffix(r.Reason, want) {
+			t.Errorf("%q, want %q", r.Reason, want)
+		}
+	}
+}
+
 // TestEvidencePage holds the list of what is code in the documentation.
 func TestEvidencePage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/governance.md")

@@ -109,20 +109,20 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a sentence of at least %d "+
 			"words that says why", p.Words.Source, minReason).WithFix(claimException)
 	default:
-		fix, named := bringEvidence, ""
+		fix, needed := bringEvidence, ""
 		if editorial {
 			fix = claimException
 		} else {
-			named = " (" + list(why) + ")"
+			needed = "; the changes that need it: " + list(why)
 		}
 		for _, e := range lacking {
 			if len(e.rejected) == 0 {
-				out.Errorf(e.at, "", "no-evidence", "a normative artifact changes%s, and nothing under test-suite/ or "+
-					"reference/ does", named).WithFix("%s", fix)
+				out.Errorf(e.at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
+					"reference/ does%s", needed).WithFix("%s", fix)
 				continue
 			}
-			out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes%s, and what changes under "+
-				"test-suite/ or reference/ does not count: %s", named, listUpTo(e.rejected, 10)).WithFix("%s", fix)
+			out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
+				"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), needed).WithFix("%s", fix)
 		}
 	}
 	if editorial {

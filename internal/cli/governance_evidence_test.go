@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+)
+
+// TestReadmeEvidence holds the example of a renamed test in docs/governance.md to what the program prints.
+func TestReadmeEvidence(t *testing.T) {
+	repo, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
+	const core = "# Core\n\nA Tool MUST answer.\n"
+	repo.Write("rfcs/README.md", []byte("x\n"))
+	repo.Write("spec/v1.0/core.md", []byte(core))
+	repo.Write("test-suite/answer.js", []byte("assert(answers(tool));\n"))
+	repo.Commit("base", at)
+	repo.Branch("topic")
+	repo.Write("spec/v1.0/core.md", []byte(core+"\nA Tool MUST bow.\n"))
+	if err := repo.Remove("test-suite/answer.js"); err != nil {
+		t.Fatal(err)
+	}
+	shown := func(test string, want int) string {
+		t.Helper()
+		repo.Write("test-suite/bow.js", []byte(test))
+		repo.Commit("topic", at)
+		if err := repo.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		args := []string{"governance", "--base", "main", "--head", "topic", "--only", "implementability"}
+		code := Main(append(args, "--repo", repo.Dir), IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		if code != want {
+			t.Fatalf("exit status %d\n%s", code, out.String())
+		}
+		_, text, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n\n") // behind the line with the commits
+		text = "$ oap-gate " + strings.Join(args, " ") + "\n" + text
+		return strings.ReplaceAll("\n    "+strings.ReplaceAll(text, "\n", "\n    ")+"\n\n", "    \n", "\n")
+	}
+	renamed := shown("assert(answers(tool));\n", 1)
+	extended := shown("assert(answers(tool));\nassert(answers(tool, \"bow\"));\n", 0)
+	follows(t, "docs/governance.md", func(text string) string {
+		text = between(t, text, "ReadmeEvidence -update -->\n", "<!-- end of renamed -->", renamed)
+		return between(t, text, "of a test is new:\n", "<!-- end of new -->", extended)
+	})
+}
