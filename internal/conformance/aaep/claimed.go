@@ -33,8 +33,9 @@ var (
 	artifacts = plain.Pattern(`(?i)\b(?:conformance|compliance)[\s-]+(?:test(?:ing)?\s+)?(?:suites?|tests?|testing|` +
 		`reports?|levels|claims?|requirements?|criteria|rules?|checks?|checker|checklists?|chapters?|` +
 		`sections?|specs?|specifications?|docs?|documentation|guides?|process|procedures?|principles?|` +
-		`disputes?|runners?|fixtures?|tools?|tooling|harness|package)\b`)
-	command   = plain.Pattern(`\bconformance\s+aaep\b|[\w./-]*\baaep[-_](?:conformance|compliance)\b[\w./-]*`)
+		`disputes?|runners?|fixtures?|tools?|tooling|harness|package)\b|\bself-certification\b`)
+	command = plain.Pattern(`\bconformance\s+aaep\b|[\w./-]*\baaep[-_](?:conformance|compliance)\b[\w./-]*|` +
+		`[\w./-]*aaep[\w./-]*\.(?:txt|md|jsonl?|html?|ya?ml|py|go|[jt]s|svg|png|pdf)\b`)
 	addresses = plain.Pattern(`(?i)\b(?:https?://|www\.|urn:)[^\s<>"]+`)
 )
 
@@ -54,6 +55,30 @@ var (
 	levelList  = plain.Pattern(`(?i)\blevels?\s+` + levelNumber + `(?:(?:\s*,\s*(?:and\s+|or\s+)?|\s*[-–/&+]\s*|` +
 		`\s+(?:and|or|to|through)\s+)(?:levels?\s+)?` + levelNumber + `\b)+`)
 	eachNumber = plain.Pattern(`(?i)\b` + levelNumber + `\b`)
+)
+
+// What only speaks of conformance.
+var (
+	// anyOf is before conformant if it is said of no one: any AAEP compliant agent.
+	anyOf = plain.Pattern(`(?i)\b(?:any|every|each|all|most|some|other|another)\s+(?:non-?)?$`)
+	// spokenOf is before conformance if that is what a text is about, statedOf after it if it is the subject.
+	spokenOf = plain.Pattern(`(?i)\b(?:about|regarding|(?:levels?|claims?|tests?|rules?|chapters?)\s+(?:of|for|on)|` +
+		`see|read|(?:describ|explain|cover|document|discuss|concern|check|test|verif|measur|judg|requir|defin|` +
+		`specif|evaluat|assess|understand|learn)(?:s|es|ed|e|y|ies|ied|ing|ying)?|claiming|maintaining)\s+` +
+		`(?:(?:the|of|its|your)\s+)?$`)
+	statedOf = plain.Pattern(`(?i)^(?:\s+(?:in|of|with|to|for)\s+\S+(?:\s+\S+)?)?\s+` +
+		`(?:is|are|means|requires|rests|matters|covers|depends|consists)\b`)
+	affirmed = plain.Pattern(`(?i)^(?:\s+(?:in|of|with|to|for)\s+\S+(?:\s+\S+)?)?\s+(?:is|are)\s+(?:\w+ly\s+)?` +
+		`(?:guaranteed|achieved|granted|awarded|obtained|given|complete|ensured|built|verified|certified|proven|` +
+		`full|total|ours|part|included)\b`)
+	topicOnly = plain.Pattern(`(?i)^[\s*•>|-]*(?:AAEP\s+(?:conformance|compliance)|` +
+		`(?:conformance|compliance)\s+(?:with|to|of|in)\s+AAEP)[\s|.]*$`)
+	// conforms claims only right before or after the name.
+	conforms   = plain.Pattern(`(?i)^(?:conform(?:s|ed|ing)?|compl(?:y|ies|ied|ying))$`)
+	nameBefore = plain.Pattern(`(?i)\b(?:AAEP|Protocol)(?:[\s-]+(?:Levels?[\s-]*|L)` + levelNumber +
+		`)?[\s-]+(?:fully\s+)?$`)
+	nameAfter = plain.Pattern(`(?i)^\s+(?:(?:fully|itself)\s+)?(?:to|with)\s+(?:\S+\s+){0,3}` +
+		`(?:AAEP|Agent\s+Accessibility)\b`)
 )
 
 // What makes a sentence no claim.
@@ -216,8 +241,7 @@ func (c prose) claim(whole prose, heading bool) (at int, certified bool) {
 	around := c.surroundings()
 	for _, w := range words {
 		word := strings.ToLower(string(c.text[w[0]:w[1]]))
-		topic := strings.HasSuffix(word, "ance") || strings.HasPrefix(word, "certificat")
-		if heading && topic && levelIn(c.text) == 0 {
+		if c.mentions(w, names[0], word, heading) {
 			continue
 		}
 		other := otherStandard().FindSubmatch(c.text[max(0, w[0]-60):w[0]])
@@ -238,6 +262,24 @@ func (c prose) claim(whole prose, heading bool) (at int, certified bool) {
 		certified = certified || strings.HasPrefix(word, "certif")
 	}
 	return at, certified
+}
+
+// mentions reports whether a word speaks of conformance without claiming it.
+func (c prose) mentions(w, name []int, word string, heading bool) bool {
+	before, after := c.text[max(0, w[0]-100):w[0]], c.text[w[1]:min(w[1]+100, len(c.text))]
+	level := levelIn(c.text) > 0
+	topic := strings.HasSuffix(word, "ance")
+	switch begin := c.text[max(0, min(w[0], name[0])-60):min(w[0], name[0])]; {
+	case heading && !level && (topic || strings.HasPrefix(word, "certificat")):
+		return true
+	case conforms().MatchString(word):
+		return !nameBefore().Match(before) && !nameAfter().Match(after)
+	case word == "conformant" || word == "compliant":
+		return !level && anyOf().Match(begin)
+	default:
+		return topic && !level && (topicOnly().Match(c.text) || spokenOf().Match(begin) ||
+			statedOf().Match(after) && !affirmed().Match(after))
+	}
 }
 
 // apart returns how far two places are from each other.
