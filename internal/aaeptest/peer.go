@@ -47,6 +47,10 @@ var Faults = []string{
 	"other-version",     // accepts each version as its own
 	"odd-reason",        // rejects with the reason unknown
 	"no-reason",         // rejects with a reason_code that does not exist
+	"deaf",              // does not answer a request for a subscription
+	"deaf-version",      // does not answer a request of an unknown version
+	"deaf-renegotiate",  // does not answer the request that renegotiates
+	"rejects",           // rejects each subscription
 	"mute",              // answers a request by 201 and no body
 	"late-accepted",     // likewise, and accepts in the stream, after the first event
 	"nameless",          // accepts without saying who it is
@@ -68,6 +72,7 @@ var Faults = []string{
 	"keeps-question",    // leaves the question of a closed subscription open
 	"no-manifest",       // serves no manifest
 	"manifest-short",    // serves a manifest without its levels
+	"manifest-odd",      // serves a manifest whose levels are a text
 	"manifest-agent",    // serves the manifest of another agent
 	"manifest-level",    // serves a manifest of level 2
 	"unsigned-accepted", // accepts a subscriber that requires a signed manifest without one
@@ -200,10 +205,7 @@ func (p *Peer) Close() error {
 // serve streams the events.
 func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	if p.o.Fault == "hang" {
-		select {
-		case <-r.Context().Done():
-		case <-p.done:
-		}
+		p.hang(r)
 		return
 	}
 	kind := "text/event-stream; charset=utf-8"
@@ -293,7 +295,7 @@ func (p *Peer) reply(w http.ResponseWriter, r *http.Request) {
 	}
 	switch reply.Type {
 	case "subscription.renegotiate":
-		p.renegotiate(w, reply.Subscription, reply.Capabilities)
+		p.renegotiate(w, r, reply.Subscription, reply.Capabilities)
 		return
 	case "subscription.close":
 		p.close(reply.Subscription)
@@ -455,7 +457,7 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 		invoke("pay", true)
 	}
 	decision := p.decide(q, wait)
-	if p.o.Fault == "ignores-close" {
+	if decision == "closed" && p.o.Fault == "ignores-close" {
 		select { // the events after the close come late enough to count
 		case <-time.After(1500 * time.Millisecond):
 		case <-p.done:

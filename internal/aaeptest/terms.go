@@ -44,13 +44,20 @@ func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	unknown := !strings.HasPrefix(request.Version, "1.")
+	if p.o.Fault == "deaf" || p.o.Fault == "deaf-version" && unknown {
+		p.hang(r)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	reason, version := "", "1.0.0"
 	signs := request.Capabilities["accept_signed_manifests_only"] == true
 	switch {
 	case p.o.Fault == "any-version":
 		version = request.Version
-	case p.o.Fault != "other-version" && !strings.HasPrefix(request.Version, "1."):
+	case p.o.Fault == "rejects":
+		reason = "rate_limit"
+	case p.o.Fault != "other-version" && unknown:
 		reason = "version_unsupported"
 	}
 	if reason == "" && signs && p.o.Sign == "" && p.o.Fault != "unsigned-accepted" {
@@ -85,6 +92,14 @@ func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
 		s.unasked = []byte(strings.Replace(string(answer), `"en-US"`, `"en-us"`, 1))
 	}
 	w.Write(answer)
+}
+
+// hang does not answer a request.
+func (p *Peer) hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-p.done:
+	}
 }
 
 func rejection(reason string) []byte {
@@ -142,12 +157,16 @@ func (p *Peer) agree(s *subscriber, asked map[string]any) {
 }
 
 // renegotiate takes a subscription.renegotiate.
-func (p *Peer) renegotiate(w http.ResponseWriter, id string, asked map[string]any) {
+func (p *Peer) renegotiate(w http.ResponseWriter, r *http.Request, id string, asked map[string]any) {
 	p.mu.Lock()
 	s := p.subscribers[id]
 	p.mu.Unlock()
 	if s == nil {
 		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if p.o.Fault == "deaf-renegotiate" {
+		p.hang(r)
 		return
 	}
 	var answer []byte
@@ -200,7 +219,7 @@ func (p *Peer) close(id string) {
 	for _, q := range p.open {
 		if q.taken == 0 {
 			q.taken++
-			q.replies <- "reject"
+			q.replies <- "closed"
 		}
 	}
 }
@@ -381,6 +400,8 @@ func (p *Peer) describe() []byte {
 	switch p.o.Fault {
 	case "manifest-short":
 		delete(members, "conformance_levels_supported")
+	case "manifest-odd":
+		members["conformance_levels_supported"] = "1, 2, 3"
 	case "manifest-agent", "jws-agent":
 		members["agent_id"] = "somebody"
 	case "manifest-level":

@@ -138,19 +138,7 @@ func (t *talk) unsubscribe(ctx context.Context) error {
 	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.below("replies").String(),
-		strings.NewReader(string(body)))
-	if err != nil {
-		return nil
-	}
-	req.Header.Set("User-Agent", t.UserAgent)
-	req.Header.Set("Content-Type", "application/json")
-	if resp, err := t.client.Do(req); err == nil {
-		_, _ = capped.ReadAll(resp.Body, 64<<10)
-		resp.Body.Close()
-	}
+	_, _, _ = t.try(ctx, http.MethodPost, t.below("replies"), body)
 	return nil
 }
 
@@ -232,7 +220,7 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 	}
 	err = t.whole(ctx)
 	switch {
-	case err != nil && !v.silent(err):
+	case err != nil && !v.silent():
 	case asked:
 		p.show("the question came, and no tool event")
 	case v.asked[s.Name]:
@@ -248,8 +236,8 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 const codeHangs = "session-hangs"
 
 // silent reports whether the run ended since nothing came any more.
-func (v *visit) silent(err error) bool {
-	return err == errStop && slices.ContainsFunc(v.transport.Findings,
+func (v *visit) silent() bool {
+	return slices.ContainsFunc(v.transport.Findings,
 		func(f verdict.Finding) bool { return f.Code == codeHangs })
 }
 
@@ -300,7 +288,7 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 		}
 	}
 	switch {
-	case err != nil && !v.silent(err):
+	case err != nil && !v.silent():
 	case sent.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s gave no time to renegotiate", show(s.Name))
 	case got == nil:
@@ -327,9 +315,9 @@ func (t *talk) renegotiate(ctx context.Context, rate int64) error {
 	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
 		return err
 	}
-	_, answer, err := t.exchange(ctx, http.MethodPost, t.below("replies"), body)
-	if err != nil {
-		return err
+	_, answer, err := t.try(ctx, http.MethodPost, t.below("replies"), body)
+	if err != nil && err != errHung { // it may still come in the stream
+		return t.unconnected(ctx, http.MethodPost, t.below("replies"), err)
 	}
 	response := heard{data: answer, at: t.now()}
 	document, err := strict.Parse("", answer, limits)

@@ -2,7 +2,9 @@ package aaep
 
 import (
 	"bytes"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +39,9 @@ var faultsOfTerms = []struct {
 		"warning"},
 	{aaeptest.Options{Fault: "no-reason"}, "aaep-handshake member-value error|aaep-live-handshake member-value error|" +
 		"aaep-live-signed member-value error"},
+	{aaeptest.Options{Fault: "deaf-version"}, "aaep-handshake no-answer error|aaep-live-handshake no-answer error"},
+	{aaeptest.Options{Fault: "deaf-renegotiate"}, "aaep-handshake no-answer error|aaep-live-renegotiate no-answer " +
+		"error"},
 	{aaeptest.Options{Fault: "mute"}, "aaep-handshake event-before-accepted error|aaep-handshake no-answer error|" +
 		"aaep-handshake not-exercised inconclusive|aaep-live-handshake no-answer error"},
 	{aaeptest.Options{Fault: "late-accepted"}, "aaep-handshake event-before-accepted error|" +
@@ -63,6 +68,7 @@ var faultsOfTerms = []struct {
 	{aaeptest.Options{Fault: "keeps-question"}, "aaep-live-close close-default-not-applied error"},
 	{aaeptest.Options{Fault: "no-manifest"}, "aaep-live-manifest no-manifest error"},
 	{aaeptest.Options{Fault: "manifest-short"}, "aaep-live-manifest missing-member error"},
+	{aaeptest.Options{Fault: "manifest-odd"}, "aaep-live-manifest member-value error"},
 	{aaeptest.Options{Fault: "manifest-agent"}, "aaep-live-manifest manifest-agent error"},
 	{aaeptest.Options{Fault: "manifest-level"}, "aaep-live-manifest manifest-level error"},
 	{aaeptest.Options{Fault: "unsigned-accepted"}, "aaep-live-signed unsigned-accepted error"},
@@ -132,8 +138,7 @@ func TestDialoguesCover(t *testing.T) {
 			continue
 		}
 		for _, code := range rule.Codes {
-			if code.ID != notExercised && !strings.Contains(all.String(), rule.ID+" "+code.ID+" ") &&
-				code.ID != "member-value" {
+			if code.ID != notExercised && !strings.Contains(all.String(), rule.ID+" "+code.ID+" ") {
 				t.Errorf("no peer gets %s %s", rule.ID, code.ID)
 			}
 		}
@@ -153,6 +158,20 @@ func TestDialoguesUnshown(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
 		t.Errorf("%s %s", v, diff)
 	}
+	v, got, _ = visited(t, aaeptest.Options{Fault: "rejects"}, negotiating, levelThree)
+	want = []string{"aaep-lifecycle no-events inconclusive"}
+	for _, d := range dialogues {
+		switch d.row {
+		case LiveHandshake, LiveSigned:
+			want = append(want, d.row+" reason-code warning")
+		default:
+			want = append(want, d.row+" not-exercised inconclusive")
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" || v != "inconclusive" {
+		t.Errorf("%s %s", v, diff)
+	}
 	for _, o := range []struct {
 		o         aaeptest.Options
 		scenarios string
@@ -169,11 +188,15 @@ func TestDialoguesUnshown(t *testing.T) {
 
 // A peer that does not answer, or sends what has no end, ends in a finding within the time of --timeout.
 func TestDialoguesHostile(t *testing.T) {
-	for fault, want := range map[string]string{"silent": "session-hangs", "hang": "session-hangs",
+	for fault, want := range map[string]string{"deaf": "session-hangs", "silent": "session-hangs",
+		"hang": "session-hangs",
 		"drip": "session-hangs",
 		"drop": "stream-dropped", "endless": "stream-too-large", "endless-line": "stream-too-large",
 		"elsewhere": "no-subscription", "unavailable": "http-status"} {
 		v, got, _ := visited(t, aaeptest.Options{Fault: fault}, negotiating, levelThree)
+		if fault == "deaf" && (v != "fail" || !slices.Contains(got, "aaep-live-handshake no-answer error")) {
+			t.Errorf("%s: %s %s", fault, v, got)
+		}
 		if v == "pass" || !strings.Contains(strings.Join(got, "|"), "aaep-live-stream "+want) {
 			t.Errorf("%s: %s %s", fault, v, got)
 		}
@@ -231,7 +254,7 @@ func TestDialoguesOnLoopback(t *testing.T) {
 			}
 			defer p.Close()
 			v, got, captured := visitedAt(t, p.URL, false, http.DefaultTransport, negotiating, func(l *Live) {
-				l.Level, l.Rate, l.Timeout = 3, 50, 5*time.Second
+				l.Level, l.Rate, l.Timeout = 3, 50, 3*time.Second
 			})
 			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
 			if c.o.Fault == "no-rate" || c.o.Fault == "ignores-terms" || c.o.Fault == "" {
@@ -247,4 +270,44 @@ func TestDialoguesOnLoopback(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// tripper answers by its own name.
+type tripper string
+
+func (to tripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
+		Body: io.NopCloser(strings.NewReader(string(to)))}
+	if r.URL.Path == "/elsewhere" {
+		resp.StatusCode = http.StatusFound
+		resp.Header.Set("Location", "/.well-known/aaep-manifest.json")
+	}
+	return resp, nil
+}
+
+// The manifest comes from the producer's own server or from a public one, by no redirect.
+func TestManifestElsewhere(t *testing.T) {
+	own, err := url.Parse("http://127.0.0.1:8080/agent/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{
+		"":                                "own",
+		"http://127.0.0.1:8080/m.json":    "own",
+		"https://agent.example/m.json":    "public",
+		"http://agent.example/m.json":     "expected the producer's own server",
+		"http://127.0.0.1:8081/m.json":    "expected the producer's own server",
+		"ftp://agent.example/m.json":      "expected the producer's own server",
+		"/m.json":                         "expected an https URL",
+		"https://a:b@agent.example/":      "expected an https URL",
+		"https://agent.example/%zz":       "expected an https URL",
+		"http://127.0.0.1:8080/elsewhere": "the status 302",
+	} {
+		v := &visit{Live: &Live{URL: own, Timeout: time.Second, Public: tripper("public")},
+			client: http.Client{Transport: tripper("own"), CheckRedirect: noRedirect}}
+		got, wrong := v.fetch(t.Context(), newMessage(place{}, map[string]any{"manifest_uri": at}))
+		if string(got) != want && !strings.Contains(wrong, want) {
+			t.Errorf("%s: %s %s, want %s", at, got, wrong, want)
+		}
+	}
 }

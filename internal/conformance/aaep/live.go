@@ -77,7 +77,6 @@ type visit struct {
 	watches   []watch
 	ran       []string
 	asked     map[string]bool // the scenarios that asked for a confirmation
-	hung      bool            // the last request was not answered in time
 }
 
 // watch is a call that a probe watches: the whole run decides what it is.
@@ -98,10 +97,8 @@ type probe struct {
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, began: time.Now(), stream: NewStream(l.Path, Options{Level: l.Level}),
-		client: http.Client{Transport: l.Transport,
-			// A redirect is the answer that it is: another server is not the one that was named.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		asked: map[string]bool{}, probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {},
+		client: http.Client{Transport: l.Transport, CheckRedirect: noRedirect},
+		asked:  map[string]bool{}, probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {},
 			replyNone: {}}}
 	for _, d := range dialogues {
 		v.probes[d.row] = &probe{}
@@ -143,6 +140,9 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	}
 	return v.results()
 }
+
+// noRedirect has a redirect be the answer that it is: another server is not the one that was named.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // here is the last message of the capture.
 func (v *visit) here() verdict.At {
@@ -200,17 +200,40 @@ func (v *visit) judge(m *message) error {
 	return nil
 }
 
-// exchange sends a JSON body, or asks where there is none. The body of the answer is left to read where events are
-// asked for; else it is read, up to 64 KiB.
+// errHung means that a request was not answered within the time of --timeout.
+var errHung = errors.New("not answered in time")
+
+// exchange is try whose errors are findings that end the run.
 func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
-	v.hung = false
+	resp, answer, err := v.try(ctx, method, u, body)
+	switch {
+	case err == nil:
+		return resp, answer, nil
+	case ctx.Err() != nil:
+		return nil, nil, v.overBudget()
+	case err == errHung:
+		return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path,
+			v.Timeout)
+	}
+	return nil, nil, v.unconnected(ctx, method, u, err)
+}
+
+// try sends a JSON body, or asks where there is none. The body of the answer is left to read where events are asked
+// for; else it is read, up to 64 KiB. The errors are errHung and those of the connection.
+func (v *visit) try(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
 	send, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(v.Timeout, cancel)
 	stop := func() { timer.Stop(); cancel() }
+	failed := func(err error) (*http.Response, []byte, error) {
+		if ctx.Err() == nil && send.Err() != nil {
+			err = errHung
+		}
+		stop()
+		return nil, nil, err
+	}
 	req, err := http.NewRequestWithContext(send, method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		stop()
-		return nil, nil, v.broken(verdict.Error, "no-connection", "%q cannot be requested", u.Redacted())
+		return failed(err)
 	}
 	req.Header.Set("User-Agent", v.UserAgent)
 	req.Header.Set("Accept-Encoding", "identity")
@@ -222,30 +245,18 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	}
 	resp, err := v.client.Do(req)
 	if err != nil {
-		hangs := ctx.Err() == nil && send.Err() != nil
-		if stop(); hangs {
-			v.hung = true
-			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path,
-				v.Timeout)
-		}
-		return nil, nil, v.unconnected(ctx, method, u, err)
+		return failed(err)
 	}
 	if method == http.MethodGet {
 		timer.Stop() // the body ends when the session does, or with its context
 		return resp, nil, nil
 	}
-	defer stop()
 	defer resp.Body.Close()
 	answer, err := capped.ReadAll(resp.Body, 64<<10)
 	if err != nil && !errors.Is(err, capped.ErrTooLarge) {
-		if ctx.Err() == nil && send.Err() != nil {
-			v.hung = true
-			return nil, nil, v.broken(verdict.Doubt, "session-hangs", "the answer to %s %s did not end in %v", method,
-				u.Path,
-				v.Timeout)
-		}
-		return nil, nil, v.unconnected(ctx, method, u, err)
+		return failed(err)
 	}
+	stop()
 	return resp, answer, nil
 }
 
@@ -303,12 +314,21 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 	for i, base := range bases {
 		v.base = base
 		asked := v.now()
-		resp, answer, err := v.exchange(ctx, http.MethodPost, v.below("subscriptions"), request)
+		send := v.exchange
+		if mark != "" {
+			send = v.try
+		}
+		resp, answer, err := send(ctx, http.MethodPost, v.below("subscriptions"), request)
 		got := v.now()
-		if err != nil {
-			if v.hung && v.Level >= 3 {
-				v.unanswered("subscription.request was not answered in %v", v.Timeout)
-			}
+		if v.Level >= 3 && (err == errHung || err != nil && v.silent()) {
+			v.unanswered("subscription.request was not answered in %v", v.Timeout)
+		}
+		switch {
+		case err == errHung:
+			return a, v.record(mark, subscriber, asked, request)
+		case err != nil && mark != "":
+			return a, v.unconnected(ctx, http.MethodPost, v.below("subscriptions"), err)
+		case err != nil:
 			return a, err
 		}
 		if document, err := strict.Parse("", answer, limits); err == nil && isObject(document.Root) {
