@@ -206,7 +206,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 		newComment(sys), newDoctor(sys), newProtect(sys), newConformance(sys), newGovernance(sys), newInit(sys),
 		newRemind(sys), newRerun(sys), newExplain(sys), newSchema(sys), newVersion(sys))
 	root.AddCommand(newVerify(sys), newNew(sys), newRenew(sys), newRevoke(sys), newWitness(sys))
-	root.AddCommand(newKey(sys), newList(sys), newFmt(sys), newProve(sys))
+	root.AddCommand(newKey(sys), newList(sys), newFmt(sys), newProve(sys), newChanges(sys))
 	complete(root)
 	refuseEmpty(root)
 	return root

@@ -338,3 +338,54 @@ func TestLackingCommit(t *testing.T) {
 		t.Error("an ended context does not end the replay")
 	}
 }
+
+func TestChanges(t *testing.T) {
+	c := history(t)
+	lines := func(since int64) []string {
+		var b strings.Builder
+		if err := Changes(t.Context(), open(t, c.Dir), "main", since, &b); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	}
+	type line struct {
+		Index                int64
+		Path, Change, SHA256 string
+	}
+	var got []string
+	all := lines(0)
+	for _, text := range all[:len(all)-1] {
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s %s %v", l.Index, l.Change, l.Path, l.SHA256 != ""))
+	}
+	misnamed := "revocations/d/GONE-" + strings.ToUpper(pin) + ".JSON"
+	want := []string{"1 added implementations/tool.json true", "1 added revocations/README.md true",
+		"3 added implementations/gone.json true", "4 added implementations/other.json true",
+		"4 added " + misnamed + " true", "4 added " + proof.RevokedName("gone", pin) + " true",
+		"5 removed " + misnamed + " false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("changes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	last := fmt.Sprintf(`{"size":6,"root":"%s"}`, rootOf(t, logged(t, c.Dir, "main"), 6))
+	if all[len(all)-1] != last {
+		t.Errorf("last line %s, want %s", all[len(all)-1], last)
+	}
+	if got := lines(5); len(got) != 2 || got[0] != all[len(all)-2] || got[1] != last {
+		t.Errorf("since 5: %q", got)
+	}
+	if got := lines(6); len(got) != 1 || got[0] != last {
+		t.Errorf("since 6: %q", got)
+	}
+	if err := Changes(t.Context(), open(t, c.Dir), "main", 7, &strings.Builder{}); err == nil {
+		t.Error("more than the history has is accepted")
+	}
+	// Another mode, and another file of the same content, change nothing in the map.
+	c.Git("update-index", "--chmod=+x", "implementations/tool.json")
+	c.Git("commit", "-q", "-m", "m")
+	if got := lines(6); len(got) != 1 {
+		t.Errorf("another mode: %q", got)
+	}
+}

@@ -22,6 +22,8 @@ type History struct {
 
 	repo  *registry.Repository
 	chain []string // first-parent commits up to the last logged one
+	// changed is told each name that an entry changes, and its values; nil: nobody asks.
+	changed func(e proof.Entry, name string, before, after *proof.Hash) error
 }
 
 // maxFile is the size of the largest file that the map can have: that of the largest object of a pack.
@@ -103,10 +105,12 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 // add logs a commit.
 func (h *History) add(ctx context.Context, commit *registry.Commit, after string, changes []registry.Change) error {
 	var in []proof.Change
+	names := map[string]bool{}
 	for _, c := range changes {
 		if !proof.InMap(c.Path) {
 			continue
 		}
+		names[c.Path] = true
 		if c.Head == nil {
 			in = append(in, proof.NewChange(c.Path, proof.Gone, nil))
 			continue
@@ -115,14 +119,20 @@ func (h *History) add(ctx context.Context, commit *registry.Commit, after string
 		if err != nil {
 			return fmt.Errorf("reading %q of commit %s: %w", c.Path, commit.ID, err)
 		}
+		for _, name := range proof.Revoked(c.Path, uint32(c.Head.Mode), content) {
+			names[name] = true
+		}
 		in = append(in, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	h.Map.Apply(in)
-	h.Last = proof.Entry{Commit: commit.ID, Time: commit.When.Unix(), Files: h.Map.Root(), After: after}
-	return h.Log.Add(h.Last.Text())
+	e := proof.Entry{Commit: commit.ID, Time: commit.When.Unix(), After: after}
+	if err := h.apply(&e, in, names); err != nil {
+		return err
+	}
+	h.Last = e
+	return h.Log.Add(e.Text())
 }
 
 // Codes explains the codes of this package's errors.
