@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -266,12 +267,16 @@ const maxBody = 1 << 20
 // pullEvents are those that hold a pull request.
 var pullEvents = []string{"pull_request", "pull_request_review", "pull_request_target"}
 
-// pullRequest takes the words, the opener, the labels and the head from the event, and gives the pull request's number,
-// 0 where it is not known.
+// pullEvent is what the forge is asked about. The zero one is not known.
+type pullEvent struct {
+	number, commits int
+	base            string // the commit to land on
+}
+
+// pullRequest takes the words, the opener, the labels and the head from the event.
 func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *registry.Repository,
-	p *spec.Proposal) (int, error) {
+	p *spec.Proposal) (of pullEvent, err error) {
 	p.Labels = o.labels
-	number := 0
 	path := o.pr
 	if path == "" && sys.Getenv("GITHUB_ACTIONS") == "true" && slices.Contains(pullEvents,
 		sys.Getenv("GITHUB_EVENT_NAME")) {
@@ -281,31 +286,32 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys IO, repo *regis
 		const wanted = "give the event of a pull request, an object with the member pull_request"
 		event, err := readEvent(path)
 		if err != nil {
-			return 0, remedy.With(err, wanted)
+			return of, remedy.With(err, wanted)
 		}
 		pull, ok := strict.Member(event, "pull_request").(map[string]any)
 		if !ok {
-			return 0, remedy.Errorf(wanted, "the event %s has no pull request", path)
+			return of, remedy.Errorf(wanted, "the event %s has no pull request", path)
 		}
 		p.Words = spec.NewWords("the pull request's body", strict.String(pull, "body"))
 		p.Opener = strict.String(pull, "user", "login")
-		number = count(strict.Member(pull, "number"))
+		of = pullEvent{count(strict.Member(pull, "number")), count(strict.Member(pull, "commits")),
+			strict.String(pull, "base", "sha")}
 		labels, _ := strict.Member(pull, "labels").([]any)
 		for _, l := range labels {
 			p.Labels = append(p.Labels, strict.String(l, "name"))
 		}
 		if err := proposes(ctx, repo, p, strict.String(pull, "head", "sha")); err != nil {
-			return 0, err
+			return of, err
 		}
 	}
 	if o.body != "" {
 		text, err := capped.ReadFile(o.body, maxBody)
 		if err != nil {
-			return 0, remedy.Errorf("name a file with the body", "reading --body: %v", err)
+			return of, remedy.Errorf("name a file with the body", "reading --body: %v", err)
 		}
 		p.Words = spec.NewWords("the pull request's body", string(text))
 	}
-	return number, nil
+	return of, nil
 }
 
 // proposes sets the commit that approvals are of: the pull request's head. What is judged is that or its merge.
@@ -327,11 +333,11 @@ func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, 
 }
 
 // ofForge says who is asked for what only the forge knows.
-func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposal, number int) error {
+func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposal, pull pullEvent) error {
 	p.Forge = &spec.Forge{}
 	inAction := sys.inAction() && slices.Contains(pullEvents, sys.Getenv("GITHUB_EVENT_NAME")) && !o.forge.offline
 	if o.ask || inAction {
-		if number == 0 {
+		if pull.number == 0 {
 			return remedy.Errorf("give the event with --pr FILE", "--forge: the pull request's number is not known")
 		}
 		o.forge.repo = o.repo
@@ -341,9 +347,10 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys IO, p *spec.Proposa
 		}
 		p.Forge.Repository = client.Repository
 		p.Forge.Reviews = func() ([]spec.Review, error) {
-			return forge.All[spec.Review](ctx, client, "reading the reviews", fmt.Sprintf("pulls/%d/reviews", number))
+			return forge.All[spec.Review](ctx, client, "reading the reviews",
+				fmt.Sprintf("pulls/%d/reviews", pull.number))
 		}
-		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, number) }
+		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, pull, p.Head) }
 		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
 	}
 	if o.reviews != "" {
@@ -365,24 +372,52 @@ type login struct {
 	Login string `json:"login"`
 }
 
-// authors are the accounts of the authors and committers of a pull request's commits.
-func authors(ctx context.Context, c *forge.Client, number int) ([]string, error) {
+// listedCommits is how many commits of a pull request a forge lists; it does not say that there are more.
+const listedCommits = 250
+
+// authors returns the accounts of the authors and committers of a pull request's commits. If the forge does not list
+// all of them, it is asked for the comparison of base and head.
+func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) ([]string, error) {
 	type commit struct {
 		Author, Committer *login
 	}
 	var out []string
-	path := fmt.Sprintf("pulls/%d/commits", number)
-	for commit, err := range forge.List[commit](ctx, c, "reading the commits", path) {
-		if err != nil {
-			return nil, err
-		}
-		for _, who := range []*login{commit.Author, commit.Committer} {
-			if who != nil && who.Login != "" && !slices.Contains(out, who.Login) {
-				out = append(out, who.Login)
+	read := func(commits iter.Seq2[commit, error]) (n int, err error) {
+		for commit, err := range commits {
+			if err != nil {
+				return n, err
+			}
+			n++
+			for _, who := range []*login{commit.Author, commit.Committer} {
+				if who != nil && who.Login != "" && !slices.Contains(out, who.Login) {
+					out = append(out, who.Login)
+				}
 			}
 		}
+		return n, nil
 	}
-	return out, nil
+	n, err := read(forge.List[commit](ctx, c, "reading the commits", fmt.Sprintf("pulls/%d/commits", pull.number)))
+	if err != nil || n >= pull.commits && n < listedCommits {
+		return out, err
+	}
+	if pull.base == "" || head == "" {
+		return nil, fmt.Errorf("the forge lists %d commits, and the event does not name base and head to compare",
+			n)
+	}
+	type comparison struct {
+		Total   int `json:"total_commits"`
+		Commits []commit
+	}
+	all := pull.commits
+	n, err = read(forge.Pages(ctx, c, "comparing base and head", fmt.Sprintf("compare/%s...%s", pull.base, head),
+		func(page comparison) []commit {
+			all = max(all, page.Total)
+			return page.Commits
+		}))
+	if err == nil && n < all {
+		err = fmt.Errorf("the forge lists %d of %d commits", n, all)
+	}
+	return out, err
 }
 
 // issueLabels are the labels of all these issues.

@@ -71,6 +71,7 @@ func proposed(t *testing.T, change map[string]string) (dir, head string) {
 type actionRun struct {
 	event, body, opener string
 	labels              []string
+	commits             int
 	inputs              map[string]string
 	token               string
 }
@@ -85,9 +86,10 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		labels = append(labels, map[string]string{"name": l})
 	}
 	payload, err := json.Marshal(map[string]any{"pull_request": map[string]any{"number": 7, "body": a.body,
-		"labels": labels,
-		"user":   map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
-		"base": map[string]string{"ref": "release"}}, "repository": map[string]string{"default_branch": "main"}})
+		"labels": labels, "commits": a.commits,
+		"user": map[string]string{"login": a.opener}, "head": map[string]string{"sha": head},
+		"base": map[string]string{"ref": "release", "sha": "ba5e"}},
+		"repository": map[string]string{"default_branch": "main"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,24 @@ func TestGovernanceAction(t *testing.T) {
 			[]string{"inconclusive reviews-unknown"}},
 		{"a page that fails", charter, actionRun{event: "pull_request"}, func(s *ghtest.Server, _ string) {
 			s.Fail(ghtest.Failure{Path: "/repos/acme/spec/pulls/7/commits", Status: 502, Message: "bad gateway"})
-		}, 3, map[string]string{"verdict": "inconclusive"}, []string{"inconclusive reviews-unknown"}},
+		}, 3, map[string]string{"verdict": "inconclusive"}, []string{"inconclusive authors-unknown"}},
+		{"an author that the forge does not list", charter, actionRun{event: "pull_request", commits: 251},
+			func(s *ghtest.Server, _ string) {
+				s.PageCap = 0
+				for range 249 {
+					s.AddPullCommit(7, "mia", "web-flow")
+				}
+				s.AddPullCommit(7, "dee", "web-flow")
+			}, 1, map[string]string{"verdict": "fail"}, []string{"error quorum", "warning own-approval"}},
+		{"as many commits as the forge lists", charter, actionRun{event: "pull_request"},
+			func(s *ghtest.Server, _ string) {
+				s.PageCap = 0
+				for range 250 {
+					s.AddPullCommit(7, "mia", "dee")
+				}
+			}, 1, map[string]string{"verdict": "fail"}, []string{"error quorum", "warning own-approval"}},
+		{"fewer commits than the event counts", charter, actionRun{event: "pull_request", commits: 2}, nil, 3,
+			map[string]string{"verdict": "inconclusive"}, []string{"inconclusive authors-unknown"}},
 		{"a token that is not known", charter, actionRun{event: "pull_request", token: "other"}, nil, 3,
 			map[string]string{"verdict": "inconclusive"}, []string{"inconclusive reviews-unknown"}},
 		{"offline", charter, actionRun{event: "pull_request", inputs: map[string]string{"offline": "true"}}, nil, 3,

@@ -210,6 +210,11 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 // List yields the elements of a list, which is read page by page. An error is yielded last, with no element; it is an
 // *Error.
 func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, error] {
+	return Pages(ctx, c, op, path, func(list []T) []T { return list })
+}
+
+// Pages is a List whose pages are objects, which elements takes the elements out of.
+func Pages[P, T any](ctx context.Context, c *Client, op, path string, elements func(P) []T) iter.Seq2[T, error] {
 	sep := "?"
 	if strings.Contains(path, "?") {
 		sep = "&"
@@ -217,13 +222,13 @@ func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, e
 	return func(yield func(T, error) bool) {
 		var none T
 		for n := 1; n > 0; {
-			var list []T
+			var list P
 			resp, err := c.Call(ctx, op, http.MethodGet, path+sep+"per_page=100&page="+strconv.Itoa(n), nil, &list)
 			if err != nil {
 				yield(none, err)
 				return
 			}
-			for _, one := range list {
+			for _, one := range elements(list) {
 				if !yield(one, nil) {
 					return
 				}

@@ -314,6 +314,8 @@ func (s *Server) route(r *request) {
 		s.pull(r)
 	case r.is("GET", "pulls", "*", "reviews"), r.is("GET", "pulls", "*", "commits"):
 		s.pullList(r)
+	case r.is("GET", "compare", "*"):
+		s.comparison(r)
 	case r.is("GET", "issues", "*"):
 		s.issue(r)
 	case r.is("GET", "git", "commits", "*"):
@@ -411,6 +413,11 @@ func (r *request) decode(v any) bool {
 
 // page sends the page of all that the request asks for, with a Link header.
 func page[T any](s *Server, r *request, all []T) {
+	r.send(http.StatusOK, pageOf(s, r, all))
+}
+
+// pageOf sets the links of the page that is asked for, and returns its elements.
+func pageOf[T any](s *Server, r *request, all []T) []T {
 	q := r.URL.Query()
 	per, err := strconv.Atoi(q.Get("per_page"))
 	if err != nil || per < 1 {
@@ -443,5 +450,5 @@ func page[T any](s *Server, r *request, all []T) {
 		r.w.Header().Set("Link", strings.Join(links, ", "))
 	}
 	from := min((n-1)*per, len(all))
-	r.send(http.StatusOK, append([]T{}, all[from:min(from+per, len(all))]...))
+	return append([]T{}, all[from:min(from+per, len(all))]...)
 }

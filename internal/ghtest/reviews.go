@@ -51,7 +51,27 @@ func (s *Server) pullList(r *request) {
 	number := r.number(1)
 	for _, p := range s.pulls {
 		if int64(p.Number) == number {
-			page(s, r, s.lists[number][r.path[2]])
+			all := s.lists[number][r.path[2]]
+			if r.path[2] == "commits" {
+				all = all[:min(len(all), maxPullCommits)]
+			}
+			page(s, r, all)
+			return
+		}
+	}
+	r.notFound()
+}
+
+// maxPullCommits is how many commits of a pull request GitHub lists.
+const maxPullCommits = 250
+
+// comparison sends the commits between a base and the head of a pull request.
+func (s *Server) comparison(r *request) {
+	_, head, _ := strings.Cut(r.path[1], "...")
+	for _, p := range s.pulls {
+		if p.Head == head {
+			all := s.lists[int64(p.Number)]["commits"]
+			r.send(http.StatusOK, map[string]any{"total_commits": len(all), "commits": pageOf(s, r, all)})
 			return
 		}
 	}

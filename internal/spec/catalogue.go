@@ -100,6 +100,22 @@ var charterReview = verdict.Rule{
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
 			"add a column User Advocate and a mark to governance/MAINTAINERS.md, in a pull request of its own"},
+		{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
+			"approval can count",
+			"in a pull request of its own, give each Maintainer a row | @handle | organisation | term | yes or " +
+				"empty |, merge it, update the branch, and ask four of them to approve with the words Charter Review " +
+				"Gate cleared"},
+		{"roster-changed", "a row of the roster differs; it counts once it is merged",
+			"let the Maintainers confirm the rows"},
+		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +
+			"requirement",
+			"look at the lines: a program cannot see what they mean"},
+		{"authors-unknown", "the forge does not list all authors of the range, so that a Maintainer's own approval " +
+			"may be among those that count",
+			"try again, or split a pull request of more commits than the forge lists"},
+		{"authors-from-git", "the forge was not asked for the authors of the range; the opener and e-mail addresses " +
+			"that name a login are known",
+			"ask with --forge and a token"},
 		{"reviews-unknown", "the reviews are not known", "give them with --reviews, or let --forge ask"},
 		{"labels-unknown", "the labels of issues that the body closes are not known", "try again"},
 		{"objection", "a Maintainer asks for changes", "settle it with the reviewer"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 const (
@@ -19,114 +20,164 @@ const (
 	maxIssues = 20
 )
 
-// right is a word of a user's right, by RFC 0019 section 5.
-var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?|projections?|personas?|` +
-	`cooling[ -]off|cool[ -]off|escalat\w*|delet\w*|replaceab\w*|pluralism|plurality)\b`)
-
-func isCharterPath(path string) bool {
-	for _, begin := range []string{"rfcs/RFC-0016-", "rfcs/RFC-0017-", "rfcs/RFC-0018-", "test-suite/charter/"} {
-		if strings.HasPrefix(path, begin) {
-			return true
-		}
-	}
-	return false
-}
-
-// charterReview holds a change that touches a user's right to the stricter quorum: RFC 0019 section 5.
+// charterReview requires the stricter quorum for a change that touches a user's right: RFC 0019 section 5.
 func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	at, why, err := p.touchesRights(&out)
+	if err := p.rosterChanges(&out); err != nil {
+		return out, err
+	}
+	why, err := p.touchesRights(&out)
 	if err != nil {
 		return out, err
 	}
-	if why == "" {
+	if len(why.all) == 0 {
 		out.Verified = "no user right is touched"
 		return out.OrPass(), nil
 	}
 	j.Charter = true
+	at := why.all[0].at
 	text, err := readOptional(p.Base, maintainersPath)
 	if err != nil {
 		return out, err
 	}
-	roster := readRoster(string(text)).members
-	if !slices.ContainsFunc(roster, func(m maintainer) bool { return m.advocate }) {
-		out.Errorf(file(maintainersPath), "", "no-user-advocate", "the base's roster of %s names no User Advocate, so "+
-			"that no "+
-			"approval can clear the gate; the change touches user rights: %s", plain.Count(len(roster), "Maintainer"),
-			why).
+	r := readRoster(string(text))
+	switch roster := (verdict.At{Path: maintainersPath, Line: r.line}); {
+	case len(r.members) == 0:
+		out.Errorf(roster, "", "roster-empty", "the table under Current Maintainers names 0 Maintainers by @handle "+
+			"(members of the team count only where they are listed); the gate needs %d of %d organisations, one of "+
+			"them User Advocate; %s", quorum, quorum, why).
+			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | " +
+				"yes or empty |` and the column User Advocate; 2. merge it; 3. update this branch; 4. four of them " +
+				"approve with the phrase \"Charter Review Gate cleared\"")
+		return out, nil
+	case !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.advocate }):
+		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers names %s, so that no approval "+
+			"can clear the gate; %s", r.numbers(), why).
 			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull " +
 				"request of its own")
 		return out, nil
 	}
-	reviews, authors, unknown := p.reviews()
-	if unknown != "" {
-		out.Doubtf(at, "", "reviews-unknown", "%s; the change touches user rights: %s", unknown, why).
+	if p.Forge == nil || p.Forge.Reviews == nil {
+		out.Doubtf(at, "", "reviews-unknown", "the reviews are not known; %s", why).
 			WithFix("give the forge's list with --reviews FILE, or ask with --forge and a token")
 		return out, nil
 	}
-	t := tally(&out, at, roster, latest(reviews), p, authors)
+	reviews, err := p.Forge.Reviews()
+	if err != nil {
+		out.Doubtf(at, "", "reviews-unknown", "the forge did not send the reviews: %v; %s", err, why).
+			WithFix("try again")
+		return out, nil
+	}
+	authors, err := p.authors(&out, at)
+	if err != nil {
+		return out, err
+	}
+	t := tally(&out, at, r.members, latest(reviews), p, authors)
 	if len(t.counted) < quorum || len(t.organisations) < quorum {
-		out.Errorf(at, "", "quorum", "%s of %s count, at least %d of %d organisations are needed%s; the change "+
-			"touches user rights: %s", plain.Count(len(t.counted), "approval"),
-			plain.Count(len(t.organisations), "organisation"),
-			quorum, quorum,
-			t.missing(roster), why).WithFix("ask for reviews of the head that hold the words Charter Review Gate " +
-			"cleared")
+		out.Errorf(at, "", "quorum", "%s%s; %s", t.numbers(), t.missing(r.members), why).WithFix("%s", r.remedy())
 	}
-	if !t.advocate {
-		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count").
-			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared",
-				maintainersPath)
+	if t.advocates == 0 {
+		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count; %s",
+			t.numbers()).WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared",
+			maintainersPath)
 	}
-	if !out.Has(verdict.Error) {
-		out.Verified = fmt.Sprintf("%s of %s, a User Advocate among them", plain.Count(len(t.counted), "approval"),
-			plain.Count(len(t.organisations), "organisation"))
+	if !out.Has(verdict.Doubt) {
+		out.Verified = t.numbers()
 	}
 	return out.OrPass(), nil
 }
 
-// touchesRights says why a proposal touches user rights, and where; why is empty where it does not.
-func (p *Proposal) touchesRights(out *verdict.Outcome) (at file, why string, err error) {
-	var paths, sentences, reasons []string
+// numbers says what of the three numbers that the gate needs a roster has.
+func (r *roster) numbers() string {
+	advocates := 0
+	organisations := map[string]bool{}
+	for _, m := range r.members {
+		organisations[m.organisation] = m.organisation != ""
+		if m.advocate {
+			advocates++
+		}
+	}
+	delete(organisations, "")
+	return ofQuorum("Maintainer", len(r.members), len(organisations), advocates)
+}
+
+// ofQuorum says how much of each of the three numbers that the gate needs is there.
+func ofQuorum(what string, n, organisations, advocates int) string {
+	return fmt.Sprintf("%d of %d %ss, %d of %d organisations, %d of 1 User Advocate", n, quorum, what, organisations,
+		quorum, advocates)
+}
+
+// remedy says how the quorum is reached, beginning with the roster if it names too few.
+func (r *roster) remedy() string {
+	const ask = "ask for reviews of the head that have the words Charter Review Gate cleared"
+	organisations := map[string]bool{}
+	for _, m := range r.members {
+		organisations[m.organisation] = true
+	}
+	delete(organisations, "")
+	if len(r.members) >= quorum && len(organisations) >= quorum {
+		return ask
+	}
+	return fmt.Sprintf("add Maintainers to %s in a pull request of its own, since it names %s; then %s",
+		maintainersPath, r.numbers(), ask)
+}
+
+// rosterChanges warns of rows of the roster that a proposal changes.
+func (p *Proposal) rosterChanges(out *verdict.Outcome) error {
 	for _, v := range p.Views {
-		for _, c := range v.Changes {
-			if isCharterPath(c.Path) && !slices.Contains(paths, c.Path) {
-				paths = append(paths, c.Path)
-			}
+		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == maintainersPath }) {
+			continue
 		}
-		d, err := v.difference()
+		old, err := readOptional(v.Base, maintainersPath)
 		if err != nil {
-			return "", "", err
+			return err
 		}
-		for _, s := range d.blocks() {
-			if right().MatchString(s) && !slices.Contains(sentences, s) {
-				sentences = append(sentences, s)
-			}
+		new, err := readOptional(v.Head, maintainersPath)
+		if err != nil {
+			return err
 		}
-		if n := v.normative(); at == "" && len(n) > 0 {
-			at = file(n[0].Path)
+		was, is := readRoster(string(old)), readRoster(string(new))
+		gone, come := without(was.rows, is.rows), without(is.rows, was.rows)
+		if len(gone)+len(come) == 0 {
+			continue
 		}
+		out.Warnf(verdict.At{Path: maintainersPath, Line: is.line}, "", "roster-changed",
+			"the roster changes: new rows %s; old rows %s; it counts once it is merged", orNone(come), orNone(gone)).
+			WithFix("let the Maintainers confirm the rows")
 	}
-	if len(paths) > 0 {
-		at = file(paths[0])
-		reasons = append(reasons, "the paths "+quoted(paths))
+	return nil
+}
+
+func orNone(rows []row) string {
+	if len(rows) == 0 {
+		return "none"
 	}
-	if len(sentences) > 0 {
-		reasons = append(reasons, "the sentences "+quoted(sentences))
+	var out []string
+	for _, r := range rows {
+		out = append(out, string(r))
 	}
-	if label := p.charterLabel(out, at, len(reasons) > 0); label != "" {
-		reasons = append(reasons, label)
+	return quoted(out)
+}
+
+// without returns the elements that others lack, or have less often.
+func without[T interface{ key() string }](of, others []T) []T {
+	count := map[string]int{}
+	for _, one := range others {
+		count[one.key()]++
 	}
-	return at, strings.Join(reasons, "; "), nil
+	return slices.DeleteFunc(slices.Clone(of), func(one T) bool {
+		count[one.key()]--
+		return count[one.key()] >= 0
+	})
 }
 
 // charterLabel says where the label stands. Issues are asked for only where nothing else tells.
-func (p *Proposal) charterLabel(out *verdict.Outcome, at file, known bool) string {
+func (p *Proposal) charterLabel(out *verdict.Outcome, at verdict.At, known bool) string {
 	has := func(labels []string) bool {
 		return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, charterLabel) })
 	}
 	if has(p.Labels) {
-		return "the label " + charterLabel
+		return charterLabel
 	}
 	if known || p.Forge == nil || p.Forge.Labels == nil {
 		return ""
@@ -142,7 +193,7 @@ func (p *Proposal) charterLabel(out *verdict.Outcome, at file, known bool) strin
 		return ""
 	}
 	if has(labels) {
-		return "the label " + charterLabel + " of an issue that the body closes"
+		return charterLabel + " of an issue that the body closes"
 	}
 	return ""
 }
@@ -164,37 +215,58 @@ func (w *Words) closes(repository string) []int {
 	return out
 }
 
-// reviews are those of the pull request and the authors of its commits, or why they are not known.
-func (p *Proposal) reviews() (reviews []Review, authors []string, unknown string) {
-	if p.Forge == nil || p.Forge.Reviews == nil {
-		return nil, nil, "the reviews are not known"
+// noReply is an e-mail address by which a forge keeps that of an account to itself.
+var noReply = plain.Pattern(`(?i)^(?:[0-9]+\+)?([a-z0-9][a-z0-9_-]*)@users\.noreply\.`)
+
+// authors returns the logins whose approval is their own: the opener, and authors and committers of the range as far as
+// they are known.
+func (p *Proposal) authors(out *verdict.Outcome, at verdict.At) ([]string, error) {
+	all := []string{p.Opener}
+	if p.people != nil {
+		addresses, err := p.people()
+		if err != nil {
+			return nil, err
+		}
+		for _, address := range addresses {
+			if m := noReply().FindStringSubmatch(address); m != nil {
+				all = append(all, m[1])
+			}
+		}
 	}
-	reviews, err := p.Forge.Reviews()
-	if err == nil && p.Forge.Authors != nil {
-		authors, err = p.Forge.Authors()
+	if p.Forge.Authors == nil {
+		out.Noticef(at, "", "authors-from-git", "only the opener and the e-mail addresses of the range are known as "+
+			"its authors: the forge was not asked")
+		return all, nil
 	}
+	known, err := p.Forge.Authors()
 	if err != nil {
-		return nil, nil, fmt.Sprintf("the forge did not tell the reviews: %v", err)
+		out.Doubtf(at, "", "authors-unknown", "the authors of the range are not known: %v", err).
+			WithFix("try again, or split a pull request of more commits than the forge lists")
 	}
-	return reviews, authors, ""
+	return append(all, known...), nil
 }
 
 // count is what the approvals of a roster come to.
 type count struct {
 	counted       []string // logins, folded
 	organisations map[string]bool
-	advocate      bool
+	advocates     int
+}
+
+func (t count) numbers() string {
+	return ofQuorum("approval", len(t.counted), len(t.organisations), t.advocates)
 }
 
 // tally counts the approvals, and says of each Maintainer's that does not count why.
-func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review, p *Proposal, authors []string) count {
+func tally(out *verdict.Outcome, at verdict.At, roster []maintainer, reviews []Review, p *Proposal,
+	authors []string) count {
 	t := count{organisations: map[string]bool{}}
 	members := map[string]maintainer{}
 	for _, m := range roster {
 		members[m.key()] = m
 	}
 	own := map[string]bool{}
-	for _, login := range append(authors, p.Opener) {
+	for _, login := range authors {
 		own[strings.ToLower(login)] = true
 	}
 	for _, r := range reviews {
@@ -227,7 +299,9 @@ func tally(out *verdict.Outcome, at file, roster []maintainer, reviews []Review,
 				"Charter Review Gate cleared", m.handle).WithFix("ask @%s for a review with the words", m.handle)
 		default:
 			t.counted = append(t.counted, m.key())
-			t.advocate = t.advocate || m.advocate
+			if m.advocate {
+				t.advocates++
+			}
 			if m.organisation != "" {
 				t.organisations[m.organisation] = true
 			}

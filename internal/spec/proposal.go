@@ -4,6 +4,7 @@
 package spec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,9 @@ type Proposal struct {
 	DenyException bool
 	// Forge answers what only the forge knows; nil where it is not asked.
 	Forge *Forge
+
+	// people returns the e-mail addresses of the authors and committers of the range.
+	people func() ([]string, error)
 }
 
 // Forge is what a forge knows of a pull request. Each is asked at most once, and only where it matters.
@@ -72,6 +76,7 @@ type View struct {
 
 	texts     *Texts
 	differing *difference
+	revised   []*revision // nil: not asked for yet
 	schemas   *schemaView
 }
 
@@ -88,6 +93,23 @@ type Texts struct {
 // NewRange is a proposal of a range.
 func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
+	p.people = func() (addresses []string, err error) {
+		for _, c := range r.Commits {
+			if c.ID == "" {
+				continue // the files on disk
+			}
+			object, err := repo.CommitObject(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			for _, person := range [][]byte{object.Author, object.Committer} {
+				_, after, _ := bytes.Cut(person, []byte("<"))
+				address, _, _ := bytes.Cut(after, []byte(">"))
+				addresses = append(addresses, string(address))
+			}
+		}
+		return addresses, nil
+	}
 	if err := HasSpecification(r.Base, r.Head); err != nil {
 		return nil, err
 	}
