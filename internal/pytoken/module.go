@@ -13,9 +13,9 @@ import (
 // Module is what a text says of itself as a module. A path is what an import binds a name to: "a.b" for
 // `from a import b`; "a.b." for `import a.b as c`, which binds a module; with dots in front if the import is relative.
 type Module struct {
-	Functions []*Function         // the functions at column 0 that have decorators
-	Imports   map[string][]string // the paths of the names that imports bind at the end, of each at most maxPaths
-	Stars     []string            // the modules of `from MODULE import *`
+	Functions []*Function          // the functions at column 0 that have decorators
+	Exports   map[string]*Function // those whose names are neither deleted nor bound again at column 0
+	Imports   map[string][]string  // the paths of the names that imports bind at the end; "*" has those of all stars
 	Uses      []Use
 	HasTests  bool // it has a def test… or a class Test…
 }
@@ -24,7 +24,6 @@ type Module struct {
 type Function struct {
 	Pos
 	Name, Doc  string
-	Exported   bool // the module neither deletes its name nor binds it again at column 0
 	Decorators []Decorator
 }
 
@@ -49,6 +48,7 @@ type Argument struct {
 	IsText, IsNone bool
 }
 
+// maxPaths is how many paths one name may have.
 const maxPaths = 16
 
 // scope is where a statement is.
@@ -63,9 +63,8 @@ const (
 type reader struct {
 	*source
 	Module
-	wanted  map[string]bool
-	defined map[string]*Function
-	names   map[string][]string // of all imports, the paths that may lead to what is wanted
+	wanted map[string]bool
+	names  map[string][]string // of all imports, the paths that may lead to what is wanted
 }
 
 const identifier = `[\w\x{80}-\x{10ffff}]+`
@@ -90,7 +89,8 @@ func Read(data []byte, wanted map[string]bool) (Module, error) {
 	if err != nil {
 		return Module{}, err
 	}
-	r := &reader{s, Module{Imports: map[string][]string{}}, wanted, map[string]*Function{}, map[string][]string{}}
+	r := &reader{source: s, wanted: wanted, names: map[string][]string{}}
+	r.Exports, r.Imports = map[string]*Function{}, map[string][]string{}
 	within := -1 // the column of the outermost definition that the line is in
 	var decorators []Decorator
 	for n, l := range r.lines {
@@ -119,8 +119,8 @@ func Read(data []byte, wanted map[string]bool) (Module, error) {
 			}
 			if here == direct && kind == "def" && decorators != nil {
 				at := l.from + len(m[0]) - len(m[2])
-				r.defined[name] = &Function{r.pos(at), name, r.doc(n, colon+1), true, decorators}
-				r.Functions = append(r.Functions, r.defined[name])
+				r.Exports[name] = &Function{r.pos(at), name, r.doc(n, colon+1), decorators}
+				r.Functions = append(r.Functions, r.Exports[name])
 			}
 			if within < 0 {
 				within = l.column
@@ -214,9 +214,6 @@ func (r *reader) imports(module, names string, here scope) {
 		member = strings.ReplaceAll(member, " ", "")
 		path := Join(module, member)
 		switch {
-		case member == "*" && here != inner:
-			r.Stars = append(r.Stars, module)
-			continue
 		case module == "" && renamed:
 			path = member + "."
 		case module == "":
@@ -233,7 +230,7 @@ func (r *reader) imports(module, names string, here scope) {
 			}
 		}
 		r.names[name] = known
-		if here == direct {
+		if here == direct && name != "*" {
 			r.forget(name)
 		}
 		if here != inner && len(r.Imports[name]) < maxPaths {
@@ -244,10 +241,7 @@ func (r *reader) imports(module, names string, here scope) {
 
 func (r *reader) forget(name string) {
 	delete(r.Imports, name)
-	if f := r.defined[name]; f != nil {
-		f.Exported = false
-		delete(r.defined, name)
-	}
+	delete(r.Exports, name)
 }
 
 // unbind forgets the names among some targets, except those to keep.

@@ -11,10 +11,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
-// Limits of what is read: of expressions in formatted strings, and of brackets, which is that of CPython.
+// Limits of what nests: expressions in formatted strings, and brackets.
 const (
 	maxFields   = 8
-	maxBrackets = 200
+	maxBrackets = 64
 )
 
 // Pos is a place in a text, both numbers from 1, the column in bytes.

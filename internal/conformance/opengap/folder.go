@@ -43,6 +43,7 @@ type folder struct {
 	reads   int // of files so far
 	steps   int // of resolving paths so far
 	matches int // of patterns so far
+	err     error
 }
 
 // entry is a file, folder or link; its path is relative, with slashes.
@@ -57,21 +58,22 @@ type scope struct {
 	patterns ignore.Patterns
 }
 
-// list lists the tree; what keep names belongs to it in any case. The error wraps ErrTooLarge, or is what the system
-// says.
-func (f *folder) list(keep []string) error {
+// fail notes why the folder is not judged, unless something was the reason before. Nothing is read from then on.
+func (f *folder) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// list lists the tree; what keep names belongs to it in any case.
+func (f *folder) list(keep []string) {
 	for _, name := range keep {
-		at, outside, err := f.resolve(name)
-		if err != nil {
-			return err
-		}
-		if f.keep = append(f.keep, path.Clean(name)); !outside {
+		f.keep = append(f.keep, path.Clean(name))
+		if at, outside := f.resolve(name); !outside {
 			f.keep = append(f.keep, at)
 		}
 	}
-	if err := f.walk(".", 0, nil, false); err != nil {
-		return err
-	}
+	f.walk(".", 0, nil, false)
 	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	files, most := map[string]int{}, "."
 	total := 0
@@ -87,88 +89,82 @@ func (f *folder) list(keep []string) error {
 		}
 	}
 	if total > MaxFiles || len(f.entries) > maxEntries {
-		return fmt.Errorf("%w: it has more than %d files; the folder with most of them is %q, with %d", ErrTooLarge,
-			MaxFiles, most, files[most])
+		f.fail(fmt.Errorf("%w: it has more than %d files; the folder with most of them is %q, with %d", ErrTooLarge,
+			MaxFiles, most, files[most]))
 	}
-	return nil
 }
 
-func (f *folder) walk(dir string, depth int, scopes []scope, excluded bool) error {
+func (f *folder) walk(dir string, depth int, scopes []scope, excluded bool) {
 	if depth > maxDepth {
-		return fmt.Errorf("%w: folders are nested deeper than %d", ErrTooLarge, maxDepth)
+		f.fail(fmt.Errorf("%w: folders are nested deeper than %d", ErrTooLarge, maxDepth))
+		return
 	}
 	if name := path.Join(dir, gitignoreName); !excluded && f.isFile(name) {
-		text, err := f.read(name)
-		if errors.Is(err, ErrTooLarge) {
-			return err
-		}
+		text, _ := f.read(name) // what cannot be read excludes nothing
 		scopes = append(slices.Clip(scopes), scope{dir, ignore.Parse(text, false)})
 	}
 	d, err := f.root.Open(dir)
 	if err != nil {
-		return err
+		f.fail(err)
+		return
 	}
 	defer d.Close()
-	for len(f.entries) <= maxEntries {
+	for f.err == nil && len(f.entries) <= maxEntries {
 		some, err := d.ReadDir(256) // not all at once: a folder may have millions
 		if errors.Is(err, io.EOF) {
-			return nil
+			return
 		}
 		if err != nil {
-			return err
+			f.fail(err)
 		}
 		for _, e := range some {
 			one := entry{path.Join(dir, e.Name()), e.Type()}
-			out, err := f.excludes(scopes, one, excluded)
-			if err != nil {
-				return err
+			if e.Name() == ".git" {
+				continue
 			}
-			above := slices.ContainsFunc(f.keep, func(k string) bool { return strings.HasPrefix(k, one.path+"/") })
-			if e.Name() == ".git" || out && !above {
+			out := f.excludes(scopes, one, excluded)
+			if out && !slices.ContainsFunc(f.keep, func(k string) bool { return strings.HasPrefix(k, one.path+"/") }) {
 				continue
 			}
 			f.entries = append(f.entries, one)
 			if e.IsDir() {
-				if err := f.walk(one.path, depth+1, scopes, out); err != nil {
-					return err
-				}
+				f.walk(one.path, depth+1, scopes, out)
 			}
 		}
 	}
-	return nil
 }
 
 // excludes reports whether an entry is not part of the agent, in a folder that is or is not.
-func (f *folder) excludes(scopes []scope, e entry, excluded bool) (bool, error) {
-	if e.path == path.Base(e.path) && strings.HasPrefix(strings.ToUpper(e.path), "README") ||
-		path.Base(e.path) == gitignoreName || slices.ContainsFunc(f.keep, func(k string) bool {
-		return k == "." || k == e.path || strings.HasPrefix(e.path, k+"/")
-	}) {
-		return false, nil
+func (f *folder) excludes(scopes []scope, e entry, excluded bool) bool {
+	name := path.Base(e.path)
+	if name == gitignoreName || name == e.path && strings.HasPrefix(strings.ToUpper(name), "README") ||
+		slices.ContainsFunc(f.keep, func(k string) bool {
+			return k == "." || k == e.path || strings.HasPrefix(e.path, k+"/")
+		}) {
+		return false
 	}
 	for _, s := range slices.Backward(scopes) {
 		if f.matches += len(s.patterns); f.matches > maxMatches {
-			return false, fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge)
+			f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))
+			return true
 		}
-		name := strings.TrimPrefix(e.path, s.dir+"/")
-		if v := s.patterns.Match(name, e.kind.IsDir(), false); v != ignore.Undecided {
-			return excluded || v == ignore.Ignored, nil
+		switch s.patterns.Match(strings.TrimPrefix(e.path, s.dir+"/"), e.kind.IsDir(), false) {
+		case ignore.Ignored:
+			return true
+		case ignore.Included:
+			return excluded
 		}
 	}
-	return excluded, nil
+	return excluded
 }
 
 // errNotPlain means that what should be a file is none, or a link that leads to none within the folder.
 var errNotPlain = errors.New("it is no plain file")
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
-// errNotPlain, capped.ErrTooLarge, ErrTooLarge for the whole folder, or what the system says.
+// errNotPlain, capped.ErrTooLarge, or what the system says.
 func (f *folder) file(name string) ([]byte, error) {
-	at, outside, err := f.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	if _, found := f.find(at); !found && !outside {
+	if at, outside := f.resolve(name); !outside && !f.has(at) {
 		return nil, fs.ErrNotExist
 	}
 	return f.read(name)
@@ -176,7 +172,7 @@ func (f *folder) file(name string) ([]byte, error) {
 
 // read gives the text of a file as file does, whether it belongs to the agent or not.
 func (f *folder) read(name string) ([]byte, error) {
-	if !within(name) {
+	if f.err != nil || !within(name) {
 		return nil, fs.ErrNotExist
 	}
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO is not waited for
@@ -198,23 +194,20 @@ func (f *folder) read(name string) ([]byte, error) {
 	if errors.Is(err, capped.ErrTooLarge) {
 		return nil, fmt.Errorf("it has more than %d bytes: %w", MaxFile, err)
 	}
-	if err := f.charge(len(text)); err != nil {
-		return nil, err
-	}
+	f.charge(len(text))
 	return text, err
 }
 
 // charge counts a file that is read.
-func (f *folder) charge(size int) error {
+func (f *folder) charge(size int) {
 	f.reads++
 	f.bytes += size
-	switch {
-	case f.reads > maxReads:
-		return fmt.Errorf("%w: more than %d files are to be read", ErrTooLarge, maxReads)
-	case f.bytes > MaxText:
-		return fmt.Errorf("%w: its texts have more than %d bytes", ErrTooLarge, MaxText)
+	if f.reads > maxReads {
+		f.fail(fmt.Errorf("%w: more than %d files are to be read", ErrTooLarge, maxReads))
 	}
-	return nil
+	if f.bytes > MaxText {
+		f.fail(fmt.Errorf("%w: its texts have more than %d bytes", ErrTooLarge, MaxText))
+	}
 }
 
 // within reports whether a name can be one of the folder. Other than for fs.ValidPath it need not be UTF-8: git keeps
@@ -245,29 +238,25 @@ func (f *folder) stat(name string) fs.FileInfo {
 }
 
 // in are the entries right below a folder, which may be named by links that stay within.
-func (f *folder) in(dir string) ([]entry, error) {
-	under, all, err := f.below(dir)
-	var right []entry
-	for _, e := range all {
-		if !strings.Contains(strings.TrimPrefix(e.path, under), "/") {
-			right = append(right, e)
-		}
-	}
-	return right, err
+func (f *folder) in(dir string) []entry {
+	under, all := f.below(dir)
+	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
+		return strings.Contains(strings.TrimPrefix(e.path, under), "/")
+	})
 }
 
 // below are the entries of a folder and of those in it, and what all their paths begin with.
-func (f *folder) below(dir string) (under string, all []entry, err error) {
-	at, outside, err := f.resolve(dir)
+func (f *folder) below(dir string) (under string, all []entry) {
+	at, outside := f.resolve(dir)
 	switch {
-	case err != nil || outside:
-		return "", nil, err
+	case outside:
+		return "", nil
 	case at == ".":
-		return "", f.entries, nil
+		return "", f.entries
 	}
 	first, _ := f.find(at + "/")
 	end, _ := f.find(at + "0") // which follows "/"
-	return at + "/", f.entries[first:end], nil
+	return at + "/", f.entries[first:end]
 }
 
 // find is where a path stands among the entries, or would.
@@ -276,12 +265,18 @@ func (f *folder) find(name string) (int, bool) {
 		func(e entry, name string) int { return cmp.Compare(e.path, name) })
 }
 
+// has reports whether a path without links is one of the entries.
+func (f *folder) has(name string) bool {
+	_, found := f.find(name)
+	return found
+}
+
 // resolve is a path without the links on its way, and whether it leads out of the folder. A link with an absolute
 // target does, since a clone stands elsewhere; so does a circle of links, which leads nowhere. What is not there leads
 // to no other place.
-func (f *folder) resolve(name string) (at string, outside bool, err error) {
+func (f *folder) resolve(name string) (at string, outside bool) {
 	if len(name) > maxPath {
-		return name, false, nil
+		return name, false
 	}
 	rest, here := strings.Split(name, "/"), []string(nil)
 	for links := 0; len(rest) > 0; {
@@ -292,41 +287,42 @@ func (f *folder) resolve(name string) (at string, outside bool, err error) {
 		}
 		if next == ".." {
 			if len(here) == 0 {
-				return "", true, nil
+				return "", true
 			}
 			here = here[:len(here)-1]
 			continue
 		}
 		if f.steps++; f.steps > maxSteps {
-			return "", false, fmt.Errorf("%w: its links lead over more than %d folders", ErrTooLarge, maxSteps)
+			f.fail(fmt.Errorf("%w: its links lead over more than %d folders", ErrTooLarge, maxSteps))
+			return "", true
 		}
 		if here = append(here, next); len(here) > maxDepth+1 {
 			continue // nothing is nested as deep
 		}
-		target, err := f.link(strings.Join(here, "/"))
-		if err != nil {
-			return "", false, err
-		}
+		target := f.link(strings.Join(here, "/"))
 		if target == "" {
 			continue
 		}
 		if links++; links > maxLinks || path.IsAbs(target) {
-			return "", true, nil
+			return "", true
 		}
 		here, rest = here[:len(here)-1], append(strings.Split(target, "/"), rest...)
 	}
-	return path.Join(".", path.Join(here...)), false, nil
+	return path.Join(".", path.Join(here...)), false
 }
 
 // link is where a link leads; empty if there is none of that name.
-func (f *folder) link(name string) (target string, err error) {
+func (f *folder) link(name string) string {
 	target, known := f.links[name]
 	if known {
-		return target, nil
+		return target
 	}
 	if info, missing := f.root.Lstat(name); missing == nil && info.Mode().Type() == fs.ModeSymlink {
-		target, err = f.root.Readlink(name)
+		var err error
+		if target, err = f.root.Readlink(name); err != nil {
+			f.fail(err)
+		}
 	}
 	f.links[name] = target
-	return target, err
+	return target
 }

@@ -30,20 +30,15 @@ var members = strings.Fields(`spec_version name version description author licen
 var nameForm = plain.Pattern(`^[a-z][a-z0-9-]*$`)
 
 // judge01 holds the folder against what the command of dialect 0.1 asks for.
-func (a *agent) judge01() error {
-	soul, err := a.judgeSoul()
-	if err != nil {
-		return err
-	}
+func (a *agent) judge01() {
+	a.say("gap01-manifest", manifestName, a.judgeManifest01())
 	references := verdict.Skip("agent.yaml could not be read")
 	if a.manifest != nil {
 		references = a.judgeReferences()
 	}
-	return errors.Join(
-		a.say("gap01-manifest", manifestName, a.judgeManifest01()),
-		a.say("gap01-references", manifestName, references),
-		a.say("gap01-soul", soulName, soul),
-		a.judgeTexts())
+	a.say("gap01-references", manifestName, references)
+	a.say("gap01-soul", soulName, a.judgeSoul())
+	a.judgeTexts()
 }
 
 func (a *agent) judgeManifest01() verdict.Outcome {
@@ -145,14 +140,12 @@ func named(n *yaml.Node) (all []reference) {
 	return all
 }
 
-func (a *agent) judgeSoul() (verdict.Outcome, error) {
+func (a *agent) judgeSoul() verdict.Outcome {
 	var out verdict.Outcome
 	at := verdict.At{Path: soulName}
 	text, err := a.file(soulName)
 	const fix = "write a paragraph into SOUL.md: who the agent is and what it does"
 	switch {
-	case errors.Is(err, ErrTooLarge):
-		return out, err
 	case errors.Is(err, fs.ErrNotExist):
 		out.Errorf(at, "", "no-soul", "SOUL.md is not there").
 			WithFix("add SOUL.md, under that name, with a paragraph in it")
@@ -161,9 +154,9 @@ func (a *agent) judgeSoul() (verdict.Outcome, error) {
 	case !saysMore(string(text)):
 		out.Errorf(at, "", "empty-soul", "SOUL.md has nothing but headings").WithFix(fix)
 	default:
-		return verdict.Pass(""), nil
+		return verdict.Pass("")
 	}
-	return out, nil
+	return out
 }
 
 var underline = plain.Pattern(`^ {0,3}(=+|-+)[ \t]*$`)
@@ -184,30 +177,20 @@ func saysMore(text string) bool {
 }
 
 // judgeTexts judges each skills/*/SKILL.md.
-func (a *agent) judgeTexts() error {
+func (a *agent) judgeTexts() {
 	found := 0
-	all, err := a.in("skills")
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
+	for _, e := range a.in("skills") {
 		name := path.Join(e.path, textName)
 		text, err := a.file(name)
 		if errors.Is(err, fs.ErrNotExist) || !a.isDir(e.path) {
 			continue
 		}
-		if errors.Is(err, ErrTooLarge) {
-			return err
-		}
 		found++
-		if err := a.say("gap01-skills", name, judgeText(name, path.Base(e.path), text, err)); err != nil {
-			return err
-		}
+		a.say("gap01-skills", name, judgeText(name, path.Base(e.path), text, err))
 	}
 	if found == 0 {
-		return a.say("gap01-skills", "skills", verdict.Skip("there is no skills/*/%s", textName))
+		a.say("gap01-skills", "skills", verdict.Skip("there is no skills/*/%s", textName))
 	}
-	return nil
 }
 
 func judgeText(name, folder string, text []byte, err error) verdict.Outcome {

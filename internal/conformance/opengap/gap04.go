@@ -20,69 +20,46 @@ import (
 const gitignoreName = ".gitignore"
 
 // judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
-func (a *agent) judge04(auto bool) error {
+func (a *agent) judge04(auto bool) {
 	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
 	out := a.judgeManifest()
 	if unclear && a.manifest == nil {
 		out.Findings[0].Message += bothDialects
 	}
-	if err := a.say("gap-manifest", manifestName, out); err != nil || a.manifest == nil {
+	a.say("gap-manifest", manifestName, out)
+	if a.manifest == nil {
 		for _, rule := range rules04[1:] {
-			err = errors.Join(err, a.say(rule.ID, manifestName, verdict.Skip("agent.yaml could not be read")))
+			a.say(rule.ID, manifestName, verdict.Skip("agent.yaml could not be read"))
 		}
-		return err
+		return
 	}
-	paths := a.judgePaths()
 	dir, known := a.folderOf("skills")
+	subject := manifestName
 	var skills []*skill
 	if known && !leadsOut(dir) {
-		var err error
-		if a.declared, err = a.dependencies(); err != nil {
-			return err
-		}
 		a.skillsDir = path.Clean(dir)
-		if skills, err = a.skills(a.skillsDir); err != nil {
-			return err
-		}
+		a.declared = a.dependencies()
+		subject, skills = a.skillsDir, a.skills(a.skillsDir)
 	}
-	documented, err := a.documented(skills)
-	if err != nil {
-		return err
-	}
-	tested, err := a.tested(skills)
-	if err != nil {
-		return err
-	}
-	gitignore, err := a.judgeGitignore()
-	if err != nil {
-		return err
-	}
-	said := []error{
-		a.say("gap-version", manifestName, a.judgeVersion(unclear)),
-		a.say("gap-fields", manifestName, a.judgeFields()),
-		a.say("gap-outside", manifestName, paths),
-		a.say("gap-environment", manifestName, documented.judge(a.variables(), nil)),
-		a.say("gap-description", manifestName, a.judgeDescription()),
-		a.say("gap-gitignore", gitignoreName, gitignore),
-		a.judgeLinks(),
-	}
+	documented, tested := a.documented(skills), a.tested(skills)
+	a.say("gap-version", manifestName, a.judgeVersion(unclear))
+	a.say("gap-fields", manifestName, a.judgeFields())
+	a.say("gap-outside", manifestName, a.judgePaths())
+	a.say("gap-environment", manifestName, documented.judge(a.variables(), nil))
+	a.say("gap-description", manifestName, a.judgeDescription())
+	a.say("gap-gitignore", gitignoreName, a.judgeGitignore())
+	a.judgeLinks()
 	if len(skills) == 0 {
-		subject := manifestName
-		if known && !leadsOut(dir) {
-			subject = path.Clean(dir)
-		}
-		said = append(said, a.say("gap-skills", subject, withoutSkills(a.manifest, dir, known)),
-			a.say("gap-tests", subject, verdict.Skip("there are no skills to test")))
+		a.say("gap-skills", subject, withoutSkills(a.manifest, dir, known))
+		a.say("gap-tests", subject, verdict.Skip("there are no skills to test"))
 	}
 	for _, s := range skills {
-		said = append(said,
-			a.say("gap-skills", s.file, s.judge()),
-			a.say("gap-outside", s.file, s.judgeOutside()),
-			a.say("gap-environment", s.file, documented.judge(s.variables, s.computed)),
-			a.say("gap-tests", s.file, s.judgeTests(tested, a.recommended)),
-			a.say("gap-description", s.file, s.judgeDescriptions(a.recommended)))
+		a.say("gap-skills", s.file, s.judge())
+		a.say("gap-outside", s.file, s.judgeOutside())
+		a.say("gap-environment", s.file, documented.judge(s.variables, s.computed))
+		a.say("gap-tests", s.file, s.judgeTests(tested, a.recommended))
+		a.say("gap-description", s.file, s.judgeDescriptions(a.recommended))
 	}
-	return errors.Join(said...)
 }
 
 // bothDialects ends the first error where nothing says which of the dialects is meant.
@@ -188,48 +165,40 @@ func isNamePart(r rune) bool {
 
 // documentation tells which variables the README and the comments of agent.yaml name.
 type documentation struct {
-	*mentions
+	mentions
 	unread []string // why a README was not read
 }
 
 // documented looks for the variables of agent.yaml and of the skills.
-func (a *agent) documented(skills []*skill) (*documentation, error) {
-	d := &documentation{mentions: newMentions()}
+func (a *agent) documented(skills []*skill) *documentation {
+	d := &documentation{mentions: mentions{}}
 	for _, v := range a.variables() {
-		d.want(v.text)
+		d.mentions[v.text] = ""
 	}
 	for _, s := range skills {
 		for _, v := range s.variables {
-			d.want(v.text)
+			d.mentions[v.text] = ""
 		}
 	}
 	d.find(manifestName, a.manifest.comments())
-	all, err := a.in(".")
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range all {
+	for _, e := range a.in(".") {
 		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.isDir(e.path) {
 			continue
 		}
 		text, err := a.file(e.path)
-		switch {
-		case errors.Is(err, ErrTooLarge):
-			return nil, err
-		case err != nil:
+		if err != nil {
 			d.unread = append(d.unread, fmt.Sprintf("; %s was not read: %v", e.path, err))
-			continue
 		}
 		d.find(e.path, string(text))
 	}
-	return d, nil
+	return d
 }
 
 // judge holds variables against the documentation.
 func (d *documentation) judge(variables []literal, computed []verdict.At) verdict.Outcome {
 	var out verdict.Outcome
 	for _, v := range variables {
-		if d.files[v.text] != "" {
+		if d.mentions[v.text] != "" {
 			continue
 		}
 		out.Errorf(v.at, "", "undocumented-variable",
@@ -310,30 +279,20 @@ func (a *agent) judgePaths() verdict.Outcome {
 }
 
 // judgeLinks tells each symbolic link that leaves the folder.
-func (a *agent) judgeLinks() error {
+func (a *agent) judgeLinks() {
 	for _, e := range a.entries {
 		if e.kind != fs.ModeSymlink {
 			continue
 		}
-		if _, outside, err := a.resolve(e.path); err != nil || !outside {
-			if err != nil {
-				return err
-			}
+		if _, outside := a.resolve(e.path); !outside {
 			continue
 		}
 		var out verdict.Outcome
-		target, err := a.root.Readlink(e.path)
-		if err != nil {
-			return err
-		}
 		out.Errorf(verdict.At{Path: e.path}, "", "path-outside",
-			"the symbolic link leads to %q, out of the agent's folder", target).
+			"the symbolic link leads to %q, out of the agent's folder", a.link(e.path)).
 			WithFix("put what it leads to into the folder, or make the link relative")
-		if err := a.say("gap-outside", e.path, out); err != nil {
-			return err
-		}
+		a.say("gap-outside", e.path, out)
 	}
-	return nil
 }
 
 // withoutSkills is the outcome where there is no skill.
@@ -407,47 +366,35 @@ func (s *skill) judgeOutside() verdict.Outcome {
 }
 
 // tested looks in the tests for the names of the skills.
-func (a *agent) tested(skills []*skill) (*mentions, error) {
-	m := newMentions()
+func (a *agent) tested(skills []*skill) mentions {
+	m := mentions{}
 	for _, s := range skills {
-		m.want(s.module)
+		m[s.module] = ""
 		for _, f := range s.functions {
-			m.want(f.name)
+			m[f.name] = ""
 		}
 	}
-	if len(m.files) == 0 {
-		return m, nil
-	}
-	_, all, err := a.below("tests")
-	if err != nil {
-		return nil, err
-	}
+	_, all := a.below("tests")
 	for _, e := range all {
 		name, isPython := strings.CutSuffix(path.Base(e.path), ".py")
 		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") || !a.isFile(e.path) {
 			continue
 		}
-		text, err := a.file(e.path)
-		switch {
-		case errors.Is(err, ErrTooLarge):
-			return nil, err
-		case err != nil: // a test that cannot be read names nothing
-			continue
-		}
+		text, _ := a.file(e.path) // what cannot be read has no tests
 		if module, err := pytoken.Read(text, nil); err == nil && module.HasTests {
 			m.find(e.path, string(text))
 		}
 	}
-	return m, nil
+	return m
 }
 
-func (s *skill) judgeTests(tested *mentions, severity verdict.Severity) verdict.Outcome {
+func (s *skill) judgeTests(tested mentions, severity verdict.Severity) verdict.Outcome {
 	names := []string{s.module}
 	for _, f := range s.functions {
 		names = append(names, f.name)
 	}
 	for _, name := range names {
-		if file := tested.files[name]; file != "" {
+		if file := tested[name]; file != "" {
 			return verdict.Pass("%s has a test and names %s; whether it tests it nobody can see", file, name)
 		}
 	}
@@ -491,12 +438,10 @@ var secrets = []struct {
 	{"__pycache__", nil, "__pycache__"},
 }
 
-func (a *agent) judgeGitignore() (verdict.Outcome, error) {
+func (a *agent) judgeGitignore() verdict.Outcome {
 	text, err := a.file(gitignoreName)
 	why := ""
 	switch {
-	case errors.Is(err, ErrTooLarge):
-		return verdict.Outcome{}, err
 	case errors.Is(err, fs.ErrNotExist):
 		why = ": there is no .gitignore"
 	case err != nil:
@@ -518,5 +463,5 @@ func (a *agent) judgeGitignore() (verdict.Outcome, error) {
 				s.pattern, why).WithFix("add the line %s", s.pattern)
 		}
 	}
-	return out.OrPass(), nil
+	return out.OrPass()
 }

@@ -19,10 +19,9 @@ var wanted = map[string]bool{"os.environ[": true, "os.environ.get(": true, "os.g
 
 // parsed is a file that was read as Python; fault says why it was not.
 type parsed struct {
-	*pytoken.Module
-	exported map[string]*pytoken.Function
-	fault    *fault
-	size     int
+	pytoken.Module
+	fault *fault
+	size  int
 }
 
 // fault is why a file is not read as Python.
@@ -33,22 +32,14 @@ type fault struct {
 }
 
 // parse reads a file as Python, once.
-func (a *agent) parse(name string) (*parsed, error) {
+func (a *agent) parse(name string) *parsed {
 	if p := a.parsed[name]; p != nil {
-		return p, nil
+		return p
 	}
 	text, err := a.file(name)
-	if errors.Is(err, ErrTooLarge) {
-		return nil, err
-	}
-	p := &parsed{Module: &pytoken.Module{}, exported: map[string]*pytoken.Function{}, size: len(text)}
+	p := &parsed{size: len(text)}
 	if err == nil {
-		*p.Module, err = pytoken.Read(text, wanted)
-	}
-	for _, f := range p.Functions {
-		if f.Exported {
-			p.exported[f.Name] = f
-		}
+		p.Module, err = pytoken.Read(text, wanted)
 	}
 	var e *pytoken.Error
 	switch {
@@ -60,22 +51,18 @@ func (a *agent) parse(name string) (*parsed, error) {
 		p.fault = &fault{verdict.At{Path: name}, err.Error(), false}
 	}
 	a.parsed[name] = p
-	return p, nil
+	return p
 }
 
 // module returns the file of a module, as a file of the agent calls it: from its own folder if the name begins with a
 // dot, else from the agent's folder or that of the skills. It is empty if the agent has no such module.
-func (a *agent) module(from, name string) (string, error) {
+func (a *agent) module(from, name string) string {
 	rest := strings.TrimLeft(name, ".")
 	under := []string{".", a.skillsDir}
 	if level := len(name) - len(rest); level > 0 {
-		dir := path.Dir(from)
-		for ; level > 1 && dir != "."; level-- {
-			dir = path.Dir(dir)
-		}
-		under = []string{dir}
-		if level > 1 {
-			return "", nil
+		dir := path.Join(path.Dir(from), strings.Repeat("../", min(level-1, maxDepth+1)))
+		if under = []string{dir}; strings.HasPrefix(dir, "..") {
+			return ""
 		}
 	}
 	for _, dir := range under {
@@ -85,19 +72,15 @@ func (a *agent) module(from, name string) (string, error) {
 			if known || file != "" {
 				break
 			}
-			at, outside, err := a.resolve(name)
-			if err != nil {
-				return "", err
-			}
-			if _, found := a.find(at); found && !outside {
+			if at, outside := a.resolve(name); !outside && a.has(at) {
 				file = at
 			}
 		}
 		if a.modules[base] = file; file != "" {
-			return file, nil
+			return file
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // maxFiles is how many modules of the agent an import is followed over.
@@ -106,11 +89,10 @@ const maxFiles = 5
 // spot is a path of an import, and the file that it is in.
 type spot struct{ file, path string }
 
-// follow calls visit with each module and its member that a path in a file leads to, the nearest first, until visit
-// returns true. file is that of the module, empty if it is not the agent's.
-func (a *agent) follow(from spot, visit func(module, member, file string) (bool, error)) error {
+// follow calls visit with each module and its member that some paths lead to, the nearest first, until visit returns
+// true. The member is * for all that do not begin with _; file is that of the module, empty if it is not the agent's.
+func (a *agent) follow(here []spot, visit func(module, member, file string) bool) {
 	seen := map[spot]bool{}
-	here := []spot{from}
 	for n := range maxFiles + 1 {
 		var next []spot
 		for _, s := range here {
@@ -120,39 +102,37 @@ func (a *agent) follow(from spot, visit func(module, member, file string) (bool,
 			}
 			seen[s] = true
 			if a.steps++; a.steps > maxSteps {
-				return fmt.Errorf("%w: its imports lead over more than %d modules", ErrTooLarge, maxSteps)
+				a.fail(fmt.Errorf("%w: its imports lead over more than %d modules", ErrTooLarge, maxSteps))
+				return
 			}
-			module, member := s.path[:i], s.path[i+1:]
+			module, member, file := s.path[:i], s.path[i+1:], ""
 			if strings.Trim(module, ".") == "" {
 				module += "."
 			}
-			file, err := "", error(nil)
 			if n < maxFiles {
-				file, err = a.module(s.file, module)
+				file = a.module(s.file, module)
 			}
-			if err != nil {
-				return err
+			if visit(module, member, file) {
+				return
 			}
-			if done, err := visit(module, member, file); err != nil || done || file == "" {
-				if err != nil || done {
-					return err
-				}
+			if file == "" {
 				continue
 			}
-			p, err := a.parse(file)
-			if err != nil {
-				return err
+			imports := a.parse(file).Imports
+			for name, paths := range imports {
+				if name != member && (member != "*" || strings.HasPrefix(name, "_")) {
+					continue
+				}
+				for _, path := range paths {
+					next = append(next, spot{file, path})
+				}
 			}
-			for _, path := range p.Imports[member] {
-				next = append(next, spot{file, path})
-			}
-			for _, star := range p.Stars {
-				next = append(next, spot{file, pytoken.Join(star, member)})
+			for _, star := range imports["*"] {
+				next = append(next, spot{file, strings.TrimSuffix(star, "*") + member})
 			}
 		}
 		here = next
 	}
-	return nil
 }
 
 // origin is what is known of a decorator.
@@ -164,50 +144,36 @@ const (
 	genuine         // it is the skill of gitagent or opengap
 )
 
-// origin returns what is known of the decorator with a path in a file.
-func (a *agent) origin(s spot) (origin, error) {
-	key := s
-	if !strings.HasPrefix(s.path, ".") {
-		key.file = ""
-	}
-	best, known := a.origins[key]
-	if known {
-		return best, nil
-	}
-	err := a.follow(s, func(module, member, file string) (bool, error) {
-		root, _, _ := strings.Cut(module, ".")
-		switch {
-		case member != "skill":
-		case root == "gitagent" || root == "opengap":
-			best = genuine
-		case file == "" && a.declared[distribution(root)]:
-			best = max(best, declared)
-		}
-		return best == genuine, nil
-	})
-	a.origins[key] = best
-	return best, err
-}
-
 // decorated returns the decorator of a function in a file that makes a skill of it, or nil.
-func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorator, best origin, err error) {
-	for i := range f.Decorators {
-		for _, path := range f.Decorators[i].Paths {
-			o, err := a.origin(spot{file, path})
-			if err != nil {
-				return nil, other, err
+func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorator, best origin) {
+	for i, d := range f.Decorators {
+		is := other
+		var from []spot
+		for _, path := range d.Paths {
+			from = append(from, spot{file, path})
+		}
+		a.follow(from, func(module, member, file string) bool {
+			root, _, _ := strings.Cut(module, ".")
+			switch {
+			case member != "skill":
+			case root == "gitagent" || root == "opengap":
+				is = genuine
+			case file == "" && a.declared[distribution(root)]:
+				is = max(is, declared)
 			}
-			if o > best {
-				by, best = &f.Decorators[i], o
-			}
+			return is == genuine
+		})
+		if is > best {
+			by, best = &f.Decorators[i], is
 		}
 	}
-	return by, best, nil
+	return by, best
 }
 
 var (
 	requirement = plain.Pattern(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:[\[=<>!~;@(#]|$)`)
 	quoted      = plain.Pattern(`"[^"]*"|'[^']*'|#.*`)
+	listed      = []string{"project", "project.optional-dependencies", "dependency-groups"}
 )
 
 // distribution returns the name of a package as the names of packages compare.
@@ -216,54 +182,38 @@ func distribution(name string) string {
 }
 
 // dependencies returns the packages that requirements*.txt and pyproject.toml declare.
-func (a *agent) dependencies() (map[string]bool, error) {
+func (a *agent) dependencies() map[string]bool {
 	all := map[string]bool{}
 	declare := func(text string) {
 		if m := requirement().FindStringSubmatch(text); m != nil {
 			all[distribution(m[1])] = true
 		}
 	}
-	entries, err := a.in(".")
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		project := e.path == "pyproject.toml"
-		if !project && (!strings.HasPrefix(e.path, "requirements") || !strings.HasSuffix(e.path, ".txt")) {
-			continue
-		}
-		text, err := a.file(e.path)
-		if errors.Is(err, ErrTooLarge) {
-			return nil, err
-		}
-		lines := strings.Split(string(text), "\n")
-		if !project {
-			for _, line := range lines {
+	for _, e := range a.in(".") {
+		if strings.HasPrefix(e.path, "requirements") && strings.HasSuffix(e.path, ".txt") {
+			text, _ := a.file(e.path) // what cannot be read declares nothing
+			for line := range strings.Lines(string(text)) {
 				declare(line)
 			}
-			continue
 		}
-		section, list := "", false // a list of requirements is open
-		for _, line := range lines {
-			bare := strings.TrimSpace(quoted().ReplaceAllString(line, ""))
-			key, _, _ := strings.Cut(bare, "=")
-			key = strings.TrimSpace(key)
-			switch {
-			case !list && strings.HasPrefix(bare, "["):
-				section = strings.Trim(bare, "[] ")
-				continue
-			case !list && strings.HasPrefix(section, "tool.poetry") && strings.HasSuffix(section, "dependencies"):
-				declare(key)
-				continue
-			case !list && section == "project" && key != "dependencies",
-				!slices.Contains([]string{"project", "project.optional-dependencies", "dependency-groups"}, section):
-				continue
-			}
+	}
+	text, _ := a.file("pyproject.toml")
+	section, open := "", false // a list of requirements is open
+	for line := range strings.Lines(string(text)) {
+		bare := strings.TrimSpace(quoted().ReplaceAllString(line, ""))
+		key, _, _ := strings.Cut(bare, "=")
+		key = strings.TrimSpace(key)
+		switch {
+		case !open && strings.HasPrefix(bare, "["):
+			section = strings.Trim(bare, "[] ")
+		case strings.HasPrefix(section, "tool.poetry") && strings.HasSuffix(section, "dependencies"):
+			declare(key)
+		case open, slices.Contains(listed, section) && (section != "project" || key == "dependencies"):
 			for _, text := range quoted().FindAllString(line, -1) {
 				declare(strings.Trim(text, `"'`))
 			}
-			list = (list || strings.Contains(bare, "[")) && !strings.Contains(bare, "]")
+			open = (open || strings.Contains(bare, "[")) && !strings.Contains(bare, "]")
 		}
 	}
-	return all, nil
+	return all
 }

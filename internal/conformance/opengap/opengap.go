@@ -4,7 +4,6 @@ package opengap
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -45,8 +44,7 @@ type agent struct {
 	skillsDir string
 	parsed    map[string]*parsed // by path
 	modules   map[string]string  // the files of modules, by their paths without an extension
-	origins   map[spot]origin
-	declared  map[string]bool // the packages that the agent depends on
+	declared  map[string]bool    // the packages that the agent depends on
 }
 
 // Judge judges the agent in a folder. The error wraps ErrTooLarge, or says why the folder cannot be read.
@@ -57,25 +55,19 @@ func Judge(o Options) (*Judgement, error) {
 	}
 	defer root.Close()
 	f := &folder{root: root, links: map[string]string{}}
-	a := &agent{folder: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{},
-		origins: map[spot]origin{}}
+	a := &agent{folder: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{}}
 	a.manifest, a.unread = f.readManifest()
-	if errors.Is(a.unread, ErrTooLarge) {
-		return nil, a.unread
-	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)
 	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
 	if j.Rules = rules01; j.Dialect == Dialect04 {
 		keep = a.kept()
 		j.Rules = append(append([]verdict.Rule(nil), rules04...), runtime...)
-		judge = func() error { return a.judge04(o.Dialect == Auto) }
+		judge = func() { a.judge04(o.Dialect == Auto) }
 	}
-	if err := f.list(keep); err != nil {
-		return nil, fmt.Errorf("reading the agent's folder: %w", err)
-	}
-	if err := judge(); err != nil {
-		return nil, fmt.Errorf("reading the agent's folder: %w", err)
+	f.list(keep)
+	if judge(); f.err != nil {
+		return nil, fmt.Errorf("reading the agent's folder: %w", f.err)
 	}
 	j.Results = a.results
 	return j, nil
@@ -106,7 +98,7 @@ func enough(out *verdict.Outcome) bool {
 }
 
 // say adds the result of a rule on a subject. Of very many findings the last that is told says that there are more.
-func (a *agent) say(id, subject string, out verdict.Outcome) error {
+func (a *agent) say(id, subject string, out verdict.Outcome) {
 	for _, rule := range Rules {
 		if rule.ID != id {
 			continue
@@ -119,7 +111,10 @@ func (a *agent) say(id, subject string, out verdict.Outcome) error {
 		}
 		result, err := out.Result(rule, subject)
 		a.results = append(a.results, result)
-		return err
+		if err != nil {
+			a.fail(err)
+		}
+		return
 	}
-	return fmt.Errorf("no rule is called %q", id)
+	a.fail(fmt.Errorf("no rule is called %q", id))
 }

@@ -65,7 +65,7 @@ var rules04 = []verdict.Rule{
 			{"not-python", "the file cannot be read as Python",
 				"correct it at the place shown; python3 -m py_compile names it too"},
 			{"not-read", "the file names an encoding other than UTF-8 and Latin-1, or has expressions in formatted " +
-				"strings deeper than 8, or brackets deeper than 200; nothing was decided",
+				"strings deeper than 8, or brackets deeper than 64; nothing was decided",
 				"write it more simply at the place shown"},
 			{"without-skills", "there is no skill at all, so that nothing was judged",
 				"add a .py file to the folder of skills"},

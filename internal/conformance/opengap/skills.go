@@ -1,8 +1,8 @@
 package opengap
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,171 +48,97 @@ type literal struct {
 	at   verdict.At
 }
 
-// skills are those in a folder, by their names. The error wraps ErrTooLarge, or is what the system says.
-func (a *agent) skills(dir string) ([]*skill, error) {
-	var all []*skill
-	entries, err := a.in(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
+// skills are those in a folder, by their names.
+func (a *agent) skills(dir string) (all []*skill) {
+	for _, e := range a.in(dir) {
 		name := path.Base(e.path)
-		if strings.HasPrefix(name, "_") {
+		s := &skill{file: e.path, module: strings.TrimSuffix(name, ".py"), noted: map[string]bool{}}
+		isDir := a.isDir(e.path)
+		if isDir {
+			s.file, s.module = path.Join(e.path, initName), name
+		}
+		if strings.HasPrefix(name, "_") || !strings.HasSuffix(s.file, ".py") || isDir && a.stat(s.file) == nil {
 			continue
 		}
-		s := &skill{file: e.path, module: name, noted: map[string]bool{}}
-		switch {
-		case a.isDir(e.path):
-			s.file = path.Join(e.path, "__init__.py")
-			if a.stat(s.file) == nil {
-				continue
-			}
-		case strings.HasSuffix(name, ".py"):
-			s.module = strings.TrimSuffix(name, ".py")
-		default:
-			continue
-		}
-		if err := a.readSkill(s, e.path); err != nil {
-			return nil, err
-		}
+		a.readSkill(s, e.path)
 		all = append(all, s)
 	}
-	return all, nil
+	return all
 }
+
+const initName = "__init__.py"
 
 // readSkill reads the file of a skill, or all modules of its package, whose folder dir is.
-func (a *agent) readSkill(s *skill, dir string) error {
-	own, err := a.search(s, s.file)
-	if err != nil {
-		return err
-	}
+func (a *agent) readSkill(s *skill, dir string) {
+	own := a.search(s, s.file)
 	for _, f := range own.Functions {
-		if err := a.export(s, s.file, f); err != nil {
-			return err
-		}
+		a.export(s, s.file, f)
 	}
 	if s.file == dir {
-		return nil
+		return
 	}
-	under, all, err := a.below(dir)
-	if err != nil {
-		return err
-	}
-	init := under + "__init__.py"
+	under, all := a.below(dir)
 	for _, e := range all {
-		if strings.HasSuffix(e.path, ".py") && e.path != init {
-			if _, err := a.search(s, e.path); err != nil {
-				return err
-			}
+		if strings.HasSuffix(e.path, ".py") && e.path != under+initName {
+			a.search(s, e.path)
 		}
 	}
-	var imports, stars []spot
-	for _, name := range slices.Sorted(maps.Keys(own.Imports)) {
-		for _, path := range own.Imports[name] {
-			imports = append(imports, spot{init, path})
+	var imports []spot
+	for _, paths := range own.Imports {
+		for _, path := range paths {
+			imports = append(imports, spot{under + initName, path})
 		}
 	}
-	for _, star := range own.Stars {
-		stars = append(stars, spot{init, star})
-	}
-	offered, err := a.offered(stars)
-	if err != nil {
-		return err
-	}
-	for _, i := range append(imports, offered...) {
-		err := a.follow(i, func(_, member, file string) (bool, error) {
-			if !strings.HasPrefix(file, under) {
-				return false, nil
-			}
-			p, err := a.parse(file)
-			if err != nil || p.exported[member] == nil {
-				return false, err
-			}
-			return true, a.export(s, file, p.exported[member])
-		})
-		if err != nil {
-			return err
+	a.follow(imports, func(_, member, file string) bool {
+		if !strings.HasPrefix(file, under) {
+			return false
 		}
-	}
-	return nil
-}
-
-// offered returns what some modules offer to who imports *, and so on with those that they import * from.
-func (a *agent) offered(modules []spot) (all []spot, err error) {
-	seen := map[string]bool{}
-	for range maxFiles {
-		var next []spot
-		for _, m := range modules {
-			file, err := a.module(m.file, m.path)
-			if err != nil {
-				return nil, err
-			}
-			if file == "" || seen[file] {
-				continue
-			}
-			seen[file] = true
-			p, err := a.parse(file)
-			if err != nil {
-				return nil, err
-			}
-			names := slices.AppendSeq(slices.Collect(maps.Keys(p.exported)), maps.Keys(p.Imports))
-			slices.Sort(names)
-			for _, name := range names {
-				if !strings.HasPrefix(name, "_") {
-					all = append(all, spot{m.file, pytoken.Join(m.path, name)})
-				}
-			}
-			for _, star := range p.Stars {
-				next = append(next, spot{file, star})
+		for name, f := range a.parse(file).Exports {
+			if name == member || member == "*" && !strings.HasPrefix(name, "_") {
+				a.export(s, file, f)
 			}
 		}
-		modules = next
-	}
-	return all, nil
+		return false
+	})
+	slices.SortFunc(s.functions, func(a, b function) int {
+		return cmp.Or(cmp.Compare(a.at.Path, b.at.Path), cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.name, b.name))
+	})
 }
 
 // export notes that a skill exports a function of a file, if the decorator of a skill is on it.
-func (a *agent) export(s *skill, file string, f *pytoken.Function) error {
-	by, from, err := a.decorated(file, f)
-	if err != nil {
-		return err
-	}
+func (a *agent) export(s *skill, file string, f *pytoken.Function) {
+	by, from := a.decorated(file, f)
 	switch {
 	case by == nil:
 		for _, d := range f.Decorators {
-			if path := strings.Join(d.Paths, ", "); strings.HasSuffix("."+d.Name, ".skill") && path == "" {
+			if is := strings.Join(d.Paths, ", "); strings.HasSuffix("."+d.Name, ".skill") && is == "" {
 				s.why = fmt.Sprintf("; @%s is not imported at column 0 or in a block of the module", d.Name)
-			} else if strings.HasSuffix("."+d.Name, ".skill") || strings.HasSuffix(path, ".skill") {
-				s.why = fmt.Sprintf("; @%s is imported as %s", d.Name, path)
+			} else if strings.HasSuffix("."+d.Name, ".skill") || strings.HasSuffix(is, ".skill") {
+				s.why = fmt.Sprintf("; @%s is imported as %s", d.Name, is)
 			}
 		}
-	case !f.Exported:
+	case a.parse(file).Exports[f.Name] != f:
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
 	case !s.noted["function "+file+" "+f.Name]:
 		s.noted["function "+file+" "+f.Name] = true
 		at := verdict.At{Path: file, Line: f.Line, Column: f.Column}
 		s.functions = append(s.functions, function{f.Name, at, describe(f, by), from})
 	}
-	return nil
 }
 
 // search reads a file of a skill, and notes what it refers to.
-func (a *agent) search(s *skill, name string) (*parsed, error) {
-	again := a.parsed[name] != nil
-	p, err := a.parse(name)
-	if err != nil {
-		return nil, err
+func (a *agent) search(s *skill, name string) *parsed {
+	if again := a.parsed[name]; again != nil { // the limits hold for skills that are links to one folder, too
+		a.charge(again.size)
 	}
-	if again { // the limits hold for skills that are links to one folder, too
-		err = a.charge(p.size)
-	}
+	p := a.parse(name)
 	if p.fault != nil {
 		s.faults = append(s.faults, p.fault)
 	}
 	for _, u := range p.Uses {
 		s.use(u, verdict.At{Path: name, Line: u.Line, Column: u.Column})
 	}
-	return p, err
+	return p
 }
 
 // use notes the variables and the paths that a call or subscription names.
