@@ -368,6 +368,11 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	}
 	second, err := v.dialogue(ctx, watcher, s, map[string]any{"supports_confirmation_reply": false,
 		"supports_clarification_reply": false})
+	if err == errRejected {
+		if err := t.unsubscribe(ctx); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return err
 	}

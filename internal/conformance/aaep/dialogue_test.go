@@ -33,6 +33,7 @@ var faultsOfTerms = []struct {
 	{aaeptest.Options{}, ""},
 	{aaeptest.Options{Prefix: "/aaep/v1"}, ""},
 	{aaeptest.Options{InStream: true}, ""},
+	{aaeptest.Options{SelfStart: true}, "aaep-live-close not-exercised inconclusive"},
 	{aaeptest.Options{Fault: "any-version"}, "aaep-live-handshake version-accepted error"},
 	{aaeptest.Options{Fault: "other-version"}, "aaep-live-handshake version-accepted warning"},
 	{aaeptest.Options{Fault: "odd-reason"}, "aaep-live-handshake reason-code warning|aaep-live-signed reason-code " +

@@ -235,18 +235,26 @@ func (s *Stream) negotiate(m *message) {
 	case subscriptionAccepted, subscriptionRejected:
 		n.answer(m, say)
 	default:
-		if id := m.text("subscription_id"); n.id != "" && isID(id, "sub_") && id != n.id {
-			say(handshake, verdict.Error, "/subscription_id", "other-subscription",
-				"subscription_id is %s, that of the subscription is %s", show(id), show(n.id))
-		}
-		switch m.name {
-		case subscriptionRenegotiated:
+		same := n.same(m, say)
+		switch {
+		case m.name == subscriptionRenegotiated:
 			n.ask(m)
-		case subscriptionClosed:
+		case m.name == subscriptionClosed && same:
 			n.state, n.told, n.closed, n.id = closed, false, m.passed, ""
 			n.closes++
 		}
 	}
+}
+
+// same reports whether a message is of the subscription that was accepted, and says if it names another.
+func (n *subscribed) same(m *message, say sayer) bool {
+	id := m.text("subscription_id")
+	if n.id == "" || !isID(id, "sub_") || id == n.id {
+		return true
+	}
+	say(handshake, verdict.Error, "/subscription_id", "other-subscription",
+		"subscription_id is %s, that of the subscription is %s", show(id), show(n.id))
+	return false
 }
 
 func (n *subscribed) ask(m *message) {
@@ -290,16 +298,13 @@ func (n *subscribed) answer(m *message, say sayer) {
 		return // the answer to a renegotiation came too late to matter
 	}
 	n.wanted = defaults().with(of.capabilities)
-	if id := m.text("subscription_id"); of.renegotiates {
-		if n.id != "" && isID(id, "sub_") && id != n.id {
-			say(handshake, verdict.Error, "/subscription_id", "other-subscription",
-				"subscription_id is %s, that of the subscription is %s", show(id), show(n.id))
-		}
+	if of.renegotiates {
+		n.same(m, say)
 		before := n.honored
 		before.confirms, before.clarifies = n.wanted.confirms, n.wanted.clarifies
 		n.wanted = before.with(of.capabilities)
 	} else {
-		n.id = strings.Clone(id)
+		n.id = strings.Clone(m.text("subscription_id"))
 	}
 	n.honored = defaults()
 	n.honored.confirms, n.honored.clarifies = false, false

@@ -202,6 +202,8 @@ var ofTerms = []struct {
 	{"on its way when it was closed", subscribedTo(capable, capable, move(19, 17)), nil},
 	{"after the close", subscribedTo(capable, capable, move(19, 17), set(18, "00:20Z", "00:13.9Z")),
 		[]string{"19 close event-after-close error"}},
+	{"after the close of another subscription", subscribedTo(capable, capable, move(19, 17), set(18, "00:20Z",
+		"00:13.9Z"), set(18, "sub_1", "sub_2")), []string{"18 handshake other-subscription error"}},
 	{"after the close, no times", subscribedTo(capable, capable, move(19, 17), bare),
 		[]string{"19 close event-after-close warning", "rate no-times inconclusive"}},
 }
