@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,11 +65,9 @@ var (
 		`see|read|(?:describ|explain|cover|document|discuss|concern|check|test|verif|measur|judg|requir|defin|` +
 		`specif|evaluat|assess|understand|learn)(?:s|es|ed|e|y|ies|ied|ing|ying)?|claiming|maintaining)\s+` +
 		`(?:(?:the|of|its|your)\s+)?$`)
-	statedOf = plain.Pattern(`(?i)^(?:\s+(?:in|of|with|to|for)\s+\S+(?:\s+\S+)?)?\s+` +
-		`(?:is|are|means|requires|rests|matters|covers|depends|consists)\b`)
-	affirmed = plain.Pattern(`(?i)^(?:\s+(?:in|of|with|to|for)\s+\S+(?:\s+\S+)?)?\s+(?:is|are)\s+(?:\w+ly\s+)?` +
-		`(?:guaranteed|achieved|granted|awarded|obtained|given|complete|ensured|built|verified|certified|proven|` +
-		`full|total|ours|part|included)\b`)
+	statedOf = plain.Pattern(`(?i)^(?:\s+(?:in|of|with|to|for)\s+\S+(?:\s+\S+)?)?\s+(?:(?:is|are)\s+` +
+		`(?:graded|verifiable|defined|described|specified|explained|covered|tested|checked|measured|judged|` +
+		`important|hard|easy|optional|required|about)|means|requires|rests|matters|covers|depends|consists)\b`)
 	topicOnly = plain.Pattern(`(?i)^[\s*•>|-]*(?:AAEP\s+(?:conformance|compliance)|` +
 		`(?:conformance|compliance)\s+(?:with|to|of|in)\s+AAEP)[\s|.]*$`)
 	// conforms claims only right before or after the name.
@@ -134,8 +131,8 @@ const months = `Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?
 
 var (
 	suiteNamed = plain.Pattern(`(?i)\b(?:suite|oap-gate)[\s,(]*(?:version|ver\.?|release)?[\s:]*v?(\d+\.\d+\S*)`)
-	dayNamed   = plain.Pattern(`(?i)\b(\d{4})-(\d{2})-(\d{2})\b|\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months +
-		`)\.?,?\s+(\d{4})\b|\b(` + months + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`)
+	dayNamed   = plain.Pattern(`(?i)\b(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+Z?)?\b|` +
+		`\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)\.?,?\s+(\d{4})\b|\b(` + months + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`)
 	verifiedBy = plain.Pattern(`(?i)\b(?:verif(?:y|ied|ication)|tested|suite|oap-gate)\b`)
 
 	profileWord   = plain.Pattern(`(?i)\bprofiles?\b`)
@@ -182,9 +179,9 @@ func (s sentence) statement(file []byte) (*statement, int) {
 	one := &statement{text: string(s.text)}
 	masked := sentence{prose: prose{bytes.Clone(s.text), s.at}, heading: s.heading}
 	masked.foldLevels()
-	for _, pattern := range []func() *regexp.Regexp{artifacts, command, addresses} {
-		masked.blank(pattern())
-	}
+	masked.blank(artifacts(), "")
+	masked.blank(command(), "")
+	masked.blank(addresses(), badge)
 	main, asides := masked.clauses()
 	asked := s.question && !factive().Match(s.text) && !tagged().Match(main[len(main)-1].text)
 	uri := absoluteURI().Find(file[s.at[0] : s.at[len(s.at)-1]+1])
@@ -233,19 +230,20 @@ func (c prose) claim(whole prose, heading bool) (at int, certified bool) {
 	}
 	words := nouns().FindAllIndex(c.text, -1)
 	if levelOfAAEP().Match(c.text) {
-		words = append(words, verbs().FindAllIndex(c.text, -1)...)
+		for _, w := range verbs().FindAllIndex(c.text, -1) {
+			if w[0] < names[len(names)-1][0] || isPast(c.text[w[0]:w[1]]) { // Level 2 is met, and no meeting of Level 2
+				words = append(words, w)
+			}
+		}
 	}
 	if len(words) == 0 {
 		return at, false
 	}
-	around := c.surroundings()
+	around, level := c.surroundings(), levelIn(c.text)
 	for _, w := range words {
 		word := strings.ToLower(string(c.text[w[0]:w[1]]))
-		if c.mentions(w, names[0], word, heading) {
-			continue
-		}
-		other := otherStandard().FindSubmatch(c.text[max(0, w[0]-60):w[0]])
-		if other != nil && !strings.EqualFold(string(other[1]), "AAEP") && !ofAAEP().Match(c.text[w[1]:]) {
+		certifies := strings.HasPrefix(word, "certif")
+		if at >= 0 && (certified || !certifies) {
 			continue
 		}
 		name := slices.MinFunc(names, func(a, b []int) int { return cmp.Compare(apart(a, w), apart(b, w)) })
@@ -253,33 +251,44 @@ func (c prose) claim(whole prose, heading bool) (at int, certified bool) {
 		if w[0] < name[0] {
 			first, last = w, name
 		}
-		if around.excuse(first, last, w) || label().Match(whole.after(c.at[last[1]-1])) {
+		if around.excuse(first, last, w) || c.mentions(w, first, word, level, heading) ||
+			label().Match(whole.after(c.at[last[1]-1])) {
 			continue
 		}
-		if at < 0 || first[0] < at {
+		if at < 0 {
 			at = first[0]
 		}
-		certified = certified || strings.HasPrefix(word, "certif")
+		certified = certified || certifies
 	}
 	return at, certified
 }
 
-// mentions reports whether a word speaks of conformance without claiming it.
-func (c prose) mentions(w, name []int, word string, heading bool) bool {
+// isPast reports whether a verb is one that a level is the subject of.
+func isPast(word []byte) bool {
+	return bytes.HasSuffix(word, []byte("ed")) || bytes.EqualFold(word, []byte("met"))
+}
+
+// mentions reports whether a word, of a claim that would begin at first, speaks of conformance without claiming it, or
+// of conformance to another standard. level is that of the clause.
+func (c prose) mentions(w, first []int, word string, level int, heading bool) bool {
 	before, after := c.text[max(0, w[0]-100):w[0]], c.text[w[1]:min(w[1]+100, len(c.text))]
-	level := levelIn(c.text) > 0
-	topic := strings.HasSuffix(word, "ance")
-	switch begin := c.text[max(0, min(w[0], name[0])-60):min(w[0], name[0])]; {
-	case heading && !level && (topic || strings.HasPrefix(word, "certificat")):
+	begin := c.text[max(0, first[0]-60):first[0]]
+	other := otherStandard().FindSubmatch(before)
+	if other != nil && !strings.EqualFold(string(other[1]), "AAEP") && !ofAAEP().Match(after) {
 		return true
+	}
+	topic := strings.HasSuffix(word, "ance")
+	switch {
 	case conforms().MatchString(word):
 		return !nameBefore().Match(before) && !nameAfter().Match(after)
+	case level > 0:
+		return false
+	case heading && (topic || strings.HasPrefix(word, "certificat")):
+		return true
 	case word == "conformant" || word == "compliant":
-		return !level && anyOf().Match(begin)
-	default:
-		return topic && !level && (topicOnly().Match(c.text) || spokenOf().Match(begin) ||
-			statedOf().Match(after) && !affirmed().Match(after))
+		return anyOf().Match(begin)
 	}
+	return topic && (topicOnly().Match(c.text) || spokenOf().Match(begin) || statedOf().Match(after))
 }
 
 // apart returns how far two places are from each other.
@@ -403,7 +412,7 @@ func dayIn(text string) (string, time.Time) {
 	}
 	written := text[m[0]:m[1]]
 	if group(1) != "" {
-		day, _ := time.Parse(time.DateOnly, written)
+		day, _ := time.Parse(time.DateOnly, written[:len(time.DateOnly)])
 		return written, day
 	}
 	month := cmp.Or(group(5), group(7))

@@ -48,23 +48,29 @@ func (p prose) after(at int32) []byte {
 // part returns the bytes from one to another.
 func (p prose) part(from, to int) prose { return prose{p.text[from:to:to], p.at[from:to:to]} }
 
-// blank replaces what an expression matches by blanks.
-func (p prose) blank(pattern *regexp.Regexp) {
+// blank replaces what an expression matches by blanks, unless a match contains but, which is not empty.
+func (p prose) blank(pattern *regexp.Regexp, but string) {
 	for _, m := range pattern.FindAllIndex(p.text, -1) {
-		copy(p.text[m[0]:m[1]], bytes.Repeat([]byte(" "), m[1]-m[0]))
+		if but == "" || !bytes.Contains(p.text[m[0]:m[1]], []byte(but)) {
+			copy(p.text[m[0]:m[1]], bytes.Repeat([]byte(" "), m[1]-m[0]))
+		}
 	}
 }
 
 // What Markdown and HTML show otherwise than they write it: comments and struck text are not seen, links are seen by
 // their text, badges by their address.
 var (
-	struck   = plain.Pattern(`\A(?:~~[^~\n]{1,500}~~|<(?:del|s|strike)>[^<]{0,500}</(?:del|s|strike)>)`)
-	tag      = plain.Pattern(`(?i)\A</?([a-z][a-z0-9]*)(?:\s[^<>]{0,1000})?/?>`)
-	entity   = plain.Pattern(`\A&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
-	link     = plain.Pattern(`\A\]\(\s*<?([^()\s<>]{0,1000})>?(?:\s+"[^"\n]{0,500}")?\s*\)`)
-	inBlocks = plain.Pattern(`(?i)^(?:p|br|hr|li|ul|ol|dl|dt|dd|h[1-6]|div|tr|table|thead|tbody|section|summary|` +
+	struck     = plain.Pattern(`\A(?:~~[^~\n]{1,500}~~|<(?:del|s|strike)>[^<]{0,500}</(?:del|s|strike)>)`)
+	tag        = plain.Pattern(`(?i)\A</?([a-z][a-z0-9]*)(?:\s[^<>]{0,1000})?/?>`)
+	entity     = plain.Pattern(`\A&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
+	link       = plain.Pattern(`\A\]\(\s*<?([^()\s<>]{0,1000})>?(?:\s+"[^"\n]{0,500}")?\s*\)`)
+	attributes = plain.Pattern(`(?i)\s(?:alt="([^"]*)"|src="([^"]*)")`)
+	inBlocks   = plain.Pattern(`(?i)^(?:p|br|hr|li|ul|ol|dl|dt|dd|h[1-6]|div|tr|table|thead|tbody|section|summary|` +
 		`details)$`)
 )
+
+// badge is in the address of a badge, which shows the words of its path.
+const badge = "/badge/"
 
 // blockEnd stands between two blocks of a text, such as paragraphs and items of a list.
 const blockEnd = "\n\n"
@@ -83,8 +89,15 @@ func readProse(text []byte) prose {
 			size = len(struck().Find(rest))
 		case c == '<' && tag().Match(rest):
 			m := tag().FindSubmatch(rest)
-			if size = len(m[0]); inBlocks().Match(m[1]) {
+			switch size = len(m[0]); {
+			case inBlocks().Match(m[1]):
 				p.add(blockEnd, i)
+			case bytes.EqualFold(m[1], []byte("img")):
+				for _, value := range attributes().FindAllSubmatch(m[0], -1) {
+					if alt := len(value[1]) > 0; alt || bytes.Contains(value[2], []byte(badge)) {
+						p.add(blockEnd+strings.Map(wordsOnly, string(value[1])+string(value[2]))+blockEnd, i)
+					}
+				}
 			}
 		case c == '&' && entity().Match(rest):
 			name := entity().Find(rest)
@@ -92,13 +105,15 @@ func readProse(text []byte) prose {
 			p.addFolded(html.UnescapeString(string(name)), i)
 		case c == ']' && link().Match(rest):
 			m := link().FindSubmatch(rest)
-			if size = len(m[0]); bytes.Contains(m[1], []byte("badge")) {
+			if size = len(m[0]); bytes.Contains(m[1], []byte(badge)) {
 				p.add(blockEnd+strings.Map(wordsOnly, string(m[1]))+blockEnd, i)
 			}
 		case c == '>' && atLineStart(text, i):
 			p.add(" ", i)
 		case c == '*' && !atLineStart(text, i), c == '`', c == '[', c == ']',
 			c == '!' && bytes.HasPrefix(rest, []byte("![")):
+		case c == '\n' && (bytes.HasSuffix(text[:i], []byte("  ")) || bytes.HasSuffix(text[:i], []byte("\\"))):
+			p.add(blockEnd, i) // a hard line break
 		case c == '_' && (i == 0 || i+1 == len(text) || !isWord(text[i-1]) || !isWord(text[i+1])):
 		case c == '\\' && len(rest) > 1 && strings.IndexByte("*_`[]<>!~|#-", rest[1]) >= 0:
 		case c < utf8.RuneSelf:
@@ -133,8 +148,11 @@ func (p *prose) addFolded(text string, at int) {
 	}
 }
 
-// lookAlikes are letters that are drawn as those of the protocol's name are.
-var lookAlikes = map[rune]rune{'А': 'A', 'Е': 'E', 'Р': 'P', 'Α': 'A', 'Ε': 'E', 'Ρ': 'P', 'а': 'a', 'е': 'e', 'р': 'p'}
+// lookAlikes are letters of other scripts that are drawn as Latin ones are.
+var lookAlikes = map[rune]rune{'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C',
+	'Т': 'T', 'І': 'I', 'Ѕ': 'S', 'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'і': 'i',
+	'ѕ': 's',
+	'Α': 'A', 'Ε': 'E', 'Ι': 'I', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'ι': 'i', 'ν': 'v', 'ο': 'o'}
 
 func wordsOnly(r rune) rune {
 	if r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -232,18 +250,26 @@ func (p prose) split(heading bool) []sentence {
 }
 
 var (
-	separator  = plain.Pattern(`[;:](?:\s|$)|,(?:\s|$)|\s(?:[-–—]{1,3})\s|—|(?i)\b(?:but|and|which)\b`)
+	separator  = plain.Pattern(`[;:](?:\s|$)|,(?:\s|$)|\s[-–—]{1,3}\s|—|\||(?i)\b(?:but|and|which)\b`)
 	bareDenial = plain.Pattern(`(?i)^\s*(?:not|never)(?:\s+(?:yet|now|currently|officially|formally|fully))?\s*$`)
 	aside      = plain.Pattern(`\([^()]*\)|\s(?:–|—|--)\s[^–—;]{1,120}?\s(?:–|—|--)\s`)
 )
 
-// isLabel reports whether a text is so short that what comes after a colon is said of it: AAEP: certified.
-func (p prose) isLabel() bool {
-	return len(bytes.Fields(p.text)) <= 4 && (protocol().Match(p.text) || nouns().Match(p.text))
+// splits reports whether a separator ends the clause that begins at from. A colon does not after a label (AAEP:
+// certified), and a dash or the side of a cell does before a part that names AAEP.
+func (p prose) splits(from int, m []int) bool {
+	switch label := p.text[from:m[0]]; strings.TrimSpace(string(p.text[m[0]:m[1]])) {
+	case ":":
+		return len(bytes.Fields(label)) > 4 || !protocol().Match(label) && !nouns().Match(label)
+	case ",", ";", "but", "and", "which":
+	default:
+		return protocol().Match(p.text[m[1]:min(m[1]+200, len(p.text))])
+	}
+	return true
 }
 
 // longestClause is how many bytes a clause may have. What is longer nobody reads as one.
-const longestClause = 1000
+const longestClause = 600
 
 // clauses returns the clauses of a sentence, and apart from them what is in parentheses or between dashes: the clause
 // around that goes on.
@@ -279,7 +305,7 @@ func (s sentence) clauses() (main, asides []prose) {
 			all = &asides
 		}
 		for _, m := range append(separator().FindAllIndex(one.text, -1), []int{len(one.text)}) {
-			if m[0] < len(one.text) && one.text[m[0]] == ':' && one.part(from, m[0]).isLabel() {
+			if m[0] < len(one.text) && !one.splits(from, m) {
 				continue
 			}
 			for ; m[0]-from > longestClause; from += longestClause {
