@@ -282,30 +282,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkRead(b *testing.B) {
-	text := []byte(strings.Repeat(`"""Looks up orders."""
-import os
-from gitagent import SkillError, skill
-
-BASE = os.environ.get("ORDERS_URL", "https://orders.example")
-
-@skill(
-    name="find_order",
-    description="Looks up an order by its number. Use it when the user asks where an order is.",
-)
-def find_order(number: str, verbose: bool = False) -> dict:
-    """Looks up an order."""
-    if not number.isdigit():
-        raise SkillError(f"{number!r} is no number of an order")
-    return {"number": number, "url": f"{BASE}/orders/{number}"}
-`, 20))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		m, err := Read(text, asked)
-		if err != nil || len(m.Functions) != 20 || len(m.Uses) != 20 {
-			b.Fatal(m, err)
-		}
-	}
-}

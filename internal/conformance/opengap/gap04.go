@@ -332,11 +332,7 @@ func (s *skill) judge() verdict.Outcome {
 			"the file exports no function with the decorator skill of gitagent or opengap%s", s.why).
 			WithFix("write from gitagent import skill, and @skill before a def at column 0")
 	}
-	var names []string
-	for _, f := range s.functions {
-		names = append(names, f.name)
-	}
-	out.Verified = some(names, ", ")
+	out.Verified = some(s.names(), ", ")
 	for _, f := range s.functions {
 		if f.origin == declared {
 			out.Warnf(f.at, "", "decorator-unknown",
@@ -369,9 +365,8 @@ func (s *skill) judgeOutside() verdict.Outcome {
 func (a *agent) tested(skills []*skill) mentions {
 	m := mentions{}
 	for _, s := range skills {
-		m[s.module] = ""
-		for _, f := range s.functions {
-			m[f.name] = ""
+		for _, name := range append(s.names(), s.module) {
+			m[name] = ""
 		}
 	}
 	_, all := a.below("tests")
@@ -389,10 +384,7 @@ func (a *agent) tested(skills []*skill) mentions {
 }
 
 func (s *skill) judgeTests(tested mentions, severity verdict.Severity) verdict.Outcome {
-	names := []string{s.module}
-	for _, f := range s.functions {
-		names = append(names, f.name)
-	}
+	names := append([]string{s.module}, s.names()...)
 	for _, name := range names {
 		if file := tested[name]; file != "" {
 			return verdict.Pass("%s has a test and names %s; whether it tests it nobody can see", file, name)
@@ -411,14 +403,10 @@ func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
 	}
 	var out verdict.Outcome
 	for _, f := range s.functions {
-		switch f.describe {
-		case empty:
-			out.Add(f.at, severity, "", "no-description", "the description of %s is empty", f.name).
+		if f.lacks != "" {
+			out.Add(f.at, severity, "", "no-description", "%s", f.lacks).
 				WithFix("say in description= what the skill does and when to use it")
-		case absent:
-			out.Add(f.at, severity, "", "no-description", "%s has neither a description= nor a docstring", f.name).
-				WithFix("say in description= what the skill does and when to use it")
-		case unknown:
+		} else if f.computed {
 			out.Noticef(f.at, "", "computed-description",
 				"the description of %s is computed, so that it was not judged", f.name)
 		}

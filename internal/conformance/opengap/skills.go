@@ -28,19 +28,18 @@ type skill struct {
 type function struct {
 	name     string
 	at       verdict.At
-	describe description
+	lacks    string // what is wrong with its description
+	computed bool   // its description is
 	origin   origin
 }
 
-// description is what is known of the description of a skill.
-type description uint8
-
-const (
-	described description = iota
-	empty                 // the decorator's argument says nothing
-	absent                // there is neither an argument nor a docstring
-	unknown               // it is computed
-)
+// names are the names of the functions.
+func (s *skill) names() (all []string) {
+	for _, f := range s.functions {
+		all = append(all, f.name)
+	}
+	return all
+}
 
 // literal is a text in the source.
 type literal struct {
@@ -121,8 +120,9 @@ func (a *agent) export(s *skill, file string, f *pytoken.Function) {
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
 	case !s.noted["function "+file+" "+f.Name]:
 		s.noted["function "+file+" "+f.Name] = true
-		at := verdict.At{Path: file, Line: f.Line, Column: f.Column}
-		s.functions = append(s.functions, function{f.Name, at, describe(f, by), from})
+		one := function{name: f.Name, at: verdict.At{Path: file, Line: f.Line, Column: f.Column}, origin: from}
+		one.describe(by, f.Doc)
+		s.functions = append(s.functions, one)
 	}
 }
 
@@ -167,25 +167,22 @@ func (s *skill) note(to []literal, kind string, l literal) []literal {
 	return to
 }
 
-// describe tells what is known of a function's description: the decorator's argument, else the docstring.
-func describe(f *pytoken.Function, by *pytoken.Decorator) description {
+// describe looks for a function's description: the decorator's argument, else the docstring.
+func (f *function) describe(by *pytoken.Decorator, doc string) {
 	for _, a := range by.Arguments {
 		switch {
-		case a.Keyword == "**":
-			return unknown
-		case a.Keyword != "description" || a.IsNone:
-		case strings.TrimSpace(a.Value) != "":
-			return described
-		case a.IsText:
-			return empty
+		case a.Keyword != "**" && a.Keyword != "description", a.IsNone:
+		case a.IsText && strings.TrimSpace(a.Value) == "":
+			f.lacks = "the description of " + f.name + " is empty"
+			return
 		default:
-			return unknown
+			f.computed = !a.IsText || a.Keyword == "**"
+			return
 		}
 	}
-	if strings.TrimSpace(f.Doc) != "" {
-		return described
+	if strings.TrimSpace(doc) == "" {
+		f.lacks = f.name + " has neither a description= nor a docstring"
 	}
-	return absent
 }
 
 // leadsOut reports whether a path is absolute, here or on Windows, or has .. in it.
