@@ -103,9 +103,10 @@ func newAAEPClaim(sys IO, p *protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "claim --text FILE",
 		Short: "judge what is claimed of an implementation, and whether a report bears it out",
-		Long: `claim finds the sentences of a text that claim AAEP conformance and holds them to section 9.8: a level,
-the version of the suite, a day, and no certificate. With --report FILE it holds them to a conformance report, that of
-oap-gate (JSON, or by --report aaep=FILE) or that of the AAEP suite.`,
+		Long: `claim finds the sentences of a text that claim AAEP conformance and checks them by section 9.8:
+a level, the version of the suite, a day, no certificate, and the version and URI of a profile.
+With --report FILE it compares them with a conformance report, that of oap-gate (JSON, or by
+--report aaep=FILE) or that of the AAEP suite.`,
 		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

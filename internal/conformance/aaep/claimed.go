@@ -132,7 +132,8 @@ const months = `Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?
 var (
 	suiteNamed = plain.Pattern(`(?i)\b(?:suite|oap-gate)[\s,(]*(?:version|ver\.?|release)?[\s:]*v?(\d+\.\d+\S*)`)
 	dayNamed   = plain.Pattern(`(?i)\b(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+Z?)?\b|` +
-		`\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)\.?,?\s+(\d{4})\b|\b(` + months + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`)
+		`\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)\.?,?\s+(\d{4})\b|` +
+		`\b(` + months + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`)
 	verifiedBy = plain.Pattern(`(?i)\b(?:verif(?:y|ied|ication)|tested|suite|oap-gate)\b`)
 
 	profileWord   = plain.Pattern(`(?i)\bprofiles?\b`)
