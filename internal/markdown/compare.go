@@ -120,14 +120,14 @@ func Removed(old, new *Document) (count int, only bool) {
 
 // Requirements returns a text that is equal for documents of equal requirements and equal Status.
 func (d *Document) Requirements() string {
-	var out strings.Builder
+	var out []byte
 	for _, s := range d.Status {
-		fmt.Fprintf(&out, "%q", s.Text)
+		out = fmt.Appendf(out, "%q", s.Text)
 	}
 	for _, b := range d.governed() {
-		b.spell(&out)
+		out = b.spell(out)
 	}
-	return out.String()
+	return string(out)
 }
 
 // SameRequirements reports whether two texts require the same, which is not known of one over the limit.
@@ -148,21 +148,22 @@ func (d *Document) governed() []*Block {
 	return slices.DeleteFunc(slices.Clone(d.Blocks), func(b *Block) bool { return !b.Governed })
 }
 
-// spell writes what is compared of a block.
-func (b *Block) spell(out *strings.Builder) {
-	fmt.Fprintf(out, "\n\x01%d,%d,%d,%q", b.Kind, b.quotes, b.items, b.hidden)
+// spell appends what is compared of a block.
+func (b *Block) spell(out []byte) []byte {
+	out = append(out, '\n', byte(b.Kind), byte(b.quotes), byte(b.items))
+	out = append(out, b.hidden...)
 	for above := b.Above; above != nil; above = above.Above {
-		above.spellWords(out)
+		out = above.spellWords(out)
 	}
-	b.spellWords(out)
+	return b.spellWords(out)
 }
 
-func (b *Block) spellWords(out *strings.Builder) {
-	out.WriteString("\x01")
+func (b *Block) spellWords(out []byte) []byte {
+	out = append(out, '\x01')
 	for _, w := range b.compared() {
-		out.WriteString(w.key)
-		out.WriteByte('\x02')
+		out = append(append(out, w.key...), '\x02')
 	}
+	return out
 }
 
 // compared returns the words that are compared: in code all of them.
@@ -200,13 +201,13 @@ type comparison struct {
 // number returns a number for each block, equal for those that are equal.
 func (c *comparison) number(blocks []*Block) []int {
 	out := make([]int, len(blocks))
+	var text []byte
 	for i, b := range blocks {
-		var text strings.Builder
-		b.spell(&text)
-		if c.keys[text.String()] == 0 {
-			c.keys[text.String()] = len(c.keys) + 1
+		text = b.spell(text[:0])
+		if c.keys[string(text)] == 0 {
+			c.keys[string(text)] = len(c.keys) + 1
 		}
-		out[i] = c.keys[text.String()]
+		out[i] = c.keys[string(text)]
 	}
 	return out
 }

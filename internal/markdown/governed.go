@@ -160,13 +160,15 @@ func (d *Document) words(b *Block) {
 		s.scan()
 		if i > 0 {
 			b.words = append(b.words, cell)
+			d.size += 2
 		}
 		d.size += len(s.spans)
-		if d.size > maxWords {
-			return
-		}
 		out := string(s.out)
+		b.words = slices.Grow(b.words, len(s.spans))
 		for _, of := range s.spans {
+			if d.size > maxWords {
+				return
+			}
 			var required bool
 			b.words, required = d.word(b.words, out[of.from:of.to], of.target)
 			b.Required = b.Required || required

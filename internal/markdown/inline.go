@@ -426,7 +426,10 @@ func (s *scanner) tag(t tag, source string) {
 			s.after = append(s.after, pending{word, false})
 		}
 	}
-	if t.name == "td" || t.name == "th" {
+	switch t.name {
+	case "td", "th":
 		s.after = append(s.after, pending{cellMark, true})
+	case "sub", "sup":
+		s.after = append(s.after, pending{t.name, true})
 	}
 }

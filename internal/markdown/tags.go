@@ -159,7 +159,7 @@ func (t tag) attribute(name string) (value string, found bool) {
 
 // hiders are the elements whose content is not shown, or is not said. An attribute hidden or style makes one of any.
 var hiders = wordSet(`
-	audio blockquote canvas code datalist del details dialog head iframe math noembed noframes noscript object
+	audio bdo blockquote canvas code datalist del details dialog head iframe math noembed noframes noscript object
 	plaintext pre q s script select strike style svg template textarea title video xmp`)
 
 // literal are the elements whose content has no tags.
@@ -215,11 +215,12 @@ func (h *hiding) tag(t tag) {
 	}
 }
 
-// hides reports whether an attribute may hide the element.
+// hides reports whether an attribute may hide the element, or show its content as something else.
 func (t tag) hides() bool {
 	_, hidden := t.attribute("hidden")
 	_, styled := t.attribute("style")
-	return hidden || styled
+	_, turned := t.attribute("dir")
+	return hidden || styled || turned
 }
 
 // open enters an element.

@@ -26,10 +26,12 @@ const (
 	spelled wordKind = iota
 	// plainWord may be doubled.
 	plainWord
-	// binding decides what a requirement asks for.
-	binding
 	// targetWord is the target of a link.
 	targetWord
+	// binding decides what a requirement asks for.
+	binding
+	// requirement is a requirement word.
+	requirement
 )
 
 // cellMark is between the cells of a row.
@@ -76,18 +78,22 @@ func hasKeyWord(text string) bool {
 func IsWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // requires reports whether a normalized word is a requirement word, or may look like one: a word that mixes scripts,
-// or is in capitals of another script.
+// or is in capitals of another script, or has its characters in another direction.
 func requires(word string) bool {
 	switch {
 	case len(word) < 3:
 		return false
 	case isASCII(word):
 		return hasKeyWord(word)
+	case strings.ContainsFunc(word, isDirection):
+		return true // whatever it is, it shows as something else
+	case utf8.RuneCountInString(word) < 3:
+		return false
 	case !strings.ContainsFunc(word, unicode.IsUpper):
 		return mixed(word)
 	}
 	bare := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+		if r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me) {
 			return -1 // MUST, underlined
 		}
 		return r
@@ -99,16 +105,18 @@ func requires(word string) bool {
 // Latin.
 func mixed(text string) bool {
 	letters, capitals, several, script := 0, 0, false, ""
-	for _, r := range text + " " {
+	found := func() bool {
+		return letters >= 3 && (several || capitals == letters && script != "" && script != "Latin")
+	}
+	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r):
 			letters++
-			if unicode.IsUpper(r) {
-				capitals++
-			}
 			of := scriptOf(r)
 			if 0x1d00 <= r && r <= 0x1d2b || r == 0xa730 || r == 0xa731 {
 				of = "small capitals"
+				capitals++
+			} else if unicode.IsUpper(r) {
 				capitals++
 			}
 			if script == "" {
@@ -116,14 +124,13 @@ func mixed(text string) bool {
 			}
 			several = several || of != "" && of != script
 		case unicode.IsMark(r):
+		case found():
+			return true
 		default:
-			if letters >= 3 && (several || capitals == letters && script != "" && script != "Latin") {
-				return true
-			}
 			letters, capitals, several, script = 0, 0, false, ""
 		}
 	}
-	return false
+	return found()
 }
 
 // scriptRange are characters of one script.
@@ -207,8 +214,14 @@ func normalized(text string) string {
 	}, norm.NFKC.String(text))
 }
 
+// isDirection reports whether a character turns those that follow it.
+func isDirection(r rune) bool { return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 }
+
 // isUnseen reports whether a character is ignored by default.
 func isUnseen(r rune) bool {
+	if isDirection(r) {
+		return false
+	}
 	if r < 0x300 || 0x3165 <= r && r < 0xfe00 {
 		return r == '\u00ad'
 	}
@@ -230,11 +243,9 @@ const maxWord = 1 << 16
 
 // word appends the words of a scanned text, mostly one, and reports whether one is a requirement word.
 func (d *Document) word(out []word, source string, target bool) (words []word, required bool) {
-	if !isASCII(source) {
-		if d.size += len(source) / 8; len(source) > maxWord {
-			d.size = maxWords + 1
-			return nil, false
-		}
+	if len(source) > maxWord && !isASCII(source) {
+		d.size = maxWords + 1
+		return nil, false
 	}
 	if target {
 		return append(out, word{"\x00" + source, source, targetWord}), false
@@ -248,14 +259,25 @@ func (d *Document) word(out []word, source string, target bool) (words []word, r
 		return codeWord(out, source, required)
 	}
 	text := normalized(source)
-	d.size += len(text) / 16
+	if !isASCII(text) {
+		d.size += len(text) / 2 // each character takes as long as a word
+	}
+	raised := strings.ContainsFunc(source, isRaised)
 	for text := range strings.FieldsSeq(text) {
-		required = required || requires(starless(text))
 		if w, ok := newWord(text); ok {
+			if raised {
+				w.key, w.kind = source, max(w.kind, plainWord)
+			}
+			required = required || w.kind == requirement
 			out = append(out, w)
 		}
 	}
 	return out, required
+}
+
+// isRaised reports whether a character is a superscript or a subscript, which NFKC makes another number.
+func isRaised(r rune) bool {
+	return r == '\u00b2' || r == '\u00b3' || r == '\u00b9' || 0x2070 <= r && r <= 0x209f
 }
 
 // codeWord appends a word that is code, at least in part, as it is written.
@@ -301,7 +323,9 @@ func newWord(text string) (word, bool) {
 	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
 		address := target(strings.Trim(bare, punctuation))
 		return word{"\x00" + address, address, targetWord}, true
-	case bare == "NOT", requires(starless(bare)):
+	case requires(starless(bare)):
+		return word{bare, text, requirement}, true
+	case bare == "NOT":
 		return word{bare, text, binding}, true
 	case number, bindingWords[lower]:
 		return word{lower, text, binding}, true
@@ -342,7 +366,7 @@ func starless(text string) string { return strings.ReplaceAll(text, "*", "") }
 // once drops the second of a doubled word that decides nothing.
 func once(words []word) []word {
 	return slices.CompactFunc(slices.Clone(words), func(a, b word) bool {
-		return a.key == b.key && a.kind != binding && a.key != cell.key
+		return a.key == b.key && a.kind < binding && a.key != cell.key
 	})
 }
 
