@@ -149,7 +149,7 @@ type subscriber struct {
 
 // Start serves until Close.
 func Start(o Options) (*Peer, error) {
-	if o.Fault != "" && !slices.Contains(Faults, o.Fault) {
+	if o.Fault != "" && !slices.Contains(Faults, o.Fault) && edits[o.Fault] == nil {
 		return nil, fmt.Errorf("%q is no fault: known are %s", o.Fault, strings.Join(Faults, ", "))
 	}
 	if o.Listener == nil {
@@ -334,9 +334,24 @@ func (p *Peer) ask(timeout time.Duration) (string, *question) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	token := fmt.Sprintf("rpl_%d", len(p.open)+1)
+	if p.o.Fault == "confirmation/token-twice" {
+		token = "rpl_1"
+	}
 	p.last = &question{replies: make(chan string, 2), expires: time.Now().Add(timeout)}
 	p.open[token] = p.last
 	return token, p.last
+}
+
+// token is the token of a question.
+func (p *Peer) token(of *question) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for token, q := range p.open {
+		if q == of {
+			return token
+		}
+	}
+	return ""
 }
 
 // decide waits for what a question comes to. Its wait is that of the fault.
@@ -445,13 +460,19 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 		}
 		enter("awaiting_input")
 	}
-	token, q := p.ask(wait)
-	emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Pay", "consequence": "It is paid.",
-		"reply_token": token, "timeout_seconds": timeout, "default_decision": "reject", "risk_level": "high",
-		"irreversible":   true,
-		"summary_normal": "Pay?"})
+	question := func() *question {
+		token, q := p.ask(wait)
+		emit("awaiting.confirmation", map[string]any{"urgency": "critical", "action": "Pay",
+			"consequence": "It is paid.", "reply_token": token, "timeout_seconds": timeout,
+			"default_decision": "reject", "risk_level": "high", "irreversible": true, "summary_normal": "Pay?"})
+		return q
+	}
+	q := question()
+	if p.o.Fault == "confirmation/asked-twice" {
+		question()
+	}
 	if p.o.Fault == "answers-itself" {
-		emit("", map[string]any{"type": "confirmation.reply", "reply_token": token, "decision": "accept"})
+		emit("", map[string]any{"type": "confirmation.reply", "reply_token": p.token(q), "decision": "accept"})
 	}
 	if p.o.Fault == "no-wait" || p.o.Fault == "answers-itself" {
 		invoke("pay", true)

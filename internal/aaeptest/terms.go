@@ -334,12 +334,26 @@ func (p *Peer) send(session, kind string, to map[*subscriber]map[string]any, cri
 		if !critical && s.rate > 0 {
 			s.bucket--
 		}
-		s.out <- marshal(event)
+		for _, e := range p.edited(kind, event) {
+			s.out <- marshal(e)
+		}
 		if s.unasked != nil {
 			s.out <- s.unasked
 			s.unasked = nil
 		}
 	}
+}
+
+// edited is what a peer sends in place of an event.
+func (p *Peer) edited(kind string, e event) []event {
+	edit := edits[p.o.Fault]
+	if edit == nil {
+		return []event{e}
+	}
+	if p.o.Fault != "envelope/sequence" {
+		delete(e, "sequence_number") // which would tell of events that are dropped or come twice
+	}
+	return edit(strings.TrimPrefix(kind, "aaep:agent."), e)
 }
 
 // say sends a chunk of the output, or keeps it until a boundary of the subscriber.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -343,5 +344,33 @@ func TestReadScenarios(t *testing.T) {
 	if got := fmt.Sprintf("%s %v", all,
 		err); got != `[{a {"user_message":"b \"c\""} none} {d {"e":[1,true]} late}] <nil>` {
 		t.Error(got)
+	}
+}
+
+// Each error of levels 1 and 2 that a capture may have is one that a running producer with that one fault gets.
+func TestLiveCodes(t *testing.T) {
+	covered := map[string]bool{"blocking before-reply": true, "blocking after-reject": true,
+		"confirmation not-confirmed": true} // of TestLive and TestLiveCalls
+	for _, fault := range aaeptest.Edits() {
+		_, got, captured := visited(t, aaeptest.Options{Fault: fault},
+			"- {name: a, start: pay, reply: accept}\n- {name: b, start: pay, reply: reject}", nil)
+		got = slices.DeleteFunc(got, func(f string) bool { return !strings.HasSuffix(f, " error") })
+		name := strings.Replace(fault, "/", " ", 1)
+		covered[name] = true
+		if diff := cmp.Diff([]string{"aaep-" + name + " error"}, got); diff != "" {
+			t.Errorf("%s: %s\n%s", fault, diff, captured.Messages)
+		}
+	}
+	elsewhere := []string{"not-an-object", "sequence-gaps", "frame", "no-events", "capture-starts-late", "capture-ends",
+		"calling-tool", "writing-output", "position-offset", "no-coalesce-hint", "irreversible-differs", notExercised,
+		"replies-not-captured", "which-question", "call-unclear", "taken-as-plain",
+		"no-follow-up"} // after a reply: a session that says nothing more hangs
+	for _, rule := range Rules[:handshake] {
+		for _, code := range rule.Codes {
+			name := strings.TrimPrefix(rule.ID, "aaep-") + " " + code.ID
+			if !covered[name] && !slices.Contains(elsewhere, code.ID) && !slices.Contains(strict.Codes, code) {
+				t.Errorf("no peer gets %s", name)
+			}
+		}
 	}
 }
