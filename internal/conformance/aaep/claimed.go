@@ -53,7 +53,9 @@ var (
 	levelNamed = plain.Pattern(`(?i)\b(?:levels?[\s:#-]*(` + levelNumber + `)|L(\d+(?:\.\d+)*))\b`)
 	levelList  = plain.Pattern(`(?i)\blevels?\s+` + levelNumber + `(?:(?:\s*,\s*(?:and\s+|or\s+)?|\s*[-–/&+]\s*|` +
 		`\s+(?:and|or|to|through)\s+)(?:levels?\s+)?` + levelNumber + `\b)+`)
-	eachNumber = plain.Pattern(`(?i)\b` + levelNumber + `\b`)
+	// abbreviation is one of capitals, such as that of a standard, and its number, before a level.
+	abbreviation = plain.Pattern(`\b([A-Z]{2,})(?:[\s-]+\d[\d.]*)?[\s-]+$`)
+	eachNumber   = plain.Pattern(`(?i)\b` + levelNumber + `\b`)
 )
 
 // What only speaks of conformance.
@@ -139,7 +141,7 @@ var (
 	profileWord   = plain.Pattern(`(?i)\bprofiles?\b`)
 	profileOfAAEP = plain.Pattern(`(?i)\bAAEP(?:'s)?\s+(?:[^\s,;:]+\s+){0,2}$`)
 	profileByWord = plain.Pattern(`(?i)\b(?:with|to|for|under|against)\s+(?:[^\s,;:]+\s+){0,4}$`)
-	versionAfter  = plain.Pattern(`(?i)^[\s,:(]*(?:version\s+|ver\.?\s+|v\.?\s*)?\d+(?:\.\d+)*\b`)
+	versionAfter  = plain.Pattern(`(?i)^[\s,:(<]*(?:(?:https?://|urn:)\S+\s)?\s*(?:version\s+|ver\.?\s+|v\.?\s*)?\d+(?:\.\d+)*\b`)
 	versionBefore = plain.Pattern(`(?i)\b(?:version\s+|v)\d+(?:\.\d+)*\s+(?:[^\s,;:]+\s+){0,4}$`)
 	versionInURI  = plain.Pattern(`(?i)/v?\d+(?:\.\d+)*/?$`)
 	absoluteURI   = plain.Pattern(`(?i)\b(?:https?://|urn:)[^\s<>"')\]]+`)
@@ -365,11 +367,15 @@ func (p prose) foldLevels() {
 	}
 }
 
-// levelIn returns the highest level that a text names; 0: none.
+// levelIn returns the highest level that a text names, those of other standards left out; 0: none.
 func levelIn(text []byte) int {
-	level := 0
-	for _, m := range levelNamed().FindAllSubmatch(text, -1) {
-		level = max(level, levelOf(string(m[1])+string(m[2])))
+	level, capitals := 0, bytes.Equal(bytes.ToUpper(text), text)
+	for _, m := range levelNamed().FindAllSubmatchIndex(text, -1) {
+		other := abbreviation().FindSubmatch(text[max(0, m[0]-20):m[0]])
+		if other != nil && string(other[1]) != "AAEP" && !capitals {
+			continue
+		}
+		level = max(level, levelOf(string(text[max(m[2], m[4]):max(m[3], m[5])])))
 	}
 	return level
 }
@@ -426,7 +432,7 @@ func dayIn(text string) (string, time.Time) {
 func (one *statement) profiles(whole, c prose, claims bool, uri []byte) {
 	for _, m := range profileWord().FindAllIndex(c.text, -1) {
 		before := c.text[max(0, m[0]-100):m[0]]
-		if !profileOfAAEP().Match(before) && !(claims && profileByWord().Match(before)) {
+		if !profileOfAAEP().Match(before) && !(profileByWord().Match(before) && (claims || nouns().Match(before))) {
 			continue
 		}
 		one.profile = true
