@@ -124,7 +124,7 @@ func TestSchemasOfMembers(t *testing.T) {
 		map[string]any{"agent_id": 1}, map[string]any{"include": 1}, map[string]any{"languages": []any{}},
 		contextURL, []any{contextURL, "x"}, []any{contextURL, 1}, []any{"x", contextURL},
 		"aaep:agent.state.changed", "agent.state.changed", "aaep:x", "x:y", longNamespace + "x",
-		longNamespace + "agent.state.changed", "aaep:aaep:agent.state.changed"}
+		longNamespace + "agent.state.changed", "aaep:aaep:agent.state.changed", "https://aaep-protocolXorg/types/y"}
 	good := map[string]any{"@context": contextURL, "event_id": "evt_1", "session_id": "sess_1",
 		"timestamp": "2026-06-01T10:00:00Z", "producer": map[string]any{"agent_id": "x"}}
 	try := func(message map[string]any) {

@@ -234,8 +234,8 @@ var envelopeTable = []struct {
 	{member{"type", true, domain{holds: isType, words: "aaep: and a core type, or a type in a namespace of your own",
 		schema: map[string]any{"anyOf": []any{
 			map[string]any{"enum": coreNames(coreTable...)},
-			map[string]any{"type": "string", "pattern": ":",
-				"not": map[string]any{"pattern": "^(" + shortNamespace + "|" + longNamespace + ")"}}}}}},
+			map[string]any{"type": "string", "pattern": ":", "not": map[string]any{
+				"pattern": "^(" + shortNamespace + "|" + regexp.QuoteMeta(longNamespace) + ")"}}}}}},
 		"type-unknown"},
 	{member{"event_id", true, id("evt_")}, "event-id"},
 	{member{"session_id", true, id("sess_")}, "session-id"},
