@@ -173,7 +173,7 @@ func (r *reader) doc(n, i int) (doc string) {
 		i, j = r.lines[n+1].from, r.lines[n+1].to
 	}
 	j = r.find(i, j, ";")
-	if len(bytes.Trim(r.code[i:j], "\x02 ()")) == 0 {
+	if len(bytes.Trim(r.code[i:j], "\x02\x03 ()")) == 0 {
 		doc, _ = r.literal(i, j)
 	}
 	return doc

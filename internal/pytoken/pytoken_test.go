@@ -243,6 +243,7 @@ func TestScan(t *testing.T) {
 			"1:64: more than 64 brackets or 8 expressions in formatted strings nest"},
 		{"other encoding", "# coding: utf-7\n", `1:1: the encoding "utf-7" is not supported; expected UTF-8 or Latin-1`},
 		{"Latin-1 after code", "x\n# coding: latin-1\n'\xe9'", "3:2: the byte 0xe9 is not text"},
+		{"control characters", "x = '\x01\x02\x03'\n@x(\x03)", "2:4: the byte 0x03 is not Python"},
 		{"null byte", "a\n\x00", "2:1: the byte 0x00 is not text"},
 		{"no UTF-8", "'é\xe9'", "1:4: the byte 0xe9 is not text"},
 		{"unended string", "a = 'b\n", "1:5: " + unended},

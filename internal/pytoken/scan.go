@@ -29,8 +29,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
 
-// source is a text and its code: the same bytes, in which strings and the text of formatted strings are masked by the
-// two bytes below, and comments, tabs and ends of lines that end no statement by blanks.
+// source is a text and its code: the same bytes, in which strings are masked by the bytes below, and comments, tabs and
+// ends of lines that end no statement by blanks. The fields of formatted strings stay.
 type source struct {
 	text   string
 	code   []byte
@@ -39,19 +39,21 @@ type source struct {
 }
 
 const (
-	inText   = 1
-	inString = 2
+	inFormatted = 1 + iota
+	inString
+	stringStart // the first byte of both
 )
 
 // line is a logical line: the column that it begins in, and its place in the code.
 type line struct{ column, from, to int }
 
-// frame is what is open: a bracket, a formatted string, a field of one, or the format of a field. The second and the
-// last have the quote that ends the string.
+// frame is what is open: a bracket, a string, a field of a formatted string, or the format of a field. The second and
+// the last have the quote that ends the string, and the byte that masks their text.
 type frame struct {
 	at            int
 	bracket       byte
 	quote         string
+	masked        byte
 	field, format bool
 	raw           bool
 }
@@ -105,7 +107,7 @@ func scan(data []byte) (*source, error) {
 	}
 	for err == nil && s.at < len(text) {
 		if s.top().quote != "" {
-			err = s.formatted(s.top())
+			err = s.string(s.top())
 		} else {
 			err = s.next(s.top())
 		}
@@ -177,7 +179,7 @@ func (s *scanner) next(top frame) error {
 	case c == '\t', c == '\f', c == '\n' && len(s.open) > 1:
 		s.mask(1, ' ')
 	case c == '"', c == '\'':
-		return s.quoted(start)
+		s.begins(start)
 	case c == '(', c == '[', c == '{':
 		s.begin(frame{})
 	case c == ')', c == ']', c == '}':
@@ -191,16 +193,18 @@ func (s *scanner) next(top frame) error {
 		s.pop()
 	case c == ':' && top.field:
 		of := s.open[len(s.open)-2]
-		s.open = append(s.open, frame{at: start, quote: of.quote, raw: of.raw, format: true})
-		s.mask(1, inText)
+		s.open = append(s.open, frame{at: start, quote: of.quote, masked: inFormatted, raw: of.raw, format: true})
+		s.mask(1, inFormatted)
 	case isNamePart(c):
 		for s.at < len(s.text) && isNamePart(s.text[s.at]) {
 			s.at++
 		}
 		if n := s.at - start; n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') &&
 			strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
-			return s.quoted(start)
+			s.begins(start)
 		}
+	case c < ' ' && c != '\n': // it could pass for a mask
+		return &Error{s.pos(start), fmt.Sprintf("the byte 0x%02x is not Python", c), false}
 	default:
 		s.at++
 	}
@@ -209,22 +213,18 @@ func (s *scanner) next(top frame) error {
 
 var opens = map[byte]byte{')': '(', ']': '[', '}': '{'}
 
-// quoted reads a string, or the beginning of a formatted one, from its prefix on; its quote is next.
-func (s *scanner) quoted(start int) error {
-	prefix, quote := strings.ToLower(s.text[start:s.at]), quoteAt(s.text[s.at:])
-	end := s.at + len(quote)
-	s.at = start
+// begins opens a string that begins at start and whose quote is next.
+func (s *scanner) begins(start int) {
+	f := frame{at: start, quote: quoteAt(s.text[s.at:]), masked: inString}
+	prefix := strings.ToLower(s.text[start:s.at])
 	if strings.ContainsAny(prefix, "ft") {
-		s.open = append(s.open, frame{at: start, quote: quote, raw: strings.Contains(prefix, "r")})
-		s.mask(end-start, inText)
-		return nil
+		f.masked = inFormatted
 	}
-	n := bodyOf(s.text[end:], quote)
-	if n < 0 {
-		return s.unended(start)
-	}
-	s.mask(end+n+len(quote)-start, inString)
-	return nil
+	f.raw = strings.Contains(prefix, "r")
+	s.at = start
+	s.mask(1, stringStart)
+	s.mask(len(prefix)+len(f.quote)-1, f.masked)
+	s.open = append(s.open, f)
 }
 
 // quoteAt returns the quote that a text begins with.
@@ -235,44 +235,33 @@ func quoteAt(text string) string {
 	return text[:1]
 }
 
-// bodyOf returns the length of the body of a string that ends with a quote, or -1.
-func bodyOf(text, quote string) int {
-	for i := 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], quote):
-			return i
-		case text[i] == '\\':
-			i++
-		case text[i] == '\n' && len(quote) == 1:
-			return -1
-		}
-	}
-	return -1
-}
-
-// formatted reads what is next in the text of a formatted string, or in the format of a field.
-func (s *scanner) formatted(f frame) error {
+// string reads what is next in a string, or in the format of a field.
+func (s *scanner) string(f frame) error {
 	rest := s.text[s.at:]
+	fields := f.masked == inFormatted
+	n := 1
 	switch {
 	case strings.HasPrefix(rest, f.quote) && !f.format:
-		s.mask(len(f.quote), inText)
+		n = len(f.quote)
 		s.pop()
 	case strings.HasPrefix(rest, f.quote), rest[0] == '\n' && len(f.quote) == 1:
 		return s.unended(f.at)
 	case rest[0] == '}' && f.format:
 		s.pop() // what is next ends the field
-	case rest[0] == '{' && (f.format || !strings.HasPrefix(rest, "{{")):
+		n = 0
+	case rest[0] == '{' && fields && (f.format || !strings.HasPrefix(rest, "{{")):
 		s.fields++
 		s.begin(frame{field: true})
-	case strings.HasPrefix(rest, `\N{`) && !f.raw:
-		s.mask(len(`\N{`), inText)
-		s.mask(strings.IndexAny(s.text[s.at:], "}\"'\n"), inText)
-	case rest[0] == '{', strings.HasPrefix(rest, "}}"),
-		rest[0] == '\\' && !strings.ContainsAny(rest[1:min(2, len(rest))], "{}"):
-		s.mask(2, inText)
-	default:
-		s.mask(1, inText)
+		n = 0
+	case strings.HasPrefix(rest, `\N{`) && fields && !f.raw:
+		if n = strings.IndexAny(rest, "}\"'\n"); n < 0 {
+			n = len(rest)
+		}
+	case fields && (rest[0] == '{' || strings.HasPrefix(rest, "}}")),
+		rest[0] == '\\' && !(fields && strings.ContainsAny(rest[1:min(2, len(rest))], "{}")):
+		n = 2
 	}
+	s.mask(n, f.masked)
 	return nil
 }
 
@@ -327,20 +316,21 @@ func (s *source) trim(i, j int) (int, int) {
 
 // literal returns the value of a piece of the code, if that is texts, one after another or joined by +.
 func (s *source) literal(i, j int) (value string, ok bool) {
-	if bytes.ContainsFunc(s.code[i:j], func(c rune) bool { return c > inString && !strings.ContainsRune(" +()", c) }) {
+	if len(bytes.Trim(s.code[i:j], "\x01\x02\x03 +()")) > 0 {
 		return "", false
 	}
 	var all strings.Builder
-	for i < j {
-		if s.code[i] > inString {
-			i++
+	for ; i < j; i++ {
+		if s.code[i] != stringStart {
 			continue
 		}
-		n := strings.IndexAny(s.text[i:], `"'`)
-		prefix, quote := strings.ToLower(s.text[i:i+n]), quoteAt(s.text[i+n:])
-		body := s.text[i+n+len(quote):]
-		body = body[:bodyOf(body, quote)]
-		i += n + len(quote) + len(body) + len(quote)
+		end := i + 1
+		for end < j && s.code[end] < stringStart {
+			end++
+		}
+		quote := i + strings.IndexAny(s.text[i:], `"'`)
+		prefix, size := strings.ToLower(s.text[i:quote]), len(quoteAt(s.text[quote:end]))
+		body := s.text[quote+size : end-size]
 		if strings.ContainsAny(prefix, "bt") {
 			return "", false
 		}
