@@ -52,6 +52,7 @@ type auditOptions struct {
 	room                    *evidence.Room // of archive and cache; nil: without bound
 	maxAge                  time.Duration
 	verifyAll               bool
+	published               logFlags
 
 	// before is what a mirror does before the checkpoint moves, told whether the head holds.
 	before func(rep *verdict.Report, holds bool) error
@@ -87,7 +88,7 @@ is a fact, not a failure, unless --strict.`),
 
 func (o *auditOptions) bind(c *cobra.Command, sys IO) {
 	f := c.Flags()
-	o.selectionFlags.bind(c, ids(catalogue()), nil, func(id string) bool {
+	o.selectionFlags.bind(c, slices.DeleteFunc(ids(catalogue()), isLog), nil, func(id string) bool {
 		check := checks.ByID(id)
 		return check != nil && check.Online()
 	})
@@ -122,6 +123,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys IO) {
 		"full id of the first-parent commit from which on --require-signed holds")
 	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the "+
 		"origin is gone")
+	o.published.bind(f)
 	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
 }
 
@@ -190,6 +192,7 @@ func (o *auditOptions) check() error {
 			}
 			return nil
 		},
+		o.checkLog,
 		func() error { return o.place(&o.networkFlags, files, [][2]string{{"--archive", o.archive}}) },
 	)
 }
@@ -242,6 +245,10 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 		return nil, err
 	}
 	taken, err := o.readAccepted()
+	if err != nil {
+		return nil, err
+	}
+	log, err := o.openLog(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +318,10 @@ func (o *auditOptions) run(ctx context.Context, sys IO) (_ *verdict.Report, err 
 			return nil, err
 		}
 	}
-	return rep, state.Write(next)
+	if err := state.Write(next); err != nil {
+		return nil, err
+	}
+	return rep, o.publish(ctx, repo, log, rep, state.Holds(next, file), taken)
 }
 
 // readAccepted reads the findings of the history that are accepted; nil where no file is named.

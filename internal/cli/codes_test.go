@@ -23,7 +23,7 @@ var coded = []string{
 	"checks", "gate", "registry", "internal/cli",
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
 	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
-	"internal/mirror", "internal/mirror/prove", "internal/mirrorstate", "internal/oap/proof",
+	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirrorstate", "internal/oap/proof",
 	"internal/receipt", "internal/report", "internal/schema",
 	"internal/spec", "internal/strict", "internal/verify",
 	vocabulary, errorsWithCodes,

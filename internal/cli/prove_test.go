@@ -86,8 +86,8 @@ func writeLog(clone, dir string, at time.Time) (policy string, err error) {
 		os.WriteFile(filepath.Join(dir, "policy"), []byte(policy), 0o666))
 }
 
-// publish is the command of scripts.
-func publish(ts *testscript.TestScript, neg bool, args []string) {
+// publishLog is the command publish of scripts.
+func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: publish DIR")
 	}

@@ -119,7 +119,7 @@ func TestScript(t *testing.T) {
 			"run":       runCommand,
 			"keyfile":   keyFile,
 			"sign":      sign,
-			"publish":   publish,
+			"publish":   publishLog,
 			"serve":     serve,
 			"unseen":    unseen,
 			"record":    record,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/publish"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -34,7 +35,22 @@ func Rules() []verdict.Rule {
 	for _, c := range own {
 		out = append(out, c.Rule)
 	}
-	return out
+	return append(out, publish.Rule)
+}
+
+// AddLog adds what the publication of the log found to the report of an audit.
+func AddLog(rep *verdict.Report, o verdict.Outcome) error {
+	r, err := o.Result(publish.Rule, checks.RegistrySubject)
+	if err != nil {
+		return err
+	}
+	rep.Results.Add(r)
+	interrupted := rep.Verdict == verdict.Inconclusive && slices.Contains(rep.Assumed, verdict.Interrupted)
+	rep.Settle(catalogue())
+	if interrupted && rep.Verdict == verdict.Passed {
+		rep.Verdict = verdict.Inconclusive
+	}
+	return rep.Results.Err()
 }
 
 // catalogue are the rules of an audit, in the order of its report.

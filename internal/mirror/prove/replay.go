@@ -19,6 +19,8 @@ type History struct {
 	Log  proof.Log
 	Map  *proof.Map
 	Last proof.Entry
+	// Entries are those of the log.
+	Entries []proof.Entry
 
 	repo  *registry.Repository
 	chain []string // first-parent commits up to the last logged one
@@ -131,8 +133,25 @@ func (h *History) add(ctx context.Context, commit *registry.Commit, after string
 	if err := h.apply(&e, in, names); err != nil {
 		return err
 	}
-	h.Last = e
+	h.Last, h.Entries = e, append(h.Entries, e)
 	return h.Log.Add(e.Text())
+}
+
+// Follow adds the commits up to each accepted rewrite that known entries of the log name.
+func (h *History) Follow(ctx context.Context, known []proof.Entry) error {
+	for i, e := range known {
+		if e.After == "" {
+			continue
+		}
+		if _, err := h.repo.Commit(ctx, e.After); errors.Is(err, gitstore.ErrNotFound) {
+			return remedy.Errorf("fetch it from a mirror of the registry, and keep a branch at it",
+				"the clone lacks commit %s, after which the history was rewritten", e.After)
+		}
+		if err := h.Extend(ctx, e.After, int64(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Codes explains the codes of this package's errors.
@@ -149,17 +168,8 @@ const codeLogDiffers = "log-differs"
 func Replay(ctx context.Context, repo *registry.Repository, tip string, c proof.Checkpoint,
 	known []proof.Entry) (*History, error) {
 	h := NewHistory(repo)
-	for i, e := range known {
-		if e.After == "" {
-			continue
-		}
-		if _, err := repo.Commit(ctx, e.After); errors.Is(err, gitstore.ErrNotFound) {
-			return nil, remedy.Errorf("fetch it from a mirror of the registry, and keep a branch at it",
-				"the clone lacks commit %s, after which the history was rewritten", e.After)
-		}
-		if err := h.Extend(ctx, e.After, int64(i)); err != nil {
-			return nil, err
-		}
+	if err := h.Follow(ctx, known); err != nil {
+		return nil, err
 	}
 	if err := h.Extend(ctx, tip, c.Size); err != nil {
 		return nil, err

@@ -86,8 +86,7 @@ type Options struct {
 	AnyAge bool
 }
 
-// skew is the time by which a time may be ahead of the clock.
-const skew = 5 * time.Minute
+const skew = 5 * time.Minute // by which a time may be ahead of the clock
 
 // Check verifies that a proof file shows a valid listing of a slug without revocation. The error is a *Refusal of the
 // first step that fails. The result has what the steps before it verified.
@@ -138,10 +137,10 @@ func (r *Result) signatures(s *Signed, o Options) error {
 	}
 	r.Cosigned = len(times)
 	since := func(t time.Time) bool {
-		return o.Policy.Met(func(witness int) bool {
+		return o.Policy.Missing(func(witness int) bool {
 			at, is := times[witness]
 			return is && !at.Before(t)
-		})
+		}) == 0
 	}
 	if !since(time.Time{}) {
 		return refuse("proof-quorum", "%s of %d cosigned the log checkpoint, which the quorum of the policy does not "+

@@ -110,7 +110,7 @@ func subtree(members []Member, depth int) node {
 	case 0:
 		return node{}
 	case 1:
-		return node{leaf(&members[0]), 1}
+		return node{hash(0, &members[0].Key, &members[0].Value), 1}
 	}
 	left, right := halves(members, depth)
 	return join(subtree(left, depth+1), subtree(right, depth+1))
@@ -126,17 +126,14 @@ func halves(members []Member, depth int) (left, right []Member) {
 func join(left, right node) node {
 	switch {
 	case left.members+right.members > 1:
-		return node{inner(&left.hash, &right.hash), 2}
+		return node{hash(1, &left.hash, &right.hash), 2}
 	case left.members == 1:
 		return left
 	}
 	return right
 }
 
-func leaf(e *Member) Hash { return hash(0, &e.Key, &e.Value) }
-
-func inner(left, right *Hash) Hash { return hash(1, left, right) }
-
+// hash returns the hash of a leaf, kind 0, or of a node above two, kind 1.
 func hash(kind byte, a, b *Hash) Hash {
 	text := [1 + 2*tlog.HashSize]byte{kind}
 	copy(text[1:], a[:])
@@ -197,7 +194,7 @@ func (p *NameProof) Root() (Hash, error) {
 	case len(p.Siblings) > MaxSiblings || p.Value != nil && p.Other != nil:
 		return h, errOther
 	case p.Value != nil:
-		h = leaf(&Member{key, *p.Value})
+		h = hash(0, &key, p.Value)
 	case p.Other != nil:
 		if p.Other.Key == key {
 			return h, errOther
@@ -207,13 +204,13 @@ func (p *NameProof) Root() (Hash, error) {
 				return h, errOther
 			}
 		}
-		h = leaf(p.Other)
+		h = hash(0, &p.Other.Key, &p.Other.Value)
 	}
 	for depth, sibling := range slices.Backward(p.Siblings) {
 		if bitOf(&key, depth) == 0 {
-			h = inner(&h, &sibling)
+			h = hash(1, &h, &sibling)
 		} else {
-			h = inner(&sibling, &h)
+			h = hash(1, &sibling, &h)
 		}
 	}
 	return h, nil

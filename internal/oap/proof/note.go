@@ -66,9 +66,8 @@ const (
 	typeNote        = 1 // Ed25519 over the text
 	typeCosignature = 4 // Ed25519 over a time and the text
 	typeMLDSA       = 6 // ML-DSA-44 cosignature
+	mldsaSize       = 1312
 )
-
-const mldsaSize = 1312
 
 // Key is a verifier key of a log or a witness. It is a note.Verifier.
 type Key struct {
@@ -124,6 +123,9 @@ func (k *Key) Verify(text, signature []byte) bool {
 	return when <= math.MaxInt64 &&
 		ed25519.Verify(k.public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", when, text), signature[8:])
 }
+
+// Cosigns reports whether the key is that of a witness whose cosignatures are verified.
+func (k *Key) Cosigns() bool { return k.kind == typeCosignature }
 
 // Signature returns the key's signature in a log checkpoint, nil if it has none. The first line of the key counts, and
 // a wrong one is an error; later lines are ignored.

@@ -204,22 +204,27 @@ func (p *Policy) setQuorum(number int, words []string) error {
 	return nil
 }
 
-// Met reports whether the witnesses for which cosigned is true, by their number, meet the quorum.
-func (p *Policy) Met(cosigned func(witness int) bool) bool {
-	return p.quorum == nil || p.quorum.met(cosigned)
+// Missing returns how many more witnesses must cosign, at least, besides those for which cosigned is true, by number.
+func (p *Policy) Missing(cosigned func(witness int) bool) int {
+	if p.quorum == nil {
+		return 0
+	}
+	return p.quorum.missing(cosigned)
 }
 
-func (m *member) met(cosigned func(witness int) bool) bool {
-	if m.atLeast == 0 {
-		return cosigned(m.witness)
+func (m *member) missing(cosigned func(witness int) bool) (n int) {
+	if m.atLeast == 0 && !cosigned(m.witness) {
+		return 1
 	}
-	n := 0
+	var each []int
 	for _, of := range m.members {
-		if of.met(cosigned) {
-			n++
-		}
+		each = append(each, of.missing(cosigned))
 	}
-	return n >= m.atLeast
+	slices.Sort(each)
+	for _, k := range each[:m.atLeast] {
+		n += k
+	}
+	return n
 }
 
 // OneHistory returns an error with the line of the quorum if two disjoint sets of witnesses meet it: they could cosign

@@ -639,8 +639,8 @@ func TestOneHistory(t *testing.T) {
 		split := false
 		for set := range 1 << len(names) {
 			rest := 1<<len(names) - 1 - set
-			split = split || p.quorum != nil && p.Met(func(i int) bool { return set>>i&1 == 1 }) &&
-				p.Met(func(i int) bool { return rest>>i&1 == 1 })
+			split = split || p.quorum != nil && p.Missing(func(i int) bool { return set>>i&1 == 1 }) == 0 &&
+				p.Missing(func(i int) bool { return rest>>i&1 == 1 }) == 0
 		}
 		if err := p.OneHistory(); (err != nil) != split {
 			t.Errorf("%q: %v, want an error: %v", groups, err, split)

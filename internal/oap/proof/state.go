@@ -48,8 +48,7 @@ func NewChange(path string, mode uint32, content []byte) Change {
 	return c
 }
 
-// maxRevocation is the size of the largest content in which a revocation is looked for.
-const maxRevocation = 1 << 20
+const maxRevocation = 1 << 20 // bytes of the largest content in which a revocation is looked for
 
 // Revoked returns the names revoked/SLUG-HASH that a tree entry sets: by its file name, and by its content.
 func Revoked(path string, mode uint32, content []byte) []string {

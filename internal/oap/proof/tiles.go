@@ -15,8 +15,7 @@ const (
 	maxEntryTile = tileWidth * 512 // an entry has fewer than 300 bytes
 )
 
-// TilePath returns the path of a tile by C2SP tlog-tiles, in which a tile of entries has the level -1. That of package
-// tlog also has the height.
+// TilePath returns the path by C2SP, without the height, of a tile in which entries have the level -1.
 func TilePath(t tlog.Tile) string {
 	path := strings.TrimPrefix(t.Path(), fmt.Sprintf("tile/%d/", t.H))
 	if entries, ok := strings.CutPrefix(path, "data/"); ok {
