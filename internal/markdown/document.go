@@ -1,3 +1,5 @@
+// Package markdown cuts Markdown into blocks and finds the requirements in them. It reads what an author wrote, not
+// what a renderer shows: nothing is left out.
 package markdown
 
 import (
@@ -35,6 +37,34 @@ const (
 	maxLines = 1 << 18
 	maxWords = 1 << 20
 )
+
+// Kind is the kind of a block.
+type Kind uint8
+
+const (
+	// Paragraph is a paragraph outside quotes and items.
+	Paragraph Kind = iota
+	// Heading begins with number signs, or is underlined.
+	Heading
+	// Item is the first paragraph of a list item.
+	Item
+	// Later is a later paragraph of a list item.
+	Later
+	// Row is a row of a table.
+	Row
+	// Quote is a paragraph of a quote.
+	Quote
+	// Code is fenced or indented code.
+	Code
+	// Comment is the content of a comment.
+	Comment
+)
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	return [...]string{"paragraph", "heading", "list item", "later paragraph of a list item", "table row", "quote",
+		"code block", "comment"}[k]
+}
 
 // Block is a heading, a paragraph, a list item, a row, a quote or code.
 type Block struct {
@@ -238,7 +268,7 @@ func (r *reader) line(n int, rest string) {
 			r.html(l, end, n, rest)
 			return
 		}
-		width := Marker(text)
+		width := marker(text)
 		if width == 0 || deep || continued && !interrupts(text, width) {
 			break
 		}

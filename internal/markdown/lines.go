@@ -76,6 +76,26 @@ func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
+// marker returns the length of the list marker that a line begins with, 0 if there is none.
+func marker(line string) int {
+	n := 0
+	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
+		n++
+	}
+	switch {
+	case n > 0 && n < len(line) && (line[n] == '.' || line[n] == ')'):
+		n++
+	case n == 0 && line != "" && strings.IndexByte("-*+", line[0]) >= 0:
+		n = 1
+	default:
+		return 0
+	}
+	if n < len(line) && line[n] != ' ' {
+		return 0
+	}
+	return n
+}
+
 // interrupts reports whether a list item with a mark of that width may follow a line of a paragraph.
 func interrupts(line string, width int) bool {
 	return strings.TrimSpace(line[width:]) != "" && (width == 1 || line[:width-1] == "1")

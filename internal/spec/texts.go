@@ -43,20 +43,6 @@ func (c textChange) String() string {
 	return fmt.Sprintf("%s (%s:%d)", c.Describe(maxQuote), c.path, c.New.Line)
 }
 
-// blocks returns the texts of the requirements that differ, the new ones first.
-func (d *difference) blocks() []string {
-	var come, gone []string
-	for _, c := range d.changes {
-		if c.New != nil {
-			come = append(come, c.new.Text(c.New))
-		}
-		if c.Old != nil {
-			gone = append(gone, c.old.Text(c.Old))
-		}
-	}
-	return append(come, gone...)
-}
-
 // isText reports whether a path is that of a text whose blocks are read.
 func isText(p string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".txt"}, extension(p))
