@@ -169,7 +169,12 @@ where nothing can break.`,
 			"    --scenario scenarios.yml --capture session.jsonl",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(func() (*conformance, error) { return o.judge(cmd.Context()) })
+			return o.run(func() (*conformance, error) {
+				if cmd.Flags().Changed("endpoint") && cmd.Flags().Changed("url") {
+					return nil, remedy.Errorf("give one of them", "--endpoint and --url both name the producer")
+				}
+				return o.judge(cmd.Context())
+			})
 		},
 	}
 	o.bind(c, sys, p, true)

@@ -20,14 +20,14 @@ type statement struct {
 	level     int // 0: none is named
 	certified bool
 	suite     bool   // a version of the suite is named
-	date      string // of the verification, as it is written; empty: there is none
+	date      string // of the verification, as the text writes it; empty if the sentence has no date
 	day       time.Time
 	profile   bool // a profile is claimed
 	version   bool // and its version
 	uri       bool // and its URI
 }
 
-// What is no claim by its words: names of the suite and its parts, commands, addresses and file names.
+// These expressions match names of the suite and its parts, commands, addresses and file names, which claim nothing.
 var (
 	artifacts = plain.Pattern(`(?i)\b(?:conformance|compliance)[\s-]+(?:test(?:ing)?\s+)?(?:suites?|tests?|testing|` +
 		`reports?|levels|claims?|requirements?|criteria|rules?|checks?|checker|checklists?|chapters?|` +
@@ -43,7 +43,7 @@ const levelNumber = `(?:\d+(?:\.\d+)*|one|two|three|four|five|i{1,3}|iv|v)`
 
 var (
 	protocol = plain.Pattern(`(?i)\bAAEP\b|\bAgent\s+Accessibility\s+Event\s+Protocol\b`)
-	// nouns claim by being there, verbs by a level.
+	// nouns claim without a level, verbs with one.
 	nouns = plain.Pattern(`(?i)\b(?:conformant|conforming|conform(?:s|ed)?|compliant|compl(?:y|ies|ied|ying)|` +
 		`certified|conformance|compliance|certifications?|certificates?)\b`)
 	verbs = plain.Pattern(`(?i)\b(?:pass(?:es|ed|ing)?|meets?|met|meeting|reach(?:es|ed|ing)?|achiev(?:es?|ed|ing)|` +
@@ -58,7 +58,7 @@ var (
 	eachNumber   = plain.Pattern(`(?i)\b` + levelNumber + `\b`)
 )
 
-// What only speaks of conformance.
+// These expressions match words that only speak of conformance.
 var (
 	// anyOf is before conformant if it is said of no one: any AAEP compliant agent.
 	anyOf = plain.Pattern(`(?i)\b(?:any|every|each|all|most|some|other|another)\s+(?:non-?)?$`)
@@ -80,7 +80,7 @@ var (
 		`(?:AAEP|Agent\s+Accessibility)\b`)
 )
 
-// What makes a sentence no claim.
+// These expressions match words that deny, plan or ask for conformance, and words that only seem to.
 var (
 	idioms = plain.Pattern(`(?i)\b(?:not\s+(?:only|just|merely|simply|surprisingly|to\s+mention|least)|or\s+not|` +
 		`no\s+(?:wonder|surprise|secret|question|joke|kidding|problem|matter|less|fewer|sooner)|` +
@@ -127,10 +127,11 @@ var (
 	ofAAEP        = plain.Pattern(`(?i)^[\s-]+(?:(?:for|by|as|to|with|against|under|the|an|a)\s+){0,2}AAEP\b`)
 )
 
-// What a claim says further.
+// months are the names of months, and their abbreviations.
 const months = `Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|` +
 	`Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?`
 
+// These expressions match the other parts of a claim.
 var (
 	suiteNamed = plain.Pattern(`(?i)\b(?:suite|oap-gate)[\s,(]*(?:version|ver\.?|release)?[\s:]*v?(\d+\.\d+\S*)`)
 	dayNamed   = plain.Pattern(`(?i)\b(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+Z?)?\b|` +
@@ -141,7 +142,8 @@ var (
 	profileWord   = plain.Pattern(`(?i)\bprofiles?\b`)
 	profileOfAAEP = plain.Pattern(`(?i)\bAAEP(?:'s)?\s+(?:[^\s,;:]+\s+){0,2}$`)
 	profileByWord = plain.Pattern(`(?i)\b(?:with|to|for|under|against)\s+(?:[^\s,;:]+\s+){0,4}$`)
-	versionAfter  = plain.Pattern(`(?i)^[\s,:(<]*(?:(?:https?://|urn:)\S+\s)?\s*(?:version\s+|ver\.?\s+|v\.?\s*)?\d+(?:\.\d+)*\b`)
+	versionAfter  = plain.Pattern(`(?i)^[\s,:(<]*(?:(?:https?://|urn:)\S+\s)?\s*` +
+		`(?:version\s+|ver\.?\s+|v\.?\s*)?\d+(?:\.\d+)*\b`)
 	versionBefore = plain.Pattern(`(?i)\b(?:version\s+|v)\d+(?:\.\d+)*\s+(?:[^\s,;:]+\s+){0,4}$`)
 	versionInURI  = plain.Pattern(`(?i)/v?\d+(?:\.\d+)*/?$`)
 	absoluteURI   = plain.Pattern(`(?i)\b(?:https?://|urn:)[^\s<>"')\]]+`)
@@ -399,7 +401,7 @@ func levelOf(text string) int {
 }
 
 // dayIn returns the date of a sentence, as it is written and as a day: the first after the word of the verification,
-// else the first. The day is zero if there is no such day in the calendar.
+// else the first. The day is zero if the calendar does not have it.
 func dayIn(text string) (string, time.Time) {
 	all := dayNamed().FindAllStringSubmatchIndex(text, -1)
 	if len(all) == 0 {

@@ -57,8 +57,8 @@ func (p prose) blank(pattern *regexp.Regexp, but string) {
 	}
 }
 
-// What Markdown and HTML show otherwise than they write it: comments and struck text are not seen, links are seen by
-// their text, badges by their address.
+// These expressions match what Markdown and HTML show differently: struck text is hidden, a link shows its text, a
+// badge its address.
 var (
 	struck     = plain.Pattern(`\A(?:~~[^~\n]{1,500}~~|<(?:del|s|strike)>[^<]{0,500}</(?:del|s|strike)>)`)
 	tag        = plain.Pattern(`(?i)\A</?([a-z][a-z0-9]*)(?:\s[^<>]{0,1000})?/?>`)
@@ -72,7 +72,7 @@ var (
 // badge is in the address of a badge, which shows the words of its path.
 const badge = "/badge/"
 
-// blockEnd stands between two blocks of a text, such as paragraphs and items of a list.
+// blockEnd separates two blocks of a text, such as paragraphs and items of a list.
 const blockEnd = "\n\n"
 
 // readProse reads a text as Markdown, of which plain text is a case.

@@ -16,7 +16,7 @@ type sse struct {
 	data    []byte
 	named   string // the name of the event under way, empty where it has none
 	cr      bool   // the last line ended in CR
-	// misnamed takes the name of each core event that is no AAEP message by its name; nil: nothing does.
+	// misnamed receives the name of each core event whose event name hides it from subscribers, unless it is nil.
 	misnamed func(name string)
 }
 
