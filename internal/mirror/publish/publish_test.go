@@ -1,0 +1,413 @@
+package publish
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+var testTime = time.Date(2026, 5, 7, 0, 0, 0, 0, time.UTC)
+
+// witness is a witness by C2SP tlog-witness, on loopback.
+type witness struct {
+	name    string
+	private ed25519.PrivateKey
+	log     *proof.Key
+	server  *httptest.Server
+
+	mu       sync.Mutex
+	size     int64
+	root     tlog.Hash
+	now      time.Time
+	requests []int64 // the sizes old
+	// answer replaces the answers of the witness; nil: it is honest.
+	answer func(w http.ResponseWriter)
+}
+
+func newWitness(t *testing.T, name string, log *proof.Key) *witness {
+	seed := sha256.Sum256([]byte(name))
+	w := &witness{name: name, private: ed25519.NewKeyFromSeed(seed[:]), log: log, now: testTime}
+	w.server = httptest.NewServer(w)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func (w *witness) hash() []byte {
+	sum := sha256.Sum256(slices.Concat([]byte(w.name+"\n"), []byte{4}, w.private.Public().(ed25519.PublicKey)))
+	return sum[:4]
+}
+
+func (w *witness) verifier() string {
+	key := append([]byte{4}, w.private.Public().(ed25519.PublicKey)...)
+	return fmt.Sprintf("%s+%x+%s", w.name, w.hash(), base64.StdEncoding.EncodeToString(key))
+}
+
+func (w *witness) line(text string) string {
+	sig := binary.BigEndian.AppendUint64(w.hash(), uint64(w.now.Unix()))
+	sig = append(sig, ed25519.Sign(w.private, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", w.now.Unix(), text))...)
+	return "— " + w.name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
+}
+
+func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	head, checkpoint, _ := bytes.Cut(body, []byte("\n\n"))
+	lines := strings.Split(string(head), "\n")
+	var old int64
+	_, err := fmt.Sscanf(lines[0], "old %d", &old)
+	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/w/add-checkpoint" {
+		rw.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	w.requests = append(w.requests, old)
+	if w.answer != nil {
+		w.answer(rw)
+		return
+	}
+	s, err := proof.ParseSigned(checkpoint)
+	if err != nil {
+		rw.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if signature, err := w.log.Signature(s); err != nil || signature == nil {
+		rw.WriteHeader(http.StatusForbidden)
+		return
+	}
+	if old != w.size {
+		rw.Header().Set("Content-Type", "text/x.tlog.size")
+		rw.WriteHeader(http.StatusConflict)
+		fmt.Fprintf(rw, "%d\n", w.size)
+		return
+	}
+	var hashes tlog.TreeProof
+	for _, line := range lines[1:] {
+		h, err := tlog.ParseHash(line)
+		if err != nil {
+			rw.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		hashes = append(hashes, h)
+	}
+	switch {
+	case old == s.Size && w.root != s.Root, old > s.Size, (old == 0 || old == s.Size) && len(hashes) > 0,
+		old > 0 && old < s.Size && tlog.CheckTree(hashes, s.Size, s.Root, old, w.root) != nil:
+		rw.WriteHeader(http.StatusUnprocessableEntity)
+		return
+	}
+	w.size, w.root = s.Size, s.Root
+	_, _ = io.WriteString(rw, w.line(s.Text()))
+}
+
+// published is a clone whose log is published in a directory, with witnesses of which two must cosign.
+type published struct {
+	t         *testing.T
+	clone     *gittest.Clone
+	dir       string
+	signer    note.Signer
+	key       *proof.Key
+	witnesses []*witness
+	policy    string
+	now       time.Time
+}
+
+func newPublished(t *testing.T, witnesses int) *published {
+	p := &published{t: t, clone: gittest.New(t), dir: t.TempDir(), now: testTime}
+	private, public, err := note.GenerateKey(bytes.NewReader(make([]byte, 32)), "log.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.signer, err = note.NewSigner(private); err != nil {
+		t.Fatal(err)
+	}
+	if p.key, err = proof.ParseKey(public); err != nil {
+		t.Fatal(err)
+	}
+	p.policy = "log " + public + "\n"
+	group := "group two 2"
+	for i := range witnesses {
+		w := newWitness(t, fmt.Sprintf("w%d.example", i), p.key)
+		p.witnesses = append(p.witnesses, w)
+		p.policy += fmt.Sprintf("witness w%d %s %s/w/\n", i, w.verifier(), w.server.URL)
+		group += fmt.Sprintf(" w%d", i)
+	}
+	p.policy += group + "\nquorum two\n"
+	p.clone.Commit("README.md", "registry\n")
+	p.clone.Commit("implementations/a.json", "{}\n")
+	return p
+}
+
+// run publishes main, and requires these codes of findings, each with its severity.
+func (p *published) run(want ...string) verdict.Outcome {
+	p.t.Helper()
+	out, err := p.try("main")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var got []string
+	for _, f := range out.Findings {
+		got = append(got, f.Code+" "+f.Severity.String())
+	}
+	if !slices.Equal(got, want) {
+		p.t.Fatalf("findings %q, want %q\n%+v", got, want, out.Findings)
+	}
+	return out
+}
+
+func (p *published) try(rev string) (verdict.Outcome, error) {
+	p.t.Helper()
+	repo, err := registry.Open(p.clone.Dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer repo.Close()
+	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now },
+		Transport: func(u *url.URL) (http.RoundTripper, error) {
+			return evidence.NewTransport(evidence.LiveOptions{}, u)
+		}}
+	if p.policy != "" {
+		if l.Policy, err = proof.ParsePolicy([]byte(p.policy)); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	if err := l.Open(); err != nil {
+		return verdict.Outcome{}, err
+	}
+	return l.Run(p.t.Context(), repo, p.clone.Git("rev-parse", rev), func(string) bool { return false })
+}
+
+// read returns a log checkpoint of the directory, nil if it is not there.
+func (p *published) read(name string) *proof.Signed {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, name))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	s, err := proof.ParseSigned(data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// sizes requires the sizes of the two log checkpoints, 0 for none, and that witnesses cosigned the published one.
+func (p *published) sizes(signed, checkpoint int64, cosigned ...int) {
+	p.t.Helper()
+	for name, want := range map[string]int64{"signed": signed, "checkpoint": checkpoint} {
+		s := p.read(name)
+		if got := int64(0); s == nil && got != want || s != nil && s.Size != want {
+			p.t.Errorf("%s is %+v, want size %d", name, s, want)
+		}
+	}
+	if s := p.read("checkpoint"); s != nil {
+		var got []int
+		for i, w := range p.witnesses {
+			key, err := proof.ParseKey(w.verifier())
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			if _, is, err := key.Cosigned(s); err != nil {
+				p.t.Error(err)
+			} else if is {
+				got = append(got, i)
+			}
+		}
+		if !slices.Equal(got, cosigned) {
+			p.t.Errorf("cosigned by %v, want %v", got, cosigned)
+		}
+	}
+}
+
+func status(code int, text string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+func TestWitnessed(t *testing.T) {
+	p := newPublished(t, 3)
+	down := p.witnesses[2]
+	down.answer = status(http.StatusServiceUnavailable, "")
+	p.run("witness-unavailable warning")
+	p.sizes(2, 2, 0, 1)
+	// A quiet registry renews the cosignatures, and the witness that was down is advanced although the quorum was met.
+	first := p.read("checkpoint")
+	for _, w := range p.witnesses {
+		w.answer, w.now = nil, testTime.Add(time.Hour)
+	}
+	p.now = testTime.Add(time.Hour)
+	p.run()
+	p.sizes(2, 2, 0, 1, 2)
+	key, err := proof.ParseKey(p.witnesses[0].verifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := key.Cosigned(first)
+	if after, _, _ := key.Cosigned(p.read("checkpoint")); !after.Equal(before.Add(time.Hour)) {
+		t.Errorf("the cosignature of %v was not renewed: %v", before, after)
+	}
+	if !slices.Equal(down.requests, []int64{0, 2, 0}) {
+		t.Errorf("the witness that was down was asked with old %v", down.requests)
+	}
+	// An earlier line over the same text stays.
+	down.answer = status(http.StatusServiceUnavailable, "")
+	p.run("witness-unavailable warning")
+	p.sizes(2, 2, 0, 1, 2)
+	// The log grows.
+	p.clone.Commit()
+	p.clone.Commit()
+	p.run("witness-unavailable warning")
+	p.sizes(4, 4, 0, 1)
+}
+
+func TestUnwitnessed(t *testing.T) {
+	p := newPublished(t, 3)
+	p.run()
+	for _, w := range p.witnesses[:2] {
+		w.answer = status(http.StatusInternalServerError, "")
+	}
+	p.clone.Commit()
+	p.run("witness-unavailable inconclusive", "witness-unavailable inconclusive", "log-unwitnessed inconclusive")
+	p.sizes(3, 2, 0, 1, 2)
+	// The next run goes on from what was signed, as after one that was killed before it sent anything.
+	for _, w := range p.witnesses {
+		w.answer = nil
+	}
+	p.clone.Commit()
+	p.run()
+	p.sizes(4, 4, 0, 1, 2)
+	if got := p.witnesses[2].requests; !slices.Equal(got, []int64{0, 2, 2, 3}) {
+		t.Errorf("the witness that went on was asked with old %v", got)
+	}
+	// Killed after the tiles and before the signature, and with a signed log checkpoint alone.
+	p.clone.Commit()
+	if err := os.Remove(filepath.Join(p.dir, "checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	p.sizes(5, 5, 0, 1, 2)
+	if err := os.Remove(filepath.Join(p.dir, "signed")); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	p.sizes(5, 5, 0, 1, 2)
+}
+
+// TestHostileWitness requires that no answer costs more than two requests, and that none counts but a cosignature.
+func TestHostileWitness(t *testing.T) {
+	conflict := func(text string) func(http.ResponseWriter) { return status(http.StatusConflict, text) }
+	stranger := newWitness(t, "stranger.example", nil)
+	for name, tt := range map[string]struct {
+		answer   func(http.ResponseWriter)
+		want     string
+		requests int
+	}{
+		"another history":    {status(http.StatusUnprocessableEntity, ""), "witness-refused error", 1},
+		"conflict for ever":  {conflict("1\n"), "witness-refused error", 2},
+		"ahead":              {conflict("3\n"), "witness-ahead warning", 1},
+		"far ahead":          {conflict("9223372036854775807\n"), "witness-ahead warning", 1},
+		"no size":            {conflict("x\n"), "witness-unavailable warning", 1},
+		"a negative size":    {conflict("-1\n"), "witness-unavailable warning", 1},
+		"a size twice":       {conflict("1\n1\n"), "witness-unavailable warning", 1},
+		"unknown log":        {status(http.StatusForbidden, ""), "witness-unknown-log warning", 1},
+		"not found":          {status(http.StatusNotFound, ""), "witness-unknown-log warning", 1},
+		"no line":            {status(http.StatusOK, ""), "witness-unavailable warning", 1},
+		"a wrong line":       {status(http.StatusOK, stranger.line("x")), "witness-unavailable warning", 1},
+		"text":               {status(http.StatusOK, strings.Repeat("— x\n", 1000)), "witness-unavailable warning", 1},
+		"without end":        {status(http.StatusOK, strings.Repeat("x", 1<<20)), "witness-unavailable warning", 1},
+		"a redirect":         {status(http.StatusTemporaryRedirect, ""), "witness-unavailable warning", 1},
+		"an early hint only": {status(http.StatusNoContent, ""), "witness-unavailable warning", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublished(t, 3)
+			p.witnesses[1].answer = tt.answer
+			p.run(tt.want)
+			p.sizes(2, 2, 0, 2)
+			if got := len(p.witnesses[1].requests); got != tt.requests {
+				t.Errorf("%d requests, want %d", got, tt.requests)
+			}
+		})
+	}
+}
+
+// TestFork requires an honest witness to refuse what a log with its key shows somebody else, and the log to refuse it
+// before that.
+func TestFork(t *testing.T) {
+	p := newPublished(t, 2)
+	p.clone.Commit("implementations/b.json", "{}\n")
+	p.run()
+	p.sizes(3, 3, 0, 1)
+	p.clone.Git("checkout", "-q", "-B", "main", "main~1")
+	p.clone.Commit("implementations/c.json", "{}\n")
+	p.run("log-forked error")
+	p.sizes(3, 3, 0, 1)
+	if got := len(p.witnesses[0].requests); got != 1 {
+		t.Errorf("%d requests", got)
+	}
+	p.dir = t.TempDir() // whoever loses the directory forgets what was signed
+	p.run("witness-refused error", "witness-refused error", "log-unwitnessed inconclusive")
+	p.sizes(3, 0)
+}
+
+func TestNoPolicy(t *testing.T) {
+	p := newPublished(t, 0)
+	p.policy = ""
+	p.run()
+	p.sizes(2, 2)
+	if signed, published := p.read("signed"), p.read("checkpoint"); signed.Checkpoint != published.Checkpoint {
+		t.Errorf("signed %+v, published %+v", signed, published)
+	}
+}
+
+// TestDamaged requires a file that the log's key did not sign to stay as it is, and to end the run.
+func TestDamaged(t *testing.T) {
+	for _, name := range []string{"signed", "checkpoint"} {
+		p := newPublished(t, 2)
+		p.run()
+		file := filepath.Join(p.dir, name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, damaged := range [][]byte{nil, text[:len(text)/2],
+			bytes.Replace(text, []byte("\n2\n"), []byte("\n1\n"), 1),
+			bytes.Replace(text, []byte("log.example\n"), []byte("other.example\n"), 1)} {
+			if err := os.WriteFile(file, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.try("main"); err == nil {
+				t.Errorf("%s, damage %d: it is not noticed", name, i)
+			}
+			if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, damaged) {
+				t.Errorf("%s, damage %d: the file was changed", name, i)
+			}
+		}
+		if got := len(p.witnesses[0].requests); got != 1 {
+			t.Errorf("%s: %d requests", name, got)
+		}
+	}
+}
