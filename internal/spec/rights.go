@@ -24,9 +24,17 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 	`explanations?|explain\w*|optimi[sz]\w*|personali[sz]\w*|human (?:path|being|contact|operator)s?|disappear\w*|` +
 	`forgotten|eras(?:e|ure)\w*|charter|rfc 0*1[678])\b`)
 
+// rightStems are in every text that right matches, in small letters.
+var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural expla " +
+	"optimi human disappear forgotten eras charter rfc")
+
 // ofRight returns the word of a right that a text or a name has, empty if it has none. Hyphens, strokes, dots, low
 // lines and capitals within a name part words.
 func ofRight(text string) string {
+	lower := strings.ReplaceAll(strings.ToLower(text), "ſ", "s") // as the pattern folds it
+	if !slices.ContainsFunc(rightStems, func(stem string) bool { return strings.Contains(lower, stem) }) {
+		return ""
+	}
 	var out strings.Builder
 	last := ' '
 	runes := []rune(text)
@@ -299,12 +307,23 @@ func (p *revision) touches(t *triggers, names map[int]bool) error {
 	if err != nil {
 		return err
 	}
+	texts := map[*markdown.Block]string{} // with a word of a right, else empty
+	ofBlock := func(d *draft, b *markdown.Block) string {
+		text, known := texts[b]
+		if !known {
+			if text = d.document.Text(b); ofRight(text) == "" {
+				text = ""
+			}
+			texts[b] = text
+		}
+		return text
+	}
 	add := func(d *draft, b *markdown.Block, at verdict.At) {
-		if text := d.document.Text(b); ofRight(text) != "" {
+		if text := ofBlock(d, b); text != "" {
 			t.add("text", text, at)
 		}
 		for above := b.Above; b.Governed && above != nil; above = above.Above {
-			if text := d.document.Text(above); ofRight(text) != "" {
+			if text := ofBlock(d, above); text != "" {
 				t.add("heading", text, at)
 			}
 		}
@@ -321,11 +340,11 @@ func (p *revision) touches(t *triggers, names map[int]bool) error {
 			add(p.old, c.Old, at)
 		}
 	}
-	old, new := p.old.specifies(), p.new.specifies()
-	for _, b := range without(new, old) {
+	come, went := p.passages()
+	for _, b := range come {
 		add(p.new, b.Block, place(b.Block))
 	}
-	for _, b := range without(old, new) {
+	for _, b := range went {
 		add(p.old, b.Block, gone)
 	}
 	if name := path.Base(p.path()); ofRight(name) != "" &&
@@ -339,7 +358,7 @@ func (p *revision) touches(t *triggers, names map[int]bool) error {
 // unspecified are words of headings below which a text specifies nothing.
 var unspecified = plain.Pattern(`(?i)\b(?:References|Acknowledge?ments|Motivation|Alternatives)\b`)
 
-// passage is a block with its words.
+// passage is a block with the text by which it is compared.
 type passage struct {
 	*markdown.Block
 	text string
@@ -347,20 +366,34 @@ type passage struct {
 
 func (p passage) key() string { return p.text }
 
+// passages returns the blocks that specify something and that only the new text, or only the old one has. The words are
+// read only of those whose lines differ.
+func (p *revision) passages() (come, gone []passage) {
+	old, new := p.old.specifies(), p.new.specifies()
+	come, gone = without(new, old), without(old, new)
+	for i, b := range come {
+		come[i].text = p.new.document.Text(b.Block)
+	}
+	for i, b := range gone {
+		gone[i].text = p.old.document.Text(b.Block)
+	}
+	return without(come, gone), without(gone, come)
+}
+
 // specifies returns the requirements of a text, and its paragraphs and items from the first section on that are not
-// under a heading with a word of unspecified.
+// under a heading with a word of unspecified, each with its lines.
 func (d *draft) specifies() []passage {
 	var out []passage
 	began := false
+	silent := map[*markdown.Block]bool{nil: false} // headings under which nothing is specified
 	for _, b := range d.document.Blocks {
 		began = began || b.Kind == markdown.Heading && b.Level() == 2
-		above := b.Above
-		for above != nil && !unspecified().MatchString(d.document.Text(above)) {
-			above = above.Above
+		if b.Kind == markdown.Heading {
+			silent[b] = silent[b.Above] || unspecified().MatchString(d.document.Text(b))
 		}
 		isText := b.Kind == markdown.Paragraph || b.Kind == markdown.Item || b.Kind == markdown.Later
-		if b.Governed || began && isText && above == nil {
-			out = append(out, passage{b, d.document.Text(b)})
+		if b.Governed || began && isText && !silent[b.Above] {
+			out = append(out, passage{b, b.Source()})
 		}
 	}
 	return out
