@@ -19,7 +19,8 @@ type Document struct {
 	referred map[string]bool   // footnotes
 	hiding   hiding
 	comments []*Block
-	size     int // the number of words that were read
+	size     int             // the number of words that were read
+	known    map[string]word // the words that were read, by their text; dropped in the end
 }
 
 // Status is a line that begins with "Status:".

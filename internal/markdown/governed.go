@@ -48,6 +48,7 @@ func (d *Document) finish() bool {
 			b.words = nil // they take more memory than the text
 		}
 	}
+	d.known = nil
 	return d.size <= maxWords
 }
 

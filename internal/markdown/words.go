@@ -264,7 +264,15 @@ func (d *Document) word(out []word, source string, target bool) (words []word, r
 	}
 	raised := strings.ContainsFunc(source, isRaised)
 	for text := range strings.FieldsSeq(text) {
-		if w, ok := newWord(text); ok {
+		w, known := d.known[text]
+		if !known {
+			if d.known == nil {
+				d.known = map[string]word{}
+			}
+			w, _ = newWord(text)
+			d.known[text] = w
+		}
+		if w.key != "" {
 			if raised {
 				w.key, w.kind = source, max(w.kind, plainWord)
 			}
@@ -365,9 +373,13 @@ func starless(text string) string { return strings.ReplaceAll(text, "*", "") }
 
 // once drops the second of a doubled word that decides nothing.
 func once(words []word) []word {
-	return slices.CompactFunc(slices.Clone(words), func(a, b word) bool {
-		return a.key == b.key && a.kind < binding && a.key != cell.key
-	})
+	again := func(a, b word) bool { return a.key == b.key && a.kind < binding && a.key != cell.key }
+	for i := 1; i < len(words); i++ {
+		if again(words[i-1], words[i]) {
+			return slices.CompactFunc(slices.Clone(words), again)
+		}
+	}
+	return words
 }
 
 var cell = word{"\x00" + cellMark, cellMark, targetWord}

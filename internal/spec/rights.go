@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -418,7 +419,10 @@ func (d *draft) claimLines() (out []claimLine) {
 	n := 0
 	for l := range strings.Lines(d.text) {
 		n++
-		if affecting().MatchString(l) {
+		// The pattern is slow on lines that begin otherwise, which most do.
+		first := strings.TrimLeft(l, " \t\r\n\f*_>|#+-")
+		if first != "" && (first[0] >= utf8.RuneSelf || strings.IndexByte("AEUSORDTaeusordt", first[0]) >= 0) &&
+			affecting().MatchString(l) {
 			out = append(out, claimLine{n, strings.Join(strings.Fields(l), " ")})
 		}
 	}
