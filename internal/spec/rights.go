@@ -26,8 +26,8 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 	`forgotten|eras(?:e|ure)\w*|charter|rfc 0*1[678])\b`)
 
 // rightStems are in every text that right matches, in small letters.
-var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural expla " +
-	"optimi human disappear forgotten eras charter rfc")
+var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural " +
+	"expla optimi human disappear forgotten eras charter rfc")
 
 // ofRight returns the word of a right that a text or a name has, empty if it has none. Hyphens, strokes, dots, low
 // lines and capitals within a name part words.
