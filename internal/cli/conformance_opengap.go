@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// openGAPAgent is what conformance opengap agent is told.
+// openGAPAgent has the flags and the argument of conformance opengap agent.
 type openGAPAgent struct {
 	conformanceFlags
 	dir, dialect, recommended string

@@ -75,6 +75,7 @@ var (
 	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
 	deleting   = plain.Pattern(`^del\b`)
 	in         = plain.Pattern(`\bin\b`)
+	as         = plain.Pattern(`\bas\b *([(\[][^()\[\]]*|[^,()]+)`)
 	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
 	mention    = plain.Pattern(`(\. *)?(` + identifier + `)( *=*)`)
 	dotted     = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
@@ -187,9 +188,8 @@ func (r *reader) head(word, head string) {
 			r.unbind(head[:m[0]], nil)
 		}
 	case "with":
-		for item := range strings.SplitSeq(head, ",") {
-			_, name, _ := strings.Cut(item, " as ")
-			r.unbind(name, nil)
+		for _, m := range as().FindAllStringSubmatch(head, -1) {
+			r.unbind(m[1], nil)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (s *scanner) top() frame { return s.open[len(s.open)-1] }
 
 func (s *scanner) pop() { s.open = s.open[:len(s.open)-1] }
 
-// mask puts a byte in place of the next n.
+// mask replaces the next n bytes with one byte.
 func (s *scanner) mask(n int, by byte) {
 	for end := min(s.at+n, len(s.code)); s.at < end; s.at++ {
 		s.code[s.at] = by
@@ -271,8 +271,8 @@ func (s *source) pos(offset int) Pos {
 	return Pos{i, offset - s.starts[i-1] + 1}
 }
 
-// find returns the first place in [i, j) of one of some bytes, outside of brackets, or where the bracket around i ends;
-// j if there is none.
+// find returns the first place in [i, j) of one of some bytes, outside of brackets, or where the bracket around i ends,
+// or j.
 func (s *source) find(i, j int, bytes string) int {
 	for depth := 0; i < j; i++ {
 		switch c := s.code[i]; {

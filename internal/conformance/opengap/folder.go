@@ -158,8 +158,8 @@ func (f *folder) excludes(scopes []scope, e entry, excluded bool) bool {
 	return excluded
 }
 
-// errNotPlain means that what should be a file is none, or a link that leads to none within the folder.
-var errNotPlain = errors.New("it is no plain file")
+// errNotPlain means that a folder, a FIFO or a device has the name of a file.
+var errNotPlain = errors.New("it is not a plain file")
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
 // errNotPlain, capped.ErrTooLarge, or what the system says.
@@ -214,13 +214,13 @@ func (f *folder) charge(size int) {
 // such names.
 func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
 
-// isDir reports whether a folder of that name is in the folder, be it by links that stay within.
+// isDir reports whether a name is that of a folder. Links that stay within the agent's folder are followed.
 func (f *folder) isDir(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.IsDir()
 }
 
-// isFile reports whether a plain file of that name is there, be it by links that stay within.
+// isFile reports whether a name is that of a plain file. Links that stay within the agent's folder are followed.
 func (f *folder) isFile(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.Mode().IsRegular()
@@ -237,7 +237,7 @@ func (f *folder) stat(name string) fs.FileInfo {
 	return info
 }
 
-// in are the entries right below a folder, which may be named by links that stay within.
+// in returns the entries right below a folder. Links that stay within the agent's folder are followed.
 func (f *folder) in(dir string) []entry {
 	under, all := f.below(dir)
 	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
@@ -245,7 +245,7 @@ func (f *folder) in(dir string) []entry {
 	})
 }
 
-// below are the entries of a folder and of those in it, and what all their paths begin with.
+// below returns the entries of a folder and of those in it, and what all their paths begin with.
 func (f *folder) below(dir string) (under string, all []entry) {
 	at, outside := f.resolve(dir)
 	switch {
@@ -259,7 +259,7 @@ func (f *folder) below(dir string) (under string, all []entry) {
 	return at + "/", f.entries[first:end]
 }
 
-// find is where a path stands among the entries, or would.
+// find returns the index of a path among the entries, or where it would be.
 func (f *folder) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(f.entries, name,
 		func(e entry, name string) int { return cmp.Compare(e.path, name) })
@@ -271,9 +271,9 @@ func (f *folder) has(name string) bool {
 	return found
 }
 
-// resolve is a path without the links on its way, and whether it leads out of the folder. A link with an absolute
-// target does, since a clone stands elsewhere; so does a circle of links, which leads nowhere. What is not there leads
-// to no other place.
+// resolve returns a path without the links on its way, and reports whether it leads out of the folder. A link with an
+// absolute target does, since a clone is elsewhere; so does a circle of links, which leads nowhere. A name that does
+// not exist leads to no other place.
 func (f *folder) resolve(name string) (at string, outside bool) {
 	if len(name) > maxPath {
 		return name, false
@@ -311,7 +311,7 @@ func (f *folder) resolve(name string) (at string, outside bool) {
 	return path.Join(".", path.Join(here...)), false
 }
 
-// link is where a link leads; empty if there is none of that name.
+// link returns the target of a link; empty if there is no link of that name.
 func (f *folder) link(name string) string {
 	target, known := f.links[name]
 	if known {

@@ -121,8 +121,8 @@ type reference struct {
 	node          *yaml.Node
 }
 
-// named are the names that a list has, the keys of a mapping, or the one text; what is no text has a name that nothing
-// bears.
+// named returns the items of a list, the keys of a mapping, or the one text. An item that is not text has a name that
+// no file has.
 func named(n *yaml.Node) (all []reference) {
 	switch {
 	case n == nil || n.Tag == "!!null":
@@ -152,7 +152,7 @@ func (a *agent) judgeSoul() verdict.Outcome {
 	case err != nil:
 		out.Errorf(at, "", "empty-soul", "SOUL.md was not read: %v", err).WithFix(fix)
 	case !saysMore(string(text)):
-		out.Errorf(at, "", "empty-soul", "SOUL.md has nothing but headings").WithFix(fix)
+		out.Errorf(at, "", "empty-soul", "SOUL.md has only headings").WithFix(fix)
 	default:
 		return verdict.Pass("")
 	}
@@ -241,7 +241,7 @@ func misnamed(name string) string {
 	return ""
 }
 
-// frontMatter is the mapping between the lines --- that a text begins with.
+// frontMatter returns the mapping between the lines --- that a text begins with.
 func frontMatter(name string, text []byte) (*mapping, error) {
 	at := strict.Pos{Path: name, Line: 1, Column: 1}
 	begun, yaml := false, 0

@@ -101,7 +101,7 @@ func (a *agent) judgeFields() verdict.Outcome {
 		if core, _, _ := strings.Cut(text, "+"); ok && field == "/version" {
 			core, _, _ = strings.Cut(core, "-")
 			if !semver.IsValid("v"+text) || strings.Count(core, ".") != 2 {
-				out.Warnf(a.manifest, field, "version-not-semver", "version is %q, which is no Semantic Version 2.0.0",
+				out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0",
 					text).
 					WithFix("write MAJOR.MINOR.PATCH, such as 1.0.0")
 			}
@@ -123,7 +123,7 @@ func (a *agent) judgeDescription() verdict.Outcome {
 // variable is a reference to an environment variable in a value of agent.yaml.
 var variable = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
 
-// variables are those that the values of agent.yaml refer to, each where it is first.
+// variables returns the variables that the values of agent.yaml refer to, each at its first place.
 func (a *agent) variables() (all []literal) {
 	seen := map[string]bool{}
 	walk(a.manifest.root, "", func(n, key *yaml.Node, _ string) {
@@ -140,7 +140,7 @@ func (a *agent) variables() (all []literal) {
 	return all
 }
 
-// referenced are the names in the ${NAME} and ${NAME:-default} of a text; a default may hold others.
+// referenced returns the names in the ${NAME} and ${NAME:-default} of a text; a default may have others.
 func referenced(text string) (names []string) {
 	last := strings.LastIndexByte(text, '}')
 	for rest := text; ; {
@@ -163,7 +163,7 @@ func isNamePart(r rune) bool {
 	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// documentation tells which variables the README and the comments of agent.yaml name.
+// documentation is the variables that the README and the comments of agent.yaml name.
 type documentation struct {
 	mentions
 	unread []string // why a README was not read
@@ -194,7 +194,7 @@ func (a *agent) documented(skills []*skill) *documentation {
 	return d
 }
 
-// judge holds variables against the documentation.
+// judge checks that variables are documented.
 func (d *documentation) judge(variables []literal, computed []verdict.At) verdict.Outcome {
 	var out verdict.Outcome
 	for _, v := range variables {
@@ -202,7 +202,7 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 			continue
 		}
 		out.Errorf(v.at, "", "undocumented-variable",
-			"the environment variable %q stands neither in a README* of the folder nor in a comment of agent.yaml%s",
+			"the environment variable %q is neither in a README* of the folder nor in a comment of agent.yaml%s",
 			v.text,
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
@@ -213,8 +213,8 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 	return out.OrPass()
 }
 
-// folderOf is the path that agent.yaml names for skills, hooks, flows or memory, or that of the same name; false where
-// a variable without a default decides.
+// folderOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name. It
+// returns false if a variable without a default decides.
 func (a *agent) folderOf(what string) (dir string, known bool) {
 	v := a.manifest.value("/" + what + "/path")
 	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
@@ -223,7 +223,7 @@ func (a *agent) folderOf(what string) (dir string, known bool) {
 	return resolved(v.Value)
 }
 
-// kept are the paths that belong to the agent whatever a .gitignore says: a skill could hide from its check.
+// kept returns the paths that no .gitignore excludes, since a skill could hide from its check.
 func (a *agent) kept() []string {
 	keep := []string{manifestName, "tests"}
 	for _, what := range []string{"skills", "hooks", "flows", "memory"} {
@@ -237,7 +237,7 @@ func (a *agent) kept() []string {
 	return keep
 }
 
-// resolved is a path with the defaults of its variables; false where one has none, which stands there by its name.
+// resolved returns a path with the defaults of its variables, and false if a variable has no default.
 func resolved(text string) (name string, known bool) {
 	known = true
 	name = variable().ReplaceAllStringFunc(text, func(reference string) string {
@@ -278,7 +278,7 @@ func (a *agent) judgePaths() verdict.Outcome {
 	return out.OrPass()
 }
 
-// judgeLinks tells each symbolic link that leaves the folder.
+// judgeLinks reports each symbolic link that leaves the folder.
 func (a *agent) judgeLinks() {
 	for _, e := range a.entries {
 		if e.kind != fs.ModeSymlink {
@@ -295,7 +295,7 @@ func (a *agent) judgeLinks() {
 	}
 }
 
-// withoutSkills is the outcome where there is no skill.
+// withoutSkills returns the outcome for an agent without skills.
 func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 	const at = "/skills/path"
 	switch {
@@ -344,7 +344,7 @@ func (s *skill) judge() verdict.Outcome {
 	return out
 }
 
-// some are a few names, and how many more there are.
+// some returns a few names, and how many more there are.
 func some(names []string, between string) string {
 	if n := len(names); n > 6 {
 		names = append(slices.Clone(names[:5]), fmt.Sprintf("%d more", n-5))

@@ -24,7 +24,7 @@ type mapping struct {
 	line int // lines of the file before the text
 }
 
-// readMapping reads YAML that stands in a file after some lines of it. The error is a *strictyaml.Error.
+// readMapping reads YAML that follows some lines of a file. The error is a *strictyaml.Error.
 func readMapping(name string, text []byte, line int) (*mapping, error) {
 	root, err := strictyaml.Parse(name, text, MaxFile)
 	if err != nil {
@@ -41,13 +41,13 @@ func readMapping(name string, text []byte, line int) (*mapping, error) {
 	return &mapping{name, string(text), root, line}, nil
 }
 
-// Pos is the place of the member that a JSON Pointer names, or of the nearest that is there.
+// Pos returns the place of the member that a JSON Pointer names, or of the nearest that exists.
 func (m *mapping) Pos(pointer string) strict.Pos {
 	_, at := m.find(pointer)
 	return strict.Pos(m.at(at))
 }
 
-// at is the place of a node.
+// at returns the place of a node.
 func (m *mapping) at(n *yaml.Node) verdict.At {
 	return verdict.At{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
@@ -76,7 +76,7 @@ func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 	return value, at
 }
 
-// value is the value that a JSON Pointer names, nil where it is not there.
+// value returns the value that a JSON Pointer names, or nil.
 func (m *mapping) value(pointer string) *yaml.Node {
 	v, _ := m.find(pointer)
 	return v
@@ -140,9 +140,9 @@ func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer st
 // lineBreak is what ends a line in YAML 1.1, by which the reader counts.
 var lineBreak = plain.Pattern("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// comments are the comments of the text, each on a line. The reader gives some of them to nodes and drops others; here
-// a comment is what follows a # at the beginning of a line or after a blank, outside of quotes and block scalars,
-// which the nodes tell the places of. In a plain scalar no such # can stand.
+// comments returns the comments of the text, each on a line. The reader gives some of them to nodes and drops others;
+// here a comment follows a # at the beginning of a line or after a blank, outside of quotes and block scalars, whose
+// places the nodes have. No plain scalar can have such a #.
 func (m *mapping) comments() string {
 	lines := lineBreak().Split(m.text, -1)
 	inside := make([]bool, len(lines)) // the line is of a block scalar
@@ -202,7 +202,7 @@ func (m *mapping) comments() string {
 	return out.String()
 }
 
-// blockScalar is how many lines a literal or folded scalar has below its first, which are those that are blank or
+// blockScalar returns how many lines a literal or folded scalar has below its first: those that are blank or
 // indented as its text is; indent is the column, from 0, of what it is the value of.
 func blockScalar(lines []string, n *yaml.Node, indent int) int {
 	head := []rune(lines[n.Line-1])
@@ -239,7 +239,7 @@ func (f *folder) readManifest() (*mapping, error) {
 	return readMapping(manifestName, text, 0)
 }
 
-// judgeManifest is the outcome of what reading agent.yaml came to.
+// judgeManifest returns the outcome of reading agent.yaml.
 func (a *agent) judgeManifest() verdict.Outcome {
 	var out verdict.Outcome
 	m, err := a.manifest, a.unread

@@ -36,7 +36,7 @@ type Judgement struct {
 // agent is one look at one agent.
 type agent struct {
 	*folder
-	manifest    *mapping // nil: there is none that can be read
+	manifest    *mapping // nil if it cannot be read
 	unread      error    // why
 	recommended verdict.Severity
 	results     []verdict.Result
@@ -73,7 +73,7 @@ func Judge(o Options) (*Judgement, error) {
 	return j, nil
 }
 
-// dialect is the one that was asked for, or the one that the folder looks like, and why.
+// dialect returns the dialect that was asked for, or the one that the folder looks like, and why.
 func (a *agent) dialect(asked string) (dialect, why string) {
 	has := func(member string) bool { return a.manifest != nil && a.manifest.value("/"+member) != nil }
 	switch {
@@ -89,15 +89,15 @@ func (a *agent) dialect(asked string) (dialect, why string) {
 	return Dialect04, "nothing says which"
 }
 
-// maxFindings are told of one rule on one subject.
+// maxFindings is how many findings one rule reports on one subject.
 const maxFindings = 100
 
-// enough reports whether an outcome fails already and has more findings than are told.
+// enough reports whether an outcome fails already and has more findings than are reported.
 func enough(out *verdict.Outcome) bool {
 	return len(out.Findings) > maxFindings && out.Has(verdict.Error)
 }
 
-// say adds the result of a rule on a subject. Of very many findings the last that is told says that there are more.
+// say adds the result of a rule on a subject. If there are too many findings, the last one says so.
 func (a *agent) say(id, subject string, out verdict.Outcome) {
 	for _, rule := range Rules {
 		if rule.ID != id {

@@ -19,8 +19,8 @@ const (
 var Rules = slices.Concat(rules04, runtime, rules01)
 
 var unreadable = strict.Code{ID: "manifest-unreadable",
-	Meaning: "agent.yaml is no YAML that has one meaning: it has a " +
-		"key twice, an anchor, a tag, a syntax error, more than 1 MiB, or is no plain file",
+	Meaning: "agent.yaml is not YAML with one meaning: it has a key twice, an anchor, a tag, a syntax error, more " +
+		"than 1 MiB, or is not a plain file",
 	Fix: "correct agent.yaml at the place shown"}
 
 var noManifest = strict.Code{ID: "no-manifest", Meaning: "the folder has no agent.yaml",
@@ -28,7 +28,7 @@ var noManifest = strict.Code{ID: "no-manifest", Meaning: "the folder has no agen
 
 var rules04 = []verdict.Rule{
 	{ID: "gap-manifest", Title: "the folder has an agent.yaml with one meaning", Cite: required, Role: "agent",
-		Why: "everything else of an agent is declared in it; two readers of a key that stands twice take " +
+		Why: "everything else of an agent is declared in it; two readers of a key that appears twice take " +
 			"different ones",
 		Fix:   "add agent.yaml, each key once, without anchors and tags",
 		Codes: []strict.Code{noManifest, unreadable}},
@@ -38,10 +38,10 @@ var rules04 = []verdict.Rule{
 		Fix: `write opengap: "0.4", with the quotes`,
 		Codes: []strict.Code{
 			{"missing-field", "agent.yaml has no opengap, or leaves it empty", `add opengap: "0.4"`},
-			{"version-not-text", "YAML reads opengap as a number or as something else that is no text",
+			{"version-not-text", "YAML reads opengap as a number, or as another value that is not text",
 				"put it into quotes"},
 			{"version-form", "opengap is not two numbers with a dot between them", `write MAJOR.MINOR, such as "0.4"`},
-			{"version-unknown", "opengap is none of 0.1, 0.2, 0.3 and 0.4", "name a version that is published"},
+			{"version-unknown", "opengap is not 0.1, 0.2, 0.3 or 0.4", "name a version that is published"},
 		}},
 	{ID: "gap-fields", Title: "name, version, model.provider and model.name are text", Cite: required, Role: "agent",
 		Why: "a runtime cannot name the agent or choose its model without them",
@@ -73,7 +73,7 @@ var rules04 = []verdict.Rule{
 				"write the folder itself, or a default"},
 		}},
 	{ID: "gap-outside", Title: "nothing outside of the folder is needed", Cite: required, Role: "agent",
-		Why: "an agent is its folder: whoever clones it has nothing else",
+		Why: "an agent is its folder: a user who clones it has nothing else",
 		Fix: "keep what the agent needs in its folder, and name it by a relative path",
 		Codes: []strict.Code{
 			{"path-outside", "a path of agent.yaml, or a symbolic link, leads out of the folder",
@@ -83,10 +83,10 @@ var rules04 = []verdict.Rule{
 		}},
 	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
 		Role: "agent",
-		Why:  "whoever runs the agent has to know what to set",
+		Why:  "the operator of the agent has to know what to set",
 		Fix:  "name the variable in the README of the folder, or in a comment of agent.yaml",
 		Codes: []strict.Code{
-			{"undocumented-variable", "a variable stands neither in a README of the folder nor in a comment of " +
+			{"undocumented-variable", "a variable is neither in a README of the folder nor in a comment of " +
 				"agent.yaml",
 				"name it there, as a word of its own"},
 			{"computed-name", "a skill asks for a variable whose name is computed, so that nobody can see which",
@@ -120,7 +120,7 @@ var rules04 = []verdict.Rule{
 			"add the pattern to .gitignore, after any line with ! that takes it back"}}},
 }
 
-// attested is a requirement on the runtime, which no folder shows.
+// attested returns a requirement on the runtime, which no folder shows.
 func attested(id, section, title string) verdict.Rule {
 	return verdict.Rule{ID: "gap-runtime-" + id, Title: title, Cite: "OpenGAP 0.4, runtime compliance, " + section,
 		Role: "runtime", Method: verdict.Attested,

@@ -13,7 +13,7 @@ import (
 
 // skill is a .py file of the folder of skills, or a package there.
 type skill struct {
-	file      string // where its findings are placed: of a package the __init__.py
+	file      string // where its findings are placed; a package's __init__.py
 	module    string
 	functions []function
 	why       string       // why a function of the file is not among them
@@ -33,7 +33,7 @@ type function struct {
 	origin   origin
 }
 
-// names are the names of the functions.
+// names returns the names of the functions.
 func (s *skill) names() (all []string) {
 	for _, f := range s.functions {
 		all = append(all, f.name)
@@ -47,7 +47,7 @@ type literal struct {
 	at   verdict.At
 }
 
-// skills are those in a folder, by their names.
+// skills returns the skills in a folder, by their names.
 func (a *agent) skills(dir string) (all []*skill) {
 	for _, e := range a.in(dir) {
 		name := path.Base(e.path)
