@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,8 @@ var (
 		`important|hard|easy|optional|required|about)|means|requires|rests|matters|covers|depends|consists)\b`)
 	topicOnly = plain.Pattern(`(?i)^[\s*•>|-]*(?:AAEP\s+(?:conformance|compliance)|` +
 		`(?:conformance|compliance)\s+(?:with|to|of|in)\s+AAEP)[\s|.]*$`)
+	// andCertified ends a clause that leaves AAEP out: certified and AAEP conformant.
+	andCertified = plain.Pattern(`(?:^|[^A-Z\d\s])\s+(?:[a-z]+\s+)?(?i:certified)\W*$`)
 	// conforms claims only right before or after the name.
 	conforms   = plain.Pattern(`(?i)^(?:conform(?:s|ed|ing)?|compl(?:y|ies|ied|ying))$`)
 	nameBefore = plain.Pattern(`(?i)\b(?:AAEP|Protocol)(?:[\s-]+(?:Levels?[\s-]*|L)` + levelNumber +
@@ -184,13 +187,15 @@ func (s sentence) statement(file []byte) (*statement, int) {
 	one := &statement{text: string(s.text)}
 	masked := sentence{prose: prose{bytes.Clone(s.text), s.at}, heading: s.heading}
 	masked.foldLevels()
-	masked.blank(artifacts(), "")
-	masked.blank(command(), "")
-	masked.blank(addresses(), badge)
+	for _, pattern := range []func() *regexp.Regexp{artifacts, command, addresses} {
+		masked.blank(pattern())
+	}
 	main, asides := masked.clauses()
 	asked := s.question && !factive().Match(s.text) && !tagged().Match(main[len(main)-1].text)
 	uri := absoluteURI().Find(file[s.at[0] : s.at[len(s.at)-1]+1])
-	at, elsewhere := -1, 0 // where the claim begins, and the level of the clauses that neither claim nor deny
+	at := -1 // where the claim begins
+	// elsewhere is the level of the clauses that neither claim nor deny, also that of those that leave AAEP out.
+	elsewhere, also := 0, 0
 	disclaimed := false
 	for i, c := range append(main, asides...) {
 		if i == len(main) || contrast().Match(c.text) {
@@ -207,7 +212,10 @@ func (s sentence) statement(file []byte) (*statement, int) {
 			one.level = max(one.level, levelIn(c.text))
 			one.profiles(s.prose, c, true, uri)
 		case len(negationsIn(c.text)) == 0 && !plans().Match(c.text) && !modals().Match(c.text):
-			elsewhere = max(elsewhere, levelIn(c.text))
+			if elsewhere = max(elsewhere, levelIn(c.text)); nouns().Match(c.text) { // and even Level 3 conformant
+				also = max(also, levelIn(c.text))
+			}
+			one.certified = one.certified || andCertified().Match(c.text)
 			one.profiles(s.prose, c, false, uri)
 		}
 		if m := disclaims().FindSubmatchIndex(c.text); m != nil && m[2] < 0 {
@@ -217,7 +225,7 @@ func (s sentence) statement(file []byte) (*statement, int) {
 	if at < 0 {
 		return nil, 0
 	}
-	if one.level == 0 {
+	if one.level = max(one.level, also); one.level == 0 {
 		one.level = elsewhere
 	}
 	one.suite = suiteNamed().Match(s.text)

@@ -3,6 +3,7 @@ package aaep
 import (
 	"bytes"
 	"html"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,12 +49,10 @@ func (p prose) after(at int32) []byte {
 // part returns the bytes from one to another.
 func (p prose) part(from, to int) prose { return prose{p.text[from:to:to], p.at[from:to:to]} }
 
-// blank replaces what an expression matches by blanks, unless a match contains but, which is not empty.
-func (p prose) blank(pattern *regexp.Regexp, but string) {
+// blank replaces what an expression matches by blanks.
+func (p prose) blank(pattern *regexp.Regexp) {
 	for _, m := range pattern.FindAllIndex(p.text, -1) {
-		if but == "" || !bytes.Contains(p.text[m[0]:m[1]], []byte(but)) {
-			copy(p.text[m[0]:m[1]], bytes.Repeat([]byte(" "), m[1]-m[0]))
-		}
+		copy(p.text[m[0]:m[1]], bytes.Repeat([]byte(" "), m[1]-m[0]))
 	}
 }
 
@@ -65,12 +64,10 @@ var (
 	entity     = plain.Pattern(`\A&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 	link       = plain.Pattern(`\A\]\(\s*<?([^()\s<>]{0,1000})>?(?:\s+"[^"\n]{0,500}")?\s*\)`)
 	attributes = plain.Pattern(`(?i)\s(?:alt="([^"]*)"|src="([^"]*)")`)
+	address    = plain.Pattern(`\Ahttps?://[^\s<>"')\]]{1,1000}`)
 	inBlocks   = plain.Pattern(`(?i)^(?:p|br|hr|li|ul|ol|dl|dt|dd|h[1-6]|div|tr|table|thead|tbody|section|summary|` +
 		`details)$`)
 )
-
-// badge is in the address of a badge, which shows the words of its path.
-const badge = "/badge/"
 
 // blockEnd separates two blocks of a text, such as paragraphs and items of a list.
 const blockEnd = "\n\n"
@@ -94,10 +91,14 @@ func readProse(text []byte) prose {
 				p.add(blockEnd, i)
 			case bytes.EqualFold(m[1], []byte("img")):
 				for _, value := range attributes().FindAllSubmatch(m[0], -1) {
-					if alt := len(value[1]) > 0; alt || bytes.Contains(value[2], []byte(badge)) {
-						p.add(blockEnd+strings.Map(wordsOnly, string(value[1])+string(value[2]))+blockEnd, i)
-					}
+					p.add(blockEnd+strings.Map(wordsOnly, string(value[1]))+blockEnd, i)
+					p.addBadge(value[2], i)
 				}
+			}
+		case c == 'h' && address().Match(rest):
+			one := address().Find(rest)
+			if size = len(one); !p.addBadge(one, i) {
+				p.add(string(one), i)
 			}
 		case c == '&' && entity().Match(rest):
 			name := entity().Find(rest)
@@ -105,9 +106,8 @@ func readProse(text []byte) prose {
 			p.addFolded(html.UnescapeString(string(name)), i)
 		case c == ']' && link().Match(rest):
 			m := link().FindSubmatch(rest)
-			if size = len(m[0]); bytes.Contains(m[1], []byte(badge)) {
-				p.add(blockEnd+strings.Map(wordsOnly, string(m[1]))+blockEnd, i)
-			}
+			size = len(m[0])
+			p.addBadge(m[1], i)
 		case c == '>' && atLineStart(text, i):
 			p.add(" ", i)
 		case c == '*' && !atLineStart(text, i), c == '`', c == '[', c == ']',
@@ -126,6 +126,19 @@ func readProse(text []byte) prose {
 		i += size
 	}
 	return p
+}
+
+// addBadge appends the words of an address if it is that of a badge, and reports whether it is.
+func (p *prose) addBadge(address []byte, at int) bool {
+	if !bytes.Contains(address, []byte("/badge/")) {
+		return false
+	}
+	text, err := url.PathUnescape(string(address))
+	if err != nil {
+		text = string(address)
+	}
+	p.add(blockEnd+strings.Map(wordsOnly, text)+blockEnd, at)
+	return true
 }
 
 // addFolded appends a text in compatibility form, without what is not seen, and with the quotes, hyphens and blanks of
