@@ -8,6 +8,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -226,8 +227,12 @@ func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 		if err != nil {
 			continue
 		}
-		subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
-		subject = plain.Cut(subject, maxSubject)
-		rep.Commits = append(rep.Commits, verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: subject})
+		rep.Commits = append(rep.Commits, NameCommit(id, c))
 	}
+}
+
+// NameCommit tells of one commit.
+func NameCommit(id string, c *gitstore.CommitObject) verdict.Commit {
+	subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
+	return verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: plain.Cut(subject, maxSubject)}
 }

@@ -185,6 +185,11 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 	texts := &spec.Texts{}
 	return repo.Steps(ctx, from, c.Head, func(s *registry.Step) error {
 		rep.Counts.Records++
+		object, err := repo.CommitObject(s.Commit.ID)
+		if err != nil {
+			return err
+		}
+		rep.Commits = append(rep.Commits, gate.NameCommit(s.Commit.ID, object))
 		if len(s.Commit.Parents) == 0 {
 			j, err := spec.Root(s.Commit.ID, o.Selected)
 			rep.Results.Add(j.Results...)
@@ -193,10 +198,6 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		p, err := spec.NewStep(s, texts)
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
-		}
-		object, err := repo.CommitObject(s.Commit.ID)
-		if err != nil {
-			return err
 		}
 		p.Words = spec.NewWords("the commit's message", string(object.Message))
 		return o.add(rep, p)
@@ -258,6 +259,7 @@ func (o *governanceOptions) add(rep *verdict.Report, p *spec.Proposal) error {
 	rep.Results.Add(j.Results...)
 	rep.Exception = rep.Exception || j.Exception
 	rep.Charter = rep.Charter || j.Charter
+	rep.Attest = append(rep.Attest, j.Attest...)
 	return err
 }
 

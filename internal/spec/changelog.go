@@ -32,7 +32,11 @@ func (p *Proposal) changelog(_ *Judgement) (verdict.Outcome, error) {
 		}
 		reason = ""
 		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == "CHANGELOG.md" }) {
-			out.Warnf(file(normative[0].Path), "", "no-changelog",
+			at, err := v.firstChange(normative[0])
+			if err != nil {
+				return out, err
+			}
+			out.Warnf(at, "", "no-changelog",
 				"a normative artifact changes, and CHANGELOG.md does not").
 				WithFix("add an entry under [Unreleased]")
 		}
@@ -65,7 +69,11 @@ func (v *View) accepted(out *verdict.Outcome) error {
 			return err
 		}
 		if !superseded {
-			out.Noticef(file(c.path), "", "accepted-rfc-changed", "the RFC is accepted, its requirements change, and "+
+			at := verdict.At{Path: c.path}
+			if c.New != nil {
+				at.Line = c.New.Line
+			}
+			out.Noticef(at, "", "accepted-rfc-changed", "the RFC is accepted, its requirements change, and "+
 				"no RFC that is added supersedes it")
 		}
 	}

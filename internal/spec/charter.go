@@ -23,7 +23,7 @@ const (
 // charterReview requires the stricter quorum for a change that touches a user's right: RFC 0019 section 5.
 func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	if err := p.rosterChanges(&out); err != nil {
+	if err := p.rosterChanges(&out, j); err != nil {
 		return out, err
 	}
 	why, err := p.touchesRights(&out)
@@ -35,6 +35,11 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		return out.OrPass(), nil
 	}
 	j.Charter = true
+	employed := "nobody yet"
+	defer func() {
+		j.attest(charterReview, "the Maintainers who approved are of the organizations that the roster names: %s",
+			employed)
+	}()
 	at := why.all[0].at
 	text, err := readOptional(p.Base, maintainersPath)
 	if err != nil {
@@ -73,6 +78,9 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		return out, err
 	}
 	t := tally(&out, at, r.members, latest(reviews), p, authors)
+	if len(t.counted) > 0 {
+		employed = listUpTo(t.employed, 20)
+	}
 	if len(t.counted) < quorum || len(t.organisations) < quorum {
 		out.Errorf(at, "", "quorum", "%s%s; %s", t.numbers(), t.missing(r.members), why).WithFix("%s", r.remedy())
 	}
@@ -123,7 +131,7 @@ func (r *roster) remedy() string {
 }
 
 // rosterChanges warns of rows of the roster that a proposal changes.
-func (p *Proposal) rosterChanges(out *verdict.Outcome) error {
+func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 	for _, v := range p.Views {
 		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == maintainersPath }) {
 			continue
@@ -144,6 +152,8 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome) error {
 		out.Warnf(verdict.At{Path: maintainersPath, Line: is.line}, "", "roster-changed",
 			"the roster changes: new rows %s; old rows %s; it counts once it is merged", orNone(come), orNone(gone)).
 			WithFix("let the Maintainers confirm the rows")
+		j.attest(charterReview, "the Maintainers agreed to the change of the roster; new rows %s; old rows %s",
+			orNone(come), orNone(gone))
 	}
 	return nil
 }
@@ -251,6 +261,7 @@ type count struct {
 	counted       []string // logins, folded
 	organisations map[string]bool
 	advocates     int
+	employed      []string // who counts, with the organisation
 }
 
 func (t count) numbers() string {
@@ -299,6 +310,7 @@ func tally(out *verdict.Outcome, at verdict.At, roster []maintainer, reviews []R
 				"Charter Review Gate cleared", m.handle).WithFix("ask @%s for a review with the words", m.handle)
 		default:
 			t.counted = append(t.counted, m.key())
+			t.employed = append(t.employed, fmt.Sprintf("@%s (%s)", m.handle, shorten(m.organisation)))
 			if m.advocate {
 				t.advocates++
 			}

@@ -23,7 +23,7 @@ import (
 const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
 
 // backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
-func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) {
+func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) {
 	g := compatibility{Proposal: p, judged: map[string]bool{}}
 	for _, v := range p.Views {
 		if err := g.view(v); err != nil {
@@ -37,6 +37,13 @@ func (p *Proposal) backwardCompatibility(_ *Judgement) (verdict.Outcome, error) 
 		if err := g.added(c.view, c.Change); err != nil {
 			return g.out, err
 		}
+	}
+	if len(g.judged) > 0 {
+		differ := "none"
+		if len(g.descriptions) > 0 {
+			differ = listUpTo(g.descriptions, 10)
+		}
+		j.attest(backwardCompatibility, "no meaning and no lifecycle is altered; descriptions that differ: %s", differ)
 	}
 	switch {
 	case len(g.judged) == 0:
@@ -58,6 +65,8 @@ type compatibility struct {
 	modified []modified
 	fresh    []fresh
 	declared string // the sentence that did, where it was needed
+	// descriptions are the places of those that differ.
+	descriptions []string
 }
 
 // fresh is a schema that a view adds.
@@ -72,6 +81,7 @@ const maxDifferences = 1000
 // modified is a published schema that changes and keeps its meaning.
 type modified struct {
 	document *strict.Document
+	at       verdict.At
 	fields   int                     // new optional ones
 	notes    []schemadiff.Difference // differences that judge no document otherwise
 }
@@ -108,7 +118,7 @@ func (g *compatibility) view(v *View) error {
 			continue // it changed itself, which is judged
 		}
 		g.judged[published] = true
-		g.tell(document, s.differences(published), false)
+		g.tell(document, verdict.At{Path: published}, s.differences(published), false)
 	}
 	return nil
 }
@@ -161,7 +171,11 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 			WithFix("%s", nextVersion)
 		return nil
 	}
-	g.tell(document, s.differences(c.Path), true)
+	place, err := v.firstChange(c)
+	if err != nil {
+		return err
+	}
+	g.tell(document, place, s.differences(c.Path), true)
 	return nil
 }
 
@@ -182,7 +196,8 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 		return err
 	}
 	if document != nil && held.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
-		g.tell(document, schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
+		g.tell(document, verdict.At{Path: c.Path},
+			schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
 }
@@ -208,8 +223,8 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 	return s, document, nil
 }
 
-// tell reports the differences of one published schema.
-func (g *compatibility) tell(document *strict.Document, all []schemadiff.Difference, itself bool) {
+// tell reports the differences of one published schema, the first change of which is at a place.
+func (g *compatibility) tell(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
 		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
@@ -231,7 +246,7 @@ func (g *compatibility) tell(document *strict.Document, all []schemadiff.Differe
 		}
 	}
 	if !breaks && (itself || len(all) > 0) {
-		g.modified = append(g.modified, modified{document, added, notes})
+		g.modified = append(g.modified, modified{document, at, added, notes})
 	}
 }
 
@@ -264,16 +279,16 @@ func (g *compatibility) declaration() {
 		}
 		switch {
 		case g.Words == nil:
-			g.out.Doubtf(file(m.document.Path), "", "declaration-unknown", "the published schema has %s, and whether "+
+			g.out.Doubtf(m.at, "", "declaration-unknown", "the published schema has %s, and whether "+
 				"the pull request's body declares the change additive only is not known", what).
 				WithFix("give the body with --pr FILE or --body FILE")
 		case g.declared == "":
-			g.out.Errorf(file(m.document.Path), "", "additive-undeclared",
+			g.out.Errorf(m.at, "", "additive-undeclared",
 				"the published schema has %s, and %s does not declare the change additive only", what,
 				g.Words.Source).WithFix("write into it: This change is additive only.")
 		default:
 			if m.fields == 0 {
-				g.out.Noticef(file(m.document.Path), "", "annotations", "only annotations or formatting differ: %s",
+				g.out.Noticef(m.at, "", "annotations", "only annotations or formatting differ: %s",
 					what)
 			}
 			g.described(m)
@@ -295,6 +310,7 @@ func (g *compatibility) described(m modified) {
 		g.out.Warnf(m.document, d.Pointer, "description-differs", "the description is %q, was %q; RFC 0019 section 4 "+
 			"forbids another meaning, which a program cannot see", shorten(is), shorten(was)).
 			WithFix("compare the two texts, and restore the old one if the meaning differs")
+		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %q", m.document.Path, d.Pointer))
 	}
 }
 

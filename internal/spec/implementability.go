@@ -54,6 +54,7 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		return verdict.Pass("no normative artifact is touched"), nil
 	case len(bare) == 0:
 		out.Verified = weight
+		j.attest(implementability, "a test tests the new rule; %s", weight)
 		return out.OrPass(), nil
 	}
 	var why []string // it is not editorial
@@ -68,7 +69,13 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 			repairs = append(repairs, fmt.Sprintf("%s → %s", shorten(r.Old), shorten(r.New)))
 		}
 	}
-	j.Exception = p.withoutEvidence(&out, lacking, why, repairs)
+	if j.Exception = p.withoutEvidence(&out, lacking, why, repairs); j.Exception {
+		_, reason := p.Words.exception()
+		j.attest(implementability, "two thirds of the working group voted for the exception: %q", shorten(reason))
+	} else {
+		j.attest(implementability, "somebody has shown in code that the change can be built; the change has no "+
+			"evidence")
+	}
 	return out, nil
 }
 

@@ -16,6 +16,10 @@ type Judgement struct {
 	Results   []verdict.Result
 	Exception bool // one is claimed for a change that looks editorial
 	Charter   bool // the change touches user rights
+	// Attest is what no gate can decide, for people.
+	Attest []verdict.Attestation
+
+	subject string
 }
 
 // Judge runs the selected gates on a proposal. An error means that an object could not be read, or a limit was passed.
@@ -36,6 +40,7 @@ func Root(commit string, selected func(id string) bool) (Judgement, error) {
 
 func (j *Judgement) add(commit string, selected func(string) bool, judge func(Check) (verdict.Outcome, error)) error {
 	subject := cmp.Or(commit, Subject)
+	j.subject = subject
 	for _, c := range All {
 		if !selected(c.ID) {
 			continue
@@ -55,6 +60,14 @@ func (j *Judgement) add(commit string, selected func(string) bool, judge func(Ch
 		j.Results = append(j.Results, r)
 	}
 	return nil
+}
+
+// attest leaves something to people.
+func (j *Judgement) attest(rule verdict.Rule, format string, args ...any) {
+	one := verdict.Attestation{Check: rule.ID, Subject: j.subject, Text: fmt.Sprintf(format, args...)}
+	if !slices.Contains(j.Attest, one) {
+		j.Attest = append(j.Attest, one)
+	}
 }
 
 // distinct drops what several views say alike.

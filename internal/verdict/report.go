@@ -67,16 +67,17 @@ type Report struct {
 
 	PublicSuffixList *SuffixList `json:"public_suffix_list,omitempty"` // by which registrable domains were found
 
-	History       *History   `json:"history,omitempty"`
-	Shard         string     `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
-	Strict        bool       `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
-	RequireSigned bool       `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
-	Listings      []Listing  `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
-	Accepted      *Accepted  `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
-	Refused       []string   `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
-	Commits       []Commit   `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200"`
-	Results       Results    `json:"results"`
-	Evidence      []Evidence `json:"evidence"`
+	History       *History      `json:"history,omitempty"`
+	Shard         string        `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
+	Strict        bool          `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
+	RequireSigned bool          `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
+	Listings      []Listing     `json:"listings,omitempty" jsonschema:"description=audit: every listing at the head"`
+	Accepted      *Accepted     `json:"accepted,omitempty" jsonschema:"description=audit: findings of the history that --accepted takes"`
+	Refused       []string      `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
+	Commits       []Commit      `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200; governance of each commit: all that were judged\\, in the order of the history"`
+	Attest        []Attestation `json:"attest,omitempty" jsonschema:"description=governance: what people have to attest"`
+	Results       Results       `json:"results"`
+	Evidence      []Evidence    `json:"evidence"`
 
 	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
 }
@@ -88,6 +89,13 @@ type Installation struct {
 	Files      []string `json:"files,omitempty" jsonschema:"description=files of the clone that were read"`
 	Applied    []string `json:"applied,omitempty" jsonschema:"description=what protect changed at the forge"`
 	Unread     []string `json:"unread,omitempty" jsonschema:"description=what the forge did not show\\, and why"`
+}
+
+// Attestation is what no check can decide of a subject, with its facts.
+type Attestation struct {
+	Check   string `json:"check"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
 }
 
 // Commit tells people which commit an id is of.
@@ -345,9 +353,11 @@ func sortFindings(all []Finding) {
 }
 
 // Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict: Errored
-// where not all of them could be read.
+// where not all of them could be read. The results of governance stay in the order of the history.
 func (r *Report) Settle(catalogue []Rule) {
-	r.Results.sort(newOrder(catalogue))
+	if r.Mode != "governance" {
+		r.Results.sort(newOrder(catalogue))
+	}
 	r.Counts, r.RetryAt = Counts{Records: r.Counts.Records}, time.Time{}
 	for result := range r.Results.All() {
 		r.retry(result.Findings)
