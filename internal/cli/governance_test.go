@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +126,64 @@ func TestSpecificationHistory(t *testing.T) {
 	follows(t, "docs/governance.md", func(text string) string {
 		return between(t, text, "SpecificationHistory -update -->\n", "<!-- end of history -->", "\n"+table+"\n")
 	})
+}
+
+// TestEachReport checks that every format has a block for each commit, in the order of the history, and that the
+// checklist leaves something to people for each gate that is triggered.
+func TestEachReport(t *testing.T) {
+	dir, out := specification(t), t.TempDir()
+	formats := []string{"text", "markdown", "html", "junit", "checklist"}
+	args := []string{"--repo", dir, "--each", "--base", "HEAD~3", "--head", "HEAD"}
+	for _, format := range formats {
+		args = append(args, "--report", format+"="+filepath.Join(out, format))
+	}
+	rep, _ := governed(t, noEnvironment, args...)
+	var ids []string
+	for r := range rep.Results.All() {
+		if len(ids) == 0 || ids[len(ids)-1] != r.Subject {
+			ids = append(ids, r.Subject)
+		}
+	}
+	if len(ids) != 3 || len(rep.Commits) != 3 {
+		t.Fatalf("results of %q, %d commits", ids, len(rep.Commits))
+	}
+	for i, c := range rep.Commits {
+		if c.ID != ids[i] || i > 0 && c.Time.Before(rep.Commits[i-1].Time) {
+			t.Errorf("commit %d is %s of %s, its results are of %s", i, c.ID, c.Time, ids[i])
+		}
+	}
+	for _, format := range formats {
+		data, err := os.ReadFile(filepath.Join(out, format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, at := html.UnescapeString(string(data)), 0
+		for _, c := range rep.Commits {
+			if format == "checklist" && strings.Contains(c.Subject, "AHT probes") {
+				continue // it triggers no gate
+			}
+			title := fmt.Sprintf("%.12s %s %s", c.ID, c.Time.Format("2006-01-02"), c.Subject)
+			next := strings.Index(text[at:], title)
+			if next < 0 {
+				t.Errorf("%s: no block %q after byte %d", format, title, at)
+				continue
+			}
+			at += next + len(title)
+		}
+		if format != "text" && format != "junit" && !strings.Contains(text, "Governance of a specification") {
+			t.Errorf("%s has another title", format)
+		}
+		if format != "junit" && strings.Contains(text, " times: also at") {
+			t.Errorf("%s folds findings of two commits", format)
+		}
+	}
+	asked := map[string]int{}
+	for _, a := range rep.Attest {
+		asked[a.Check]++
+	}
+	if asked["implementability"] != 2 || asked["backward-compatibility"] != 2 || asked["charter-review"] != 1 {
+		t.Errorf("left to people: %+v", rep.Attest)
+	}
 }
 
 // TestEachRange holds which commits --each judges.

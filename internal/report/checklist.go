@@ -35,13 +35,22 @@ func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 	rules := byID(o.Rules)
 	writeDecided(b, r, rules)
 	b.WriteString("\n## For people to attest\n\n")
-	open := 0
+	open, titles := 0, commitTitles(r.Report)
 	for result := range r.Results.All() {
 		if !isOpen(result, rules) {
 			continue
 		}
 		open++
 		fmt.Fprintf(b, "- [ ] %s — who, how, date:\n", requirement(result, rules))
+	}
+	for _, a := range r.Attest {
+		open++
+		requirement := Markdown(a.Check)
+		if rule, known := rules[a.Check]; known {
+			requirement = line(rule.ID) + " (" + line(rule.Cite) + ")"
+		}
+		fmt.Fprintf(b, "- [ ] %s, %s: %s — who, how, date:\n", requirement,
+			Markdown(cmp.Or(titles[a.Subject], a.Subject)), Markdown(a.Text))
 	}
 	if open == 0 {
 		b.WriteString("Nothing.\n")
@@ -61,6 +70,8 @@ func checklistOf(r *verdict.Report) string {
 		return "conformance to " + Markdown(r.Protocol) + ", level " + levelOf(r)
 	case r.Protocol != "":
 		return "conformance to " + Markdown(r.Protocol)
+	case r.Mode == "governance":
+		return ofSpecification
 	case r.Mode != "":
 		return Markdown(r.Mode)
 	}

@@ -111,6 +111,7 @@ type view struct {
 	Unread      capped
 	Checks      []checkRow
 	Findings    []severityGroup
+	Each        []commitBlock
 	History     *historyView
 	Listings    *listingsView
 	Witnesses   *witnessView
@@ -128,7 +129,13 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 		Examined: examined(r, line), Outcomes: outcomes(r.Report),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), History: newHistory(r)}
-	v.Findings = groupFindings(r, findingsRoom, func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
+	if isEach(r.Report) {
+		v.Each = commitBlocks(r, o.Rules)
+	} else {
+		left := findingsRoom
+		v.Findings = groupFindings(r.Report, r.findings(), &left,
+			func(f placed) bool { return !slices.Contains(ofHistory, f.check) })
+	}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r.Report), newWitnesses(r.Report)
 	}
@@ -149,12 +156,17 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	return nil
 }
 
+// ofSpecification is the title of a report of mode governance.
+const ofSpecification = "Governance of a specification"
+
 func heading(r *verdict.Report) string {
 	switch {
 	case r.Mode == "audit" && r.Shard != "":
 		return "Audit of " + registryOf(r) + ", part " + line(r.Shard)
 	case r.Mode == "audit":
 		return "Audit of " + registryOf(r)
+	case r.Mode == "governance":
+		return ofSpecification
 	case r.Mode == "doctor":
 		return "Installation of the gate"
 	case r.Mode == "protect":

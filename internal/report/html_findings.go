@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -27,7 +29,7 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 // ofHistory are the checks whose findings stand beside the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
-func groupFindings(r *Counted, left budget, wanted func(placed) bool) []severityGroup {
+func groupFindings(r *verdict.Report, all iter.Seq[placed], left *budget, wanted func(placed) bool) []severityGroup {
 	// Of each severity are kept as many as there is room for, were there no other.
 	var found [len(groupTitles)]struct {
 		rows  []findingRow
@@ -35,13 +37,13 @@ func groupFindings(r *Counted, left budget, wanted func(placed) bool) []severity
 		room  budget
 	}
 	for s := range found {
-		found[s].room = left
+		found[s].room = *left
 	}
-	for f := range r.findings() {
+	for f := range all {
 		if !wanted(f) {
 			continue
 		}
-		of, row := &found[f.Severity], findingRow{f, f.check, place(f), noted(r.Report, f.Commit)}
+		of, row := &found[f.Severity], findingRow{f, f.check, place(f), noted(r, f.Commit)}
 		if of.count++; row.fits(&of.room) {
 			of.rows = append(of.rows, row)
 		}
@@ -54,18 +56,49 @@ func groupFindings(r *Counted, left budget, wanted func(placed) bool) []severity
 		}
 		kept := of.rows
 		for i, row := range kept {
-			if !row.fits(&left) {
+			if !row.fits(left) {
 				kept = kept[:i]
 				break
 			}
 		}
 		if len(of.rows) < of.count {
-			left = 0
+			*left = 0
 		}
 		groups = append(groups, severityGroup{verdict.Severity(s), groupTitles[s], of.count, of.count - len(kept),
 			chunks(kept, &shown)})
 	}
 	return groups
+}
+
+// commitBlock is one commit of a history of which each was judged by itself.
+type commitBlock struct {
+	Title    string
+	Results  []titled
+	Findings []severityGroup
+}
+
+// commitBlocks returns a block for each commit, in the order of the history.
+func commitBlocks(r *Counted, rules []verdict.Rule) []commitBlock {
+	titles := commitTitles(r.Report)
+	rows, findings := resultsRoom, findingsRoom
+	var all []commitBlock
+	for results := range r.Results.BySubject() {
+		block := commitBlock{Title: cmp.Or(titles[results[0].Subject], line(results[0].Subject))}
+		for _, shown := range lists(&rows, slices.Values([][]verdict.Result{results}), byID(rules)) {
+			block.Results = shown
+		}
+		block.Findings = groupFindings(&verdict.Report{}, func(yield func(placed) bool) {
+			for _, result := range results {
+				for f := range findingsOf(result) {
+					if f.Commit = ""; !yield(f) { // the title names it
+						return
+					}
+				}
+			}
+		}, &findings, func(placed) bool { return true })
+		all = append(all, block)
+	}
+	return all
 }
 
 func (row findingRow) fits(left *budget) bool {
@@ -106,6 +139,8 @@ func newHistory(r *Counted) *historyView {
 	}
 	n := r.History.Signatures
 	v.Judged = n.Good+n.Bad+n.Unsigned+n.UnknownKey+n.ExpiredKey > 0
-	v.Findings = groupFindings(r, historyRoom/2, func(f placed) bool { return slices.Contains(ofHistory, f.check) })
+	left = historyRoom / 2
+	v.Findings = groupFindings(r.Report, r.findings(), &left,
+		func(f placed) bool { return slices.Contains(ofHistory, f.check) })
 	return v
 }

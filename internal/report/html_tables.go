@@ -60,6 +60,9 @@ type titled struct {
 // matrix leaves out those that passed all that was asked of them.
 func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	left := resultsRoom
+	if isEach(r.Report) {
+		return nil, nil
+	}
 	if r.subjects.count <= maxLists {
 		return lists(&left, r.Results.BySubject(), byID(rules)), nil
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -74,8 +75,12 @@ func writeMarkdown(w *bufio.Writer, r *Counted, o Options) error {
 	p.max = max(p.max, minMarkdown)
 	p.head(r)
 	p.installation(r.Report)
-	p.findings(r)
-	p.results(r)
+	if isEach(r.Report) {
+		p.each(r)
+	} else {
+		p.findings(r)
+		p.results(r)
+	}
 	p.evidence(r.Report)
 	if p.left > 0 {
 		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",
@@ -87,7 +92,11 @@ func writeMarkdown(w *bufio.Writer, r *Counted, o Options) error {
 
 func (p *page) head(r *Counted) {
 	b := p.b
-	fmt.Fprintf(b, "## %s oap-gate: %s\n\n", sign(r.Verdict), word(string(r.Verdict)))
+	title := "oap-gate"
+	if r.Mode == "governance" {
+		title = ofSpecification
+	}
+	fmt.Fprintf(b, "## %s %s: %s\n\n", sign(r.Verdict), title, word(string(r.Verdict)))
 	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The gate could not run: %s\n\n", markdown(r.Error, headField))
 		if r.Remedy != "" {
@@ -167,21 +176,42 @@ func (p *page) installation(r *verdict.Report) {
 	}), "")
 }
 
+const findingsHead = "| | where | check | finding |\n|---|---|---|---|\n"
+
 func (p *page) findings(r *Counted) {
-	head := "\n### Findings\n\n| | where | check | finding |\n|---|---|---|---|\n"
-	p.table(head, sum(r.severities[:]), rows(r.findings(), func(f placed) string {
-		told := Markdown(f.Message)
-		if f.Commit != "" {
-			told += "<br>commit " + Markdown(f.Commit)
+	p.table("\n### Findings\n\n"+findingsHead, sum(r.severities[:]), rows(r.findings(), findingLine), "")
+}
+
+func findingLine(f placed) string {
+	told := Markdown(f.Message)
+	if f.Commit != "" {
+		told += "<br>commit " + Markdown(f.Commit)
+	}
+	if f.Fix != "" {
+		told += "<br>**fix:** " + Markdown(f.Fix)
+	}
+	if f.Cite != "" {
+		told += "<br>" + Markdown(f.Cite)
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), Markdown(f.check), told)
+}
+
+// each writes a block for each commit: its title, a row for each check, and its findings.
+func (p *page) each(r *Counted) {
+	titles := commitTitles(r.Report)
+	for results := range r.Results.BySubject() {
+		title := Markdown(cmp.Or(titles[results[0].Subject], results[0].Subject))
+		var found []placed
+		for _, result := range results {
+			found = slices.AppendSeq(found, findingsOf(result))
 		}
-		if f.Fix != "" {
-			told += "<br>**fix:** " + Markdown(f.Fix)
-		}
-		if f.Cite != "" {
-			told += "<br>" + Markdown(f.Cite)
-		}
-		return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), Markdown(f.check), told)
-	}), "")
+		p.table("\n### "+title+"\n\n| check | verdict | reason |\n|---|---|---|\n", len(results),
+			rows(slices.Values(results), func(result verdict.Result) string {
+				return fmt.Sprintf("| %s | %s | %s |\n", Markdown(result.Check), word(string(result.Verdict)),
+					Markdown(result.Reason))
+			}), "")
+		p.table("\n"+findingsHead, len(found), rows(slices.Values(found), findingLine), "")
+	}
 }
 
 func (p *page) results(r *Counted) {

@@ -25,14 +25,14 @@ func writeTable(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
 			b.WriteByte('\n')
 		}
 		first = false
-		writeList(b, results, longest(checks), ink)
+		writeList(b, line(results[0].Subject), results, longest(checks), ink)
 	}
 }
 
 // writeList writes the verdict and the reason of each check on one subject, and how many rows are for people to attest:
 // the checklist names them.
-func writeList(b *bufio.Writer, results []verdict.Result, width int, ink ink) {
-	fmt.Fprintln(b, ink.bold(line(results[0].Subject)))
+func writeList(b *bufio.Writer, title string, results []verdict.Result, width int, ink ink) {
+	fmt.Fprintln(b, ink.bold(title))
 	manual := 0
 	for _, result := range results {
 		if isManual(result) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -15,8 +16,12 @@ import (
 func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
-	writeFindings(b, r, ink)
-	if r.Results.Len() > 0 {
+	if isEach(r.Report) {
+		writeEach(b, r, o.Rules, ink)
+	} else {
+		writeFindings(b, r, ink)
+	}
+	if r.Results.Len() > 0 && !isEach(r.Report) {
 		writeTable(b, r, o.Rules, ink)
 		b.WriteByte('\n')
 	}
@@ -25,6 +30,38 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	}
 	writeVerdict(b, r, ink)
 	return nil
+}
+
+// isEach reports whether each commit of a history was judged by itself. Such a report has a block for each commit.
+func isEach(r *verdict.Report) bool { return r.Mode == "governance" && len(r.Commits) > 0 }
+
+// commitTitles returns the short id, the date and the subject of each commit that a report tells of, by id.
+func commitTitles(r *verdict.Report) map[string]string {
+	titles := map[string]string{}
+	for _, c := range r.Commits {
+		titles[c.ID] = fmt.Sprintf("%.12s %s %s", line(c.ID), c.Time.UTC().Format("2006-01-02"), line(c.Subject))
+	}
+	return titles
+}
+
+// writeEach writes a block for each commit: its title, a line for each check, and its findings, the most severe first.
+// Findings of two commits are never one.
+func writeEach(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
+	titles := commitTitles(r.Report)
+	width := longest(r.decidedColumns(rules))
+	for results := range r.Results.BySubject() {
+		writeList(b, cmp.Or(titles[results[0].Subject], line(results[0].Subject)), results, width, ink)
+		for severity := range r.severities {
+			for _, result := range results {
+				for f := range findingsOf(result) {
+					if int(f.Severity) == severity {
+						writeFinding(b, f, nil, ink)
+					}
+				}
+			}
+		}
+		b.WriteByte('\n')
+	}
 }
 
 func writeChosen(b *bufio.Writer, r *Counted) {
