@@ -9,7 +9,7 @@ COPY . .
 ARG VERSION=devel
 ARG REVISION=unknown
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -buildid= -X github.com/openagentprotocol-OAP/oap-gate/internal/cli.release=${VERSION} -X github.com/openagentprotocol-OAP/oap-gate/internal/cli.revision=${REVISION}" \
+    -ldflags "-s -w -buildid= -X github.com/openagentprotocol-OAP/oap-gate/internal/frame.release=${VERSION} -X github.com/openagentprotocol-OAP/oap-gate/internal/frame.revision=${REVISION}" \
     -o /out/oap-gate ./cmd/oap-gate \
  && mkdir -p /out/etc/ssl/certs /out/licenses \
  && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt \

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 )
 
@@ -65,7 +66,7 @@ func TestCommands(t *testing.T) {
 			prepare()
 		}
 		args := strings.Fields(m[1])
-		c, _, err := cli.Command(cli.IO{Getenv: func(string) string { return "" }}).Find(args)
+		c, _, err := cli.Command(frame.IO{Getenv: func(string) string { return "" }}).Find(args)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 func page(t *testing.T, name string) string {
@@ -29,7 +30,7 @@ func run(t *testing.T, status int, args ...string) []byte {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	none := func(string) string { return "" }
-	if got := cli.Main(args, cli.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
+	if got := cli.Main(args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
 		t.Fatalf("oap-gate %q: exit status %d, want %d\n%s%s", args, got, status, &out, &complaint)
 	}
 	return out.Bytes()
@@ -106,7 +107,8 @@ func TestForeignTargets(t *testing.T) {
 		t.Error("the page shows jq -e without -s")
 	}
 	for _, target := range []string{"--offline", "--level=L0", "-h"} {
-		if out := run(t, 2, "verify", "--format", "json", "--", target); bytes.Contains(out, []byte(`"accepted": true`)) {
+		if out := run(t, 2, "verify", "--format", "json", "--", target); bytes.Contains(out,
+			[]byte(`"accepted": true`)) {
 			t.Errorf("%s was read as a flag:\n%s", target, out)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
@@ -72,9 +74,9 @@ func NewBundle(mode string, c evidence.Chosen, selected evidence.Selection, cfg 
 		Observations: src.Observations(), NotReached: src.NotReached(), SuffixList: cfg.Recorded.SuffixList()}
 }
 
-// Recall gives what a bundle says that its run was told. A bundle that leaves checks out and does not own up to it was
-// doctored: its report would look like the full verdict.
-func Recall(b *evidence.Bundle) (Config, error) {
+// Recall gives what a bundle says that its run was told; known are the ids of the checks that its mode has. A bundle
+// that leaves checks out and does not own up to it was doctored: its report would look like the full verdict.
+func Recall(b *evidence.Bundle, known []string) (Config, error) {
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: b.Flags.Selected,
 		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed,
@@ -85,7 +87,7 @@ func Recall(b *evidence.Bundle) (Config, error) {
 				"the bundle was recorded with %s, which is not among what it says that its run assumed", left)
 		}
 	}
-	return cfg, nil
+	return cfg, b.Flags.Check(known, nil)
 }
 
 // landing reads the event by which commits land.
@@ -118,4 +120,14 @@ func HoldsCommit(ctx context.Context, repo *registry.Repository, id string) erro
 		err = remedy.Errorf(evidence.RecordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
 	}
 	return err
+}
+
+// OriginOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
+// keeps a clone is nobody's business.
+func OriginOf(repo *registry.Repository) string {
+	name := checkpoint.Origin(repo.RemoteURL())
+	if host, _, _ := strings.Cut(name, "/"); strings.Trim(host, ".") == "" || strings.Contains(repo.RemoteURL(), `\`) {
+		return ""
+	}
+	return name
 }

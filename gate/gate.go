@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +21,8 @@ import (
 
 // ErrNoRegistry means that what is to be judged is no registry: for a check, neither base nor head has the folder
 // implementations/; for an audit, no first-parent commit has any of the data folders.
-var ErrNoRegistry = errors.New("no OAP registry here")
+var ErrNoRegistry = remedy.Errorf("name the clone with --repo; a new registry begins with implementations/.gitkeep",
+	"no OAP registry here")
 
 // Config is what a run is told beside the registry and the evidence.
 type Config struct {
@@ -40,8 +40,9 @@ type Config struct {
 }
 
 // ErrEmptyRange means that the range is empty although the event says that files changed.
-var ErrEmptyRange = errors.New("the range changes nothing, but the event counts changed files: these are not " +
-	"the pull request's commits")
+var ErrEmptyRange = remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+	"the range changes nothing, but the event counts changed files: these are not "+
+		"the pull request's commits")
 
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
 const inFlight = 64

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,7 +38,7 @@ func TestProducerAtFullRate(t *testing.T) {
 		var out bytes.Buffer
 		began := time.Now()
 		code := Main(append([]string{"conformance", "aaep", args[0], "--level", "3", "--format", "json"}, args[1:]...),
-			IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+			frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		took := time.Since(began)
 		var r verdict.Report
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil || code != 0 || r.Verdict != verdict.Passed ||

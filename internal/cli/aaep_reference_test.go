@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -20,7 +21,7 @@ func TestReferenceProducer(t *testing.T) {
 	var out bytes.Buffer
 	args := []string{"conformance", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json",
 		"--budget", "1m"}
-	code := Main(args, IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	code := Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	var r verdict.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code == verdict.Errored.ExitStatus() {
 		t.Fatalf("exit status %d, %v\n%s", code, err, out.Bytes())

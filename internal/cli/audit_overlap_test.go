@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
@@ -22,7 +23,7 @@ func TestAuditOverlap(t *testing.T) {
 		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin",
 			"r.example"}, more)
 		code := Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
-			IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+			frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 		return code, out.String()
 	}
 	git, err := ghtest.ServeGit(filepath.Dir(w.Repo.Dir))

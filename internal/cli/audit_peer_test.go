@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 )
 
@@ -46,7 +47,8 @@ func TestPeerByURL(t *testing.T) {
 				var out bytes.Buffer
 				args := []string{"audit", "--repo", repo, "--only", "consistency", "--peer", server.URL + "/" + peer}
 				if code := Main(args,
-					IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}); code != want.code ||
+					frame.IO{Stdout: &out, Stderr: &out,
+						Getenv: func(string) string { return "" }}); code != want.code ||
 					!strings.Contains(out.String(), want.text) {
 					t.Errorf("%s: exit status %d, want %d and %q\n%s", peer, code, want.code, want.text, out.String())
 				}

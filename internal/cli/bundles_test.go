@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestRecordedBundles holds that bundles which earlier programs wrote give the reports that those programs wrote then,
@@ -48,7 +50,7 @@ func TestRecordedBundles(t *testing.T) {
 				w := build(t, string(files["world.yaml"]))
 				args = []string{"replay", "bundle.json", "--repo", w.Repo.Dir}
 			}
-			quiet := IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+			quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 			Main(append(args, "--report", "json=again.json"), quiet)
 			text, err := os.ReadFile("again.json")
 			if err != nil {

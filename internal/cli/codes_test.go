@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // coded are the packages that give findings their codes, from the root of the module.
@@ -24,7 +26,8 @@ var coded = []string{
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
 	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirrorstate", "internal/oap/proof",
-	"internal/receipt", "internal/report", "internal/schema",
+	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",
+	"internal/verify/verifycmd", "internal/receipt", "internal/report", "internal/schema",
 	"internal/spec", "internal/strict", "internal/verify",
 	vocabulary, errorsWithCodes,
 }
@@ -133,7 +136,7 @@ var knownIDs = sync.OnceValue(codeIDs)
 
 // explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
 // not know. merge and comment are left out: they pass on what a stranger's report says.
-func explained(args []string, sys IO) int {
+func explained(args []string, sys frame.IO) int {
 	var out bytes.Buffer
 	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
 	code := Main(args, sys)

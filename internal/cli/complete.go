@@ -13,6 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
@@ -39,7 +41,7 @@ func complete(c *cobra.Command) {
 	}
 	offer := func(flag string, words ...string) {
 		if c.Flags().Lookup(flag) != nil {
-			_ = c.RegisterFlagCompletionFunc(flag, oneOrMore(words))
+			_ = c.RegisterFlagCompletionFunc(flag, frame.OneOrMore(words))
 		}
 	}
 	for flag, words := range flagWords {
@@ -73,18 +75,6 @@ func complete(c *cobra.Command) {
 	}
 }
 
-// oneOrMore offers words, also behind a comma.
-func oneOrMore(words []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		before := begun[:strings.LastIndexByte(begun, ',')+1]
-		var all []string
-		for _, w := range words {
-			all = append(all, before+w)
-		}
-		return all, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
 func completeReport(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if strings.Contains(begun, "=") {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -103,7 +93,7 @@ func slugs(c *cobra.Command) []string {
 	if err != nil {
 		return nil
 	}
-	dir, err := workTree(repo)
+	dir, err := installcmd.WorkTree(repo)
 	if err != nil {
 		return nil
 	}

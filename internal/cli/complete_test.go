@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestComplete asks for what a shell asks for, and holds some of the words that it must get and how it goes on.
@@ -58,7 +59,7 @@ func TestComplete(t *testing.T) {
 		last := len(words) - 1
 		words[last] = strings.TrimSuffix(words[last], "_")
 		var out bytes.Buffer
-		code := Main(append([]string{"__complete"}, words...), IO{Stdout: &out, Stderr: &bytes.Buffer{},
+		code := Main(append([]string{"__complete"}, words...), frame.IO{Stdout: &out, Stderr: &bytes.Buffer{},
 			Getenv: func(string) string { return "" }})
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		var offered []string

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // stepOf runs the program as a step's action with these inputs, and gives what the runner sees.
@@ -26,7 +28,7 @@ func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var out bytes.Buffer
-	code = Main(nil, IO{Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
+	code = Main(nil, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !os.IsNotExist(err) {
@@ -83,7 +85,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
-		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "governance, verify, oasis, opengap, aaep"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, oasis, governance, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
@@ -99,12 +101,12 @@ func TestActionHoldsAProvider(t *testing.T) {
 
 // TestModes holds that each mode has a step that nothing asks for, and that its inputs are flags of its command.
 func TestModes(t *testing.T) {
-	for _, m := range modes {
+	for _, m := range modes() {
 		if last := m.steps[len(m.steps)-1]; last.asked != "" || last.events != nil {
 			t.Errorf("mode %q has no step that is asked for by nothing", m.name)
 		}
 		for _, s := range m.steps {
-			c, rest, err := Command(IO{}).Find(strings.Fields(s.command))
+			c, rest, err := Command(frame.IO{}).Find(strings.Fields(s.command))
 			if err != nil || len(rest) > 0 {
 				t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.name, s.command, rest, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
@@ -50,7 +51,7 @@ func greenhouse(t *testing.T) []string {
 func provider(t *testing.T, args ...string) (rep verdict.Report, code int, said string) {
 	t.Helper()
 	var out, diag bytes.Buffer
-	sys := IO{Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }}
+	sys := frame.IO{Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }}
 	code = Main(slices.Concat([]string{"conformance", "oasis", "provider", "--format", "json", "--retry-wait", "1ms"},
 		args), sys)
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil && out.Len() > 0 {
@@ -205,7 +206,7 @@ func TestProviderRecordedAndReplayed(t *testing.T) {
 		t.Errorf("of another provider: exit status %d, %q", code, codesOf(other))
 	}
 	var out, diag bytes.Buffer
-	if code := Main([]string{"replay", bundle}, IO{Stdout: &out, Stderr: &diag,
+	if code := Main([]string{"replay", bundle}, frame.IO{Stdout: &out, Stderr: &diag,
 		Getenv: func(string) string { return "" }}); code != 2 ||
 		!strings.Contains(diag.String(), "oap-gate conformance") {
 		t.Errorf("replay of its bundle: exit status %d, %s", code, diag.String())
@@ -354,7 +355,8 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	code := Main(strings.Fields(command)[2:], IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	code := Main(strings.Fields(command)[2:], frame.IO{Stdout: &out, Stderr: &out,
+		Getenv: func(string) string { return "" }})
 	rest, said := strings.TrimSpace(out.String()), true
 	for i, part := range strings.Split(text, "…") {
 		at := strings.Index(rest, part)

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -27,7 +29,7 @@ import (
 // TestContract compares testdata/contract.txt with the names that users and scripts rely on. It has one sorted line per
 // name. A new name adds a line; a line that changes or disappears is a change of the public contract.
 func TestContract(t *testing.T) {
-	names := slices.Concat(ruleNames(), commandNames(Command(IO{})), actionNames(t), environmentNames(t),
+	names := slices.Concat(ruleNames(), commandNames(Command(frame.IO{})), actionNames(t), environmentNames(t),
 		schemaMembers(t))
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Errored, verdict.Inconclusive} {
 		names = append(names, fmt.Sprintf("exit %d: %s", v.ExitStatus(), v))
@@ -74,13 +76,13 @@ func TestContractNoticesARename(t *testing.T) {
 
 // ruleNames returns the ids of all checks and steps, and all codes.
 func ruleNames() (names []string) {
-	steps := ids(verify.Rules())
+	steps := verdict.IDs(verify.Rules())
 	for _, id := range ruleIDs() {
 		if !slices.Contains(steps, id) {
 			names = append(names, "check "+id)
 		}
 	}
-	for _, id := range ids(catalogue()) { // a check and a step may share an id
+	for _, id := range verdict.IDs(mirror.Catalogue()) { // a check and a step may share an id
 		names = append(names, "check "+id)
 	}
 	for _, id := range steps {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // skipKills skips a test that kills many processes where the race detector is in them: none of them lives to tell of a
@@ -27,13 +29,13 @@ func TestCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	var told bytes.Buffer
 	args := []string{"check", "--repo", w.Repo.Dir, "--format", "text", "--report", "json=" + file}
-	code := Main(args, IO{Stdout: io.Discard, Stderr: &told, Getenv: func(name string) string {
+	code := Main(args, frame.IO{Stdout: io.Discard, Stderr: &told, Getenv: func(name string) string {
 		if name == "GITHUB_ACTIONS" { // asked for where base and head are chosen
 			panic("a bug\n::error::")
 		}
 		return ""
 	}})
-	if text := told.String(); code != 2 || !strings.HasPrefix(text, "error: oap-gate "+version().Version+
+	if text := told.String(); code != 2 || !strings.HasPrefix(text, "error: oap-gate "+frame.Version().Version+
 		" crashed, which is a bug: a bug") || strings.Count(text, "\n") != 1 {
 		t.Errorf("exit status %d\n%s", code, text)
 	}

@@ -13,7 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -70,7 +74,7 @@ var demoCases = []demoCase{
   - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
 }
 
-func newDemo(sys IO) *cobra.Command {
+func newDemo(sys frame.IO) *cobra.Command {
 	verbose := false
 	c := &cobra.Command{
 		Use:   "demo",
@@ -81,7 +85,7 @@ dishonest pull requests on it through the same code as check. It says of each in
 was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
 no git and no network.`),
 		Example: "  oap-gate demo\n  oap-gate demo --verbose",
-		Args:    noArgs,
+		Args:    frame.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			reports := make([]*verdict.Report, len(demoCases))
 			wrong := 0
@@ -126,14 +130,8 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 		return nil, err
 	}
 	defer w.Close()
-	var o checkOptions
-	sys := IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	flags := &cobra.Command{}
-	o.bind(flags, sys)
-	if err := flags.ParseFlags(slices.Concat(w.Args(), w.RangeArgs())); err != nil {
-		return nil, err
-	}
-	return o.judge(ctx, sys)
+	sys := frame.IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	return checkcmd.Judge(ctx, sys, slices.Concat(w.Args(), w.RangeArgs()))
 }
 
 // tellNew makes the listing of a newcomer out of what it serves, and shows it.
@@ -148,15 +146,12 @@ func tellNew(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer w.Close()
-	var o newOptions
-	flags := &cobra.Command{}
-	o.bindAll(flags)
-	if err := flags.ParseFlags(append(w.Args(), "--dry-run")); err != nil {
-		return err
-	}
 	var draft, told strings.Builder
-	sys := IO{Stdout: &draft, Stderr: &told, Getenv: func(string) string { return "" }}
-	if err := o.run(ctx, sys, "nova", "https://nova.example"); err != nil {
+	sys := frame.IO{Stdout: &draft, Stderr: &told, Getenv: func(string) string { return "" }}
+	c := authorcmd.NewNew(sys)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(append(w.Args(), "--dry-run", "nova", "https://nova.example"))
+	if err := c.ExecuteContext(ctx); err != nil {
 		return fmt.Errorf("demonstrating new: %w", err)
 	}
 	fmt.Fprintf(out, "\nand so a newcomer comes by its listing, of which nothing is typed by hand:\n\n"+
@@ -214,7 +209,7 @@ func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose b
 		return nil
 	}
 	var b strings.Builder
-	if err := report.Write(&b, "text", rep, report.Options{Rules: catalogue()}); err != nil {
+	if err := report.Write(&b, "text", rep, report.Options{Rules: mirror.Catalogue()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestProblemMatcher holds docs/problem-matcher.json to what a run tells as text.
@@ -29,7 +31,7 @@ func TestProblemMatcher(t *testing.T) {
 	w := build(t, failing)
 	var told bytes.Buffer
 	Main(slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--offline"}),
-		IO{Stdout: &told, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+		frame.IO{Stdout: &told, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	out := told.String()
 	var got []string
 	for line := range strings.Lines(out) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestFilesWithoutEnd holds that no command waits for a file that nobody writes, nor reads one without an end.
@@ -22,7 +24,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 			{"conformance", "oasis", "provider", "--response", fifo, "--profile"}} {
 			var out bytes.Buffer
 			status := Main(append(command, name),
-				IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+				frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 			if status == 0 || !strings.Contains(out.String(), "fix: ") {
 				t.Errorf("%s %s: exit status %d\n%s", command, name, status, out.String())
 			}

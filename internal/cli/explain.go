@@ -10,22 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-func newExplain(sys IO) *cobra.Command {
+func newExplain(sys frame.IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [ID | CODE]",
 		Short: "what a check requires, cites, and how to fix it, or what a finding's code means; no ID: the list",
@@ -43,10 +40,10 @@ func newExplain(sys IO) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, c := range catalogue() {
+				for _, c := range mirror.Catalogue() {
 					fmt.Fprintf(sys.Stdout, "%-22s %s\n", c.ID, c.Title)
 				}
-				for _, s := range subjects {
+				for _, s := range subjects() {
 					fmt.Fprintf(sys.Stdout, "\n(%s)\n", s.judges)
 					for _, r := range s.rules {
 						fmt.Fprintf(sys.Stdout, "%-22s %s\n", r.ID, r.Title)
@@ -56,7 +53,7 @@ func newExplain(sys IO) *cobra.Command {
 			}
 			check := explainCheck(sys.Stdout, args[0])
 			known := check
-			for _, s := range subjects {
+			for _, s := range subjects() {
 				for _, rule := range s.rules {
 					if rule.ID == args[0] {
 						if known {
@@ -85,7 +82,7 @@ func newExplain(sys IO) *cobra.Command {
 					strings.Join(c.of, ", "), c.Meaning, c.Fix)
 			}
 			if !known {
-				fix := "the checks are " + strings.Join(ids(catalogue()), ", ") +
+				fix := "the checks are " + strings.Join(verdict.IDs(mirror.Catalogue()), ", ") +
 					"; all that there is to explain: oap-gate explain"
 				return remedy.Errorf(remedy.DidYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix),
 					"no check and no code is called %q", args[0])
@@ -102,18 +99,6 @@ type subject struct {
 	rules      []verdict.Rule
 	members    func(id string) string // what a rule requires of each member of a message, a line each; nil: nothing
 	online     string                 // what the network is needed for; empty: as the method of each rule says
-}
-
-// subjects are all of them: explain and the test of the codes read nothing else.
-var subjects = []subject{
-	{judges: "the installation, in doctor and protect", reportedBy: "doctor", rules: doctor.Rules,
-		online: "needed for protections"},
-	{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()},
-	{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules},
-	{judges: "a change of the specification, in governance", rules: spec.Rules(),
-		online: "needed for reviews and labels"},
-	{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules},
-	{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules, members: aaep.Explain},
 }
 
 func (s subject) network(r verdict.Rule) string {
@@ -180,15 +165,15 @@ func codes() []code {
 			}
 		}
 	}
-	for _, c := range catalogue() {
+	for _, c := range mirror.Catalogue() {
 		add(c.ID, c.Codes)
 	}
 	add("every check", report.Codes)
 	add("the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes))
 	add("every command that reads a clone", cloneCodes)
-	add("witness, revoke and key", signingCodes)
+	add("witness, revoke and key", authorcmd.SigningCodes)
 	add("prove", slices.Concat(proof.Codes, prove.Codes))
-	for _, s := range subjects {
+	for _, s := range subjects() {
 		for _, rule := range s.rules {
 			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)
 		}
@@ -214,22 +199,18 @@ func network(c *checks.Check) string {
 	return "not needed"
 }
 
-// catalogue is every check, in the order of a report.
-func catalogue() []verdict.Rule { return slices.Concat(mirror.Rules(), checks.Rules()) }
-
 // ruleIDs are the ids of all that explain knows.
 func ruleIDs() []string {
-	all := ids(catalogue())
-	for _, s := range subjects {
-		all = append(all, ids(s.rules)...)
+	all := verdict.IDs(mirror.Catalogue())
+	for _, s := range subjects() {
+		all = append(all, verdict.IDs(s.rules)...)
 	}
 	return all
 }
 
-func ids(of []verdict.Rule) []string {
-	var out []string
-	for _, c := range of {
-		out = append(out, c.ID)
-	}
-	return out
+// cloneCodes are the codes of the errors and warnings about the clone that a command reads.
+var cloneCodes = []checks.Code{
+	{registry.NestedRepository, "the repository is a folder in the work tree of another one; if that one tracks " +
+		"it, a pull request may have brought it",
+		"name the outer clone itself, or a clone outside of its work tree"},
 }

@@ -11,7 +11,10 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // TestForgeCommands runs comment, doctor and protect through the real main against a forge on loopback.
@@ -141,7 +144,7 @@ func TestForgeCommands(t *testing.T) {
 		var out bytes.Buffer
 		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL,
 			"GITHUB_REPOSITORY": "acme/registry"}
-		code := Main(c.args, IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
+		code := Main(c.args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
 		if code != c.status || !strings.Contains(out.String(), c.want) {
 			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want,
 				out.String())
@@ -152,7 +155,7 @@ func TestForgeCommands(t *testing.T) {
 // TestRuleIDs holds that explain, SARIF and the text format can tell a rule of the installation from a check and a
 // code.
 func TestRuleIDs(t *testing.T) {
-	taken := slices.Concat(ids(catalogue()), codeIDs())
+	taken := slices.Concat(verdict.IDs(mirror.Catalogue()), codeIDs())
 	for _, rule := range doctor.Rules {
 		if slices.Contains(taken, rule.ID) {
 			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
@@ -106,7 +107,7 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var text bytes.Buffer
-	code = Main(nil, IO{Stdout: &text, Stderr: &text, Getenv: func(name string) string { return env[name] }})
+	code = Main(nil, frame.IO{Stdout: &text, Stderr: &text, Getenv: func(name string) string { return env[name] }})
 	written, err := os.ReadFile(env["GITHUB_OUTPUT"])
 	if err != nil {
 		t.Fatalf("%v after\n%s", err, text.String())
@@ -319,7 +320,7 @@ func TestGovernanceUsage(t *testing.T) {
 		{[]string{"--exception", "allow"}, 2, "review, deny"},
 		{[]string{"--at", "yesterday"}, 2, "--at"},
 		{[]string{"--base", "main", "--head", "topic", "--body", "/nowhere"}, 2, "reading --body"},
-		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", maxBody+1))}, 2,
+		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", 1<<20+1))}, 2,
 			"most that is read"},
 		{[]string{"--base", "main", "--head", "topic", "--pr", file("{}")}, 2, "has no pull request"},
 		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": 1, "pull_request": 2}`)}, 2,
@@ -340,7 +341,8 @@ func TestGovernanceUsage(t *testing.T) {
 		if !slices.Contains(args, "--repo") {
 			args = append([]string{"--repo", dir}, args...)
 		}
-		code := Main(append([]string{"governance"}, args...), IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		code := Main(append([]string{"governance"}, args...), frame.IO{Stdout: &out, Stderr: &out,
+			Getenv: noEnvironment})
 		if code != c.code || !strings.Contains(out.String(), c.want) || code == 2 &&
 			!strings.Contains(out.String(), "fix: ") {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", c.args, code, c.code, c.want, out.String())
@@ -413,7 +415,7 @@ func governHostile(t *testing.T, args ...string) (told string) {
 		var log bytes.Buffer
 		code := Main(slices.Concat([]string{"governance"}, args, []string{"--format", format, "--color", "never",
 			"--summary"}),
-			IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
+			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 		if code != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", code, log.String())
 		}

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // BenchmarkEach judges every commit of the specification's history next to `git log -p` of the same commits, which
@@ -16,7 +18,7 @@ func BenchmarkEach(b *testing.B) {
 	var gate, git time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if code := Main([]string{"governance", "--repo", dir, "--each", "--head", "HEAD"}, IO{Stdout: io.Discard,
+		if code := Main([]string{"governance", "--repo", dir, "--each", "--head", "HEAD"}, frame.IO{Stdout: io.Discard,
 			Stderr: io.Discard, Getenv: noEnvironment}); code != 1 {
 			b.Fatalf("exit status %d", code)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestReadmeEvidence holds the example of a renamed test in docs/governance.md to what the program prints.
@@ -35,7 +36,7 @@ func TestReadmeEvidence(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := []string{"governance", "--base", "main", "--head", "topic", "--only", "implementability"}
-		code := Main(append(args, "--repo", repo.Dir), IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		code := Main(append(args, "--repo", repo.Dir), frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
 		if code != want {
 			t.Fatalf("exit status %d\n%s", code, out.String())
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -19,7 +20,7 @@ import (
 func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(append([]string{"governance", "--format", "json"}, args...), IO{Stdout: &out, Stderr: &complaint,
+	code := Main(append([]string{"governance", "--format", "json"}, args...), frame.IO{Stdout: &out, Stderr: &complaint,
 		Getenv: getenv})
 	rep := &verdict.Report{}
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {

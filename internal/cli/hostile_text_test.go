@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -212,7 +213,7 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
 		code := Main(slices.Concat(args, evidence, []string{"--format", format, "--color", "never"}),
-			IO{Stdout: &log, Stderr: &log, Getenv: none})
+			frame.IO{Stdout: &log, Stderr: &log, Getenv: none})
 		evidence = []string{"--replay", bundle}
 		if code != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", code, log.String())
@@ -371,7 +372,7 @@ func asAction(t *testing.T, w *fixture.World) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	Main(nil, IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
+	Main(nil, frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 	annotationsOnly(t, log.String())
 	summary, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
 	if err != nil {
@@ -423,7 +424,7 @@ func TestHostileArguments(t *testing.T) {
 				var log bytes.Buffer
 				args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(),
 					[]string{"--format", format, flag, payload})
-				code := Main(args, IO{Stdout: &log, Stderr: &log, Getenv: func(string) string { return "" }})
+				code := Main(args, frame.IO{Stdout: &log, Stderr: &log, Getenv: func(string) string { return "" }})
 				if code != 2 {
 					t.Errorf("%s %q: exit status %d, want 2", flag, payload, code)
 				}

@@ -217,8 +217,9 @@ func TestMirrorReverify(t *testing.T) {
 	}
 	done := strings.TrimSuffix(filepath.Base(old), ".pack")
 	edit(t, m.file("state.json"), func(text []byte) []byte {
-		return bytes.Replace(text, []byte(`"version": 1,`), []byte(`"version": 1, "pass": {"begun": "2026-06-01T12:00:00Z", `+
-			`"packs": ["`+done+`"]},`), 1)
+		return bytes.Replace(text, []byte(`"version": 1,`),
+			[]byte(`"version": 1, "pass": {"begun": "2026-06-01T12:00:00Z", `+
+				`"packs": ["`+done+`"]},`), 1)
 	})
 	forged(t, old, m.within(old, first+":README.md"))
 	m.ends(0, "", second)

@@ -9,14 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
@@ -128,40 +123,6 @@ func TestMirrorAssumesNoArchive(t *testing.T) {
 	}
 }
 
-// TestMirrorRunLine holds the line that each run of a mirror that goes on writes.
-func TestMirrorRunLine(t *testing.T) {
-	head := strings.Repeat("a", 40)
-	with := func(findings ...verdict.Finding) *report.Counted {
-		r := &verdict.Report{Mode: "audit", Head: head, History: &verdict.History{Commits: 14}}
-		r.Results.Add(verdict.Result{Check: "history", Subject: "registry", Verdict: verdict.Passed})
-		one := verdict.Result{Check: "consistency", Subject: "registry", Findings: findings}
-		one.Verdict = one.Worst()
-		r.Results.Add(one)
-		r.Settle(mirror.Rules())
-		return report.Count(r)
-	}
-	doubt := verdict.Finding{Severity: verdict.Doubt, Code: "peers-too-few"}
-	fault := verdict.Finding{Severity: verdict.Error, Code: "split-view"}
-	took := 1240 * time.Millisecond
-	for want, run := range map[string]mirrorRun{
-		"pass: 3 new commits, 14 commits, 1.2 s; head " + head: {rep: with(), fresh: 3},
-		"fail consistency/split-view: 1 new commit, 14 commits, 1.2 s; head " + head: {rep: with(doubt, fault),
-			fresh: 1},
-		"inconclusive consistency/peers-too-few: 0 new commits, 14 commits, 1.2 s; head " + head: {rep: with(doubt)},
-		"inconclusive: fetching the origin: connection refused; 1.2 s": {
-			err: fmt.Errorf("%w: connection refused", errFetching)},
-		"fail: fetching the origin: the mirror is full: \\x1b; 1.2 s": {
-			err: fmt.Errorf("%w: %w: \x1b", errFetching, mirror.ErrFull)},
-		"error: the checkpoint is torn [checkpoint-damaged]; 1.2 s": {
-			err: remedy.Coded("checkpoint-damaged", "x", "the checkpoint is torn")},
-	} {
-		run.took = took
-		if got := run.String(); got != want {
-			t.Errorf("the line is %q, want %q", got, want)
-		}
-	}
-}
-
 // TestMirrorNamesNoPath holds that what a mirror serves names no path of the machine, whatever flags and peers have.
 func TestMirrorNamesNoPath(t *testing.T) {
 	m := newMirrored(t)
@@ -220,7 +181,7 @@ func TestMirrorFixes(t *testing.T) {
 		if !strings.Contains(fix, want) {
 			t.Errorf("%q: the fix is %q, want %q", more, fix, want)
 		}
-		for _, flag := range ofFolder {
+		for _, flag := range notOfMirror() {
 			if strings.Contains(fix, "--"+flag) {
 				t.Errorf("%q: the fix names --%s, which a mirror lacks: %s", more, flag, fix)
 			}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // stands checks what git ls-remote shows of the mirror.
@@ -31,7 +32,7 @@ func (m *mirrored) stands(verified string) {
 func (m *mirrored) ends(want int, text, verified string, more ...string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	code := Main(m.args(more...), IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	code := Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 	if code != want || !strings.Contains(out.String(), text) {
 		m.t.Errorf("exit status %d; expected %d and %q\n%s", code, want, text, out.String())
 	}

@@ -19,7 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
@@ -96,7 +99,7 @@ func (m *mirrored) args(more ...string) []string {
 func (m *mirrored) run(want int, verified string, more ...string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	code := Main(m.args(more...), IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	code := Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 	if code != want {
 		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out.String())
 	}
@@ -108,7 +111,7 @@ func (m *mirrored) run(want int, verified string, more ...string) string {
 func (m *mirrored) fails(want int, more ...string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	if code := Main(m.args(more...), IO{Stdout: &out, Stderr: &out,
+	if code := Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out,
 		Getenv: func(string) string { return "" }}); code != want {
 		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out.String())
 	}
@@ -248,7 +251,7 @@ func TestMirrorRefuses(t *testing.T) {
 	fails := func(want int, text string, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		code := Main(args, IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+		code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 		if code != want || !strings.Contains(out.String(), text) {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out.String())
 		}
@@ -264,7 +267,7 @@ func TestMirrorRefuses(t *testing.T) {
 	}
 	fails(2, "--serve-git requires --listen", "mirror", at, m.dir, "--every", "1h", "--serve-git")
 	fails(2, "--at with --every", "mirror", at, m.dir, "--at", "2026-05-04T12:00:00Z", "--every", "1h")
-	for _, flag := range ofFolder {
+	for _, flag := range notOfMirror() {
 		fails(2, "unknown flag: --"+flag, "mirror", at, m.dir, "--"+flag)
 	}
 	wide := filepath.Join(filepath.Dir(m.origin), "wide.git")
@@ -802,4 +805,17 @@ func TestMirrorFrozenByClock(t *testing.T) {
 	m.server.Config.Handler = server
 	m.run(0, first, "--at", "2026-06-02T12:00:00Z", "--offline")
 	asks(0, false)
+}
+
+// notOfMirror are the flags of audit that a mirror does not have.
+func notOfMirror() (names []string) {
+	root := Command(frame.IO{})
+	audit, _, _ := root.Find([]string{"audit"})
+	mirror, _, _ := root.Find([]string{"mirror"})
+	audit.Flags().VisitAll(func(f *pflag.Flag) {
+		if mirror.Flags().Lookup(f.Name) == nil {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
@@ -101,7 +102,7 @@ func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 func (p *proven) run(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, told bytes.Buffer
-	if code := Main(args, IO{Stdout: &out, Stderr: &told, Getenv: noEnvironment}); code != want {
+	if code := Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: noEnvironment}); code != want {
 		t.Errorf("%q: exit status %d, want %d\n%s%s", args, code, want, out.String(), told.String())
 	}
 	return out.String(), told.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -61,13 +62,13 @@ func TestReadme(t *testing.T) {
 	})
 	follows(t, "docs/install.md", func(text string) string {
 		table := "| RFC 0026 section 6 | check ids |\n|---|---|\n"
-		for _, row := range section6() {
+		for _, row := range doctor.Section6() {
 			table += "| " + row.Name + " | `" + strings.Join(row.Checks, "`, `") + "` |\n"
 		}
 		return between(t, text, "<!-- section 6 -->\n", "<!-- end -->\n", table)
 	})
 	follows(t, "docs/workflows/check-ten-jobs.yml", func(text string) string {
-		for _, row := range section6() {
+		for _, row := range doctor.Section6() {
 			job := regexp.MustCompile(`(?s)(\n    name: ` + regexp.QuoteMeta(row.Name) +
 				`\n.*?\n          checks: )[^\n]*`)
 			if !job.MatchString(text) {
@@ -112,8 +113,8 @@ func TestReadmeRules(t *testing.T) {
 				}
 			}
 		}
-		section("The registry", catalogue())
-		for _, s := range subjects {
+		section("The registry", mirror.Catalogue())
+		for _, s := range subjects() {
 			section(sentence(s.judges), s.rules)
 		}
 		before, _, found := strings.Cut(text, "-update -->\n")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestRecordKilled kills the commands that write records at many moments: what stands in the work tree is what stood
@@ -53,7 +55,7 @@ func TestRecordJudgedFirst(t *testing.T) {
 		}
 	}
 	code := Main(slices.Concat([]string{"new", "nova", "https://nova.example"}, w.Args()),
-		IO{Stdout: note("stdout"), Stderr: note("stderr"), Getenv: func(string) string { return "" }})
+		frame.IO{Stdout: note("stdout"), Stderr: note("stderr"), Getenv: func(string) string { return "" }})
 	want := []string{`stderr "pass: checked" false`, `stdout "implementations/nova.json\n" true`, `stderr "next:" true`}
 	order = slices.DeleteFunc(order, func(s string) bool { return strings.HasPrefix(s, `stderr "imp`) })
 	if code != 0 || !slices.Equal(order, want) {

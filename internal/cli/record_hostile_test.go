@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // hostileDocuments have a payload wherever a document can put a text that ends in a listing or in a message about one.
@@ -43,7 +45,7 @@ func TestHostileDocuments(t *testing.T) {
 		run := func(command ...string) {
 			var out, told bytes.Buffer
 			Main(slices.Concat(command, w.Args()),
-				IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+				frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
 			what := strings.Join(command[:min(len(command), 2)], " ")
 			inert(t, what+", stdout", out.String())
 			inert(t, what+", stderr", told.String())

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // TestTamperedBundle holds that no change of what a bundle says that its audit was told, or had verified before, makes
@@ -19,7 +21,7 @@ func TestTamperedBundle(t *testing.T) {
 		bundle := filepath.Join(t.TempDir(), "bundle.json")
 		run := func(args ...string) (int, string) {
 			var out bytes.Buffer
-			status := Main(args, IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+			status := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 			return status, out.String()
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)

@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
@@ -38,7 +39,7 @@ var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt"
 
 const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
-func newSchema(sys IO) *cobra.Command {
+func newSchema(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema NAME",
 		Short: "print a JSON Schema: " + strings.Join(schemaNames, ", ") + "; or compare two",
@@ -85,7 +86,7 @@ func schemaText(name string) []byte {
 	return jsonschema.Text(name)
 }
 
-func newSchemaDiff(sys IO) *cobra.Command {
+func newSchemaDiff(sys frame.IO) *cobra.Command {
 	var repo, format string
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
@@ -101,7 +102,7 @@ JSON files of the same folder; nothing is fetched.
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
 			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
-		Args: cobra.MatchAll(wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
+		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
 			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}
@@ -123,7 +124,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 				return err
 			}
 			if d.Breaking {
-				return status(1)
+				return frame.Ended(1)
 			}
 			return nil
 		},

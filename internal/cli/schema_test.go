@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // matches checks a text against a schema that the program prints.
@@ -49,10 +51,11 @@ func TestPrintedSchemas(t *testing.T) {
 			"--report", "json=" + file("verify.report")}, w.WebArgs()),
 		{"verify", "http://eve.example", "--report", "json=" + file("refused.report")},
 	} {
-		Main(args, IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
+		Main(args, frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
 	}
 	var listed bytes.Buffer
-	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), IO{Stdout: &listed, Stderr: io.Discard,
+	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), frame.IO{Stdout: &listed,
+		Stderr: io.Discard,
 		Getenv: none})
 	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
@@ -62,7 +65,7 @@ func TestPrintedSchemas(t *testing.T) {
 		"verification-report": {"verify.report", "refused.report"}}
 	for _, name := range schemaNames {
 		var out bytes.Buffer
-		if code := Main([]string{"schema", name}, IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {
+		if code := Main([]string{"schema", name}, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {
 			t.Fatalf("schema %s: exit status %d", name, code)
 		}
 		c := jsonschema.NewCompiler()

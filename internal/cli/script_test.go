@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -325,7 +326,7 @@ func TestEveryCheckHasScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range catalogue() {
+	for _, c := range mirror.Catalogue() {
 		warns := c.ID == "name-similarity"
 		found := false
 		for _, f := range files {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
 )
 
@@ -64,7 +65,7 @@ web:
 		}
 	}
 	// Its bundle gives the same report.
-	quiet := IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 	if code := Main([]string{"replay", bundle, "--repo", w.Repo.Dir, "--report", "json=" + report}, quiet); code != 3 {
 		t.Errorf("replay: exit status %d, want 3", code)
 	}
@@ -179,7 +180,7 @@ func TestReplayOfInterrupted(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		e := signalled{ctx, end, &atomic.Int64{}}
 		e.left.Store(n)
-		quiet := IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+		quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 		run := func(ctx context.Context, args ...string) {
 			c := Command(quiet)
 			c.SetArgs(args)

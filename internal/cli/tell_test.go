@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // gone is an output whose reader has gone; first is called before that is noticed.
@@ -38,23 +40,9 @@ func TestTell(t *testing.T) {
 		}
 	}}
 	args := slices.Concat([]string{"check", "--summary", "--report", "json=" + report}, w.Args(), w.RangeArgs())
-	code := Main(args, IO{Stdout: out, Stderr: io.Discard, Getenv: func(n string) string { return env[n] }})
+	code := Main(args, frame.IO{Stdout: out, Stderr: io.Discard, Getenv: func(n string) string { return env[n] }})
 	if code != 2 || !told {
 		t.Errorf("exit status %d, want 2; stdout written: %t", code, told)
-	}
-}
-
-// TestAssumedHoldsNoPassword holds that a report, which anybody may read, names a proxy without its password.
-func TestAssumedHoldsNoPassword(t *testing.T) {
-	o := networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:3128"},
-		rdapURL: "https://user:secret@rdap.example/"}
-	want := []string{"--proxy http://user:xxxxx@proxy.example:3128", "--rdap-url https://user:xxxxx@rdap.example/"}
-	if got := o.assumed(); !slices.Equal(got, want) {
-		t.Errorf("assumed: %q, want %q", got, want)
-	}
-	o = networkFlags{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:port"}}
-	if got := o.assumed(); strings.Contains(strings.Join(got, " "), "secret") {
-		t.Errorf("assumed: %q", got)
 	}
 }
 
@@ -82,10 +70,10 @@ func TestReportTargets(t *testing.T) {
 			{"json", `--report "json" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"json=", `--report "json=" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"yaml=x", `--report "yaml=x" is not FORMAT=FILE`, "write FORMAT=FILE; the formats are text, json,"},
-			{"json=" + dir, "cannot be written: it is a folder", writable},
-			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", writable},
-			{"json=" + filepath.Join(file, "x"), "cannot be written: ", writable},
-			{"json=/dev/full", "no space left on device", writable},
+			{"json=" + dir, "cannot be written: it is a folder", remedy.Writable},
+			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", remedy.Writable},
+			{"json=" + filepath.Join(file, "x"), "cannot be written: ", remedy.Writable},
+			{"json=/dev/full", "no space left on device", remedy.Writable},
 		} {
 			late := c.report == "json=/dev/full"
 			if _, err := os.Stat("/dev/full"); late && err != nil {
@@ -94,7 +82,7 @@ func TestReportTargets(t *testing.T) {
 			}
 			w.Web.Forget()
 			var said bytes.Buffer
-			code := Main(append(args, "--report", c.report), IO{Stdout: io.Discard, Stderr: &said,
+			code := Main(append(args, "--report", c.report), frame.IO{Stdout: io.Discard, Stderr: &said,
 				Getenv: noEnvironment})
 			if text := said.String(); code != 2 || !strings.HasPrefix(text, "error: ") ||
 				!strings.Contains(text, c.want) || !strings.Contains(text, "\nfix: "+c.fix) {
@@ -125,8 +113,9 @@ func TestColour(t *testing.T) {
 			{"always", "NO_COLOR", "1", false, true},
 		} {
 			var out bytes.Buffer
-			code := Main(append(args, "--color", c.color), IO{Stdout: &out, Stderr: io.Discard, OutTerminal: c.terminal,
-				Getenv: func(name string) string { return map[string]string{c.name: c.value}[name] }})
+			code := Main(append(args, "--color", c.color), frame.IO{Stdout: &out, Stderr: io.Discard,
+				OutTerminal: c.terminal,
+				Getenv:      func(name string) string { return map[string]string{c.name: c.value}[name] }})
 			if got := strings.Contains(out.String(), "\x1b["); code != 0 || got != c.want {
 				t.Errorf("%s %+v: exit status %d, coloured: %t\n%s", command, c, code, got, out.String())
 			}

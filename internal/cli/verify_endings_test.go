@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // endingWords are the first words of the last line of verify, by exit status.
@@ -78,7 +80,7 @@ func TestVerifyEndings(t *testing.T) {
 func endsInItsWord(t *testing.T, name string, want int, args []string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(args, IO{Stdout: &out, Stderr: &complaint, Getenv: noEnvironment})
+	code := Main(args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: noEnvironment})
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	last := lines[len(lines)-1]
 	if code != want || !strings.HasPrefix(last, endingWords[code]+": ") {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
@@ -74,7 +75,7 @@ func TestReferenceVerifier(t *testing.T) {
 		}
 		var ours bytes.Buffer
 		Main(append([]string{"verify", target, "--format", "json", "--without-registry"}, w.WebArgs()...),
-			IO{Stdout: &ours, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+			frame.IO{Stdout: &ours, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		var a, b map[string]any
 		if json.Unmarshal(theirs, &a) != nil || json.Unmarshal(ours.Bytes(), &b) != nil {
 			t.Fatalf("%s: %s%s", slug, theirs, &ours)

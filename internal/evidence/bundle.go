@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -89,6 +90,25 @@ type Selection struct {
 // Selected reports whether a check is to run.
 func (s Selection) Selected(id string) bool {
 	return (len(s.Only) == 0 || slices.Contains(s.Only, id)) && !slices.Contains(s.Skip, id)
+}
+
+// Check refuses ids that are not known, and a selection that leaves no check to run. ofAudit are ids of checks that
+// audit alone knows.
+func (s Selection) Check(known, ofAudit []string) error {
+	for _, id := range slices.Concat(s.Only, s.Skip) {
+		switch {
+		case slices.Contains(known, id):
+		case slices.Contains(ofAudit, id):
+			return remedy.Errorf("run oap-gate audit for it", "check %s is one of audit", id)
+		default:
+			return remedy.Errorf(remedy.DidYouMean(id, known, "the checks are "+strings.Join(known, ", ")),
+				"no check is called %q", id)
+		}
+	}
+	if !slices.ContainsFunc(known, s.Selected) {
+		return remedy.Errorf("leave fewer of them out", "--only and --skip leave no check to run")
+	}
+	return nil
 }
 
 // Assumed names the flags in effect that leave a check out.

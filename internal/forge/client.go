@@ -136,16 +136,16 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &capped{ReadCloser: resp.Body, left: maxBody}
+	resp.Body = &limited{ReadCloser: resp.Body, left: maxBody}
 	return resp, nil
 }
 
-type capped struct {
+type limited struct {
 	io.ReadCloser
 	left int64
 }
 
-func (c *capped) Read(p []byte) (int, error) {
+func (c *limited) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, fmt.Errorf("answer has more than %d bytes", maxBody)
 	}

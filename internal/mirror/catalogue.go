@@ -75,3 +75,6 @@ var Codes = []checks.Code{
 
 var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted is of no finding",
 	Fix: "look whether its commit, check and code are right, or take the line out"}
+
+// Catalogue is every check of an audit, in the order of a report.
+func Catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }

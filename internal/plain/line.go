@@ -96,3 +96,12 @@ func spell(r rune) string {
 	}
 	return fmt.Sprintf(`\U%08x`, r)
 }
+
+// Lines makes each line of a text safe for a terminal.
+func Lines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(Line(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}

@@ -41,3 +41,16 @@ func DidYouMean(word string, known []string, fix string) string {
 	}
 	return "did you mean " + strings.Join(like, " or ") + "? " + fix
 }
+
+// First gives the first error, and asks no further.
+func First(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Writable is the fix for a file that could not be written.
+const Writable = "name a file in a folder that can be written"

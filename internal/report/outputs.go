@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -88,6 +90,25 @@ func WriteFile(path, format string, r *verdict.Report, o Options) error {
 // written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
 	return writeTo(path, func(w io.Writer) error { return r.Write(w, format, o) })
+}
+
+// File is where a report of a format goes.
+type File struct{ Format, Path string }
+
+// WriteFiles writes reports side by side, and gives the error of each.
+func (r *Counted) WriteFiles(files []File, o Options) []error {
+	errs := make([]error, len(files))
+	var writing sync.WaitGroup
+	var crashed crash.Carrier
+	for i, f := range files {
+		writing.Go(func() {
+			defer crashed.Catch(nil)
+			errs[i] = r.WriteFile(f.Path, f.Format, o)
+		})
+	}
+	writing.Wait()
+	crashed.Rethrow()
+	return errs
 }
 
 // WriteText writes a text as WriteFile does a report.

@@ -1,6 +1,8 @@
 package strict
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,6 +21,12 @@ func Member(v any, names ...string) any {
 func String(v any, names ...string) string {
 	s, _ := Member(v, names...).(string)
 	return s
+}
+
+// Int is Member where that is a whole number, else 0.
+func Int(v any, names ...string) int {
+	n, _ := strconv.Atoi(fmt.Sprint(Member(v, names...)))
+	return n
 }
 
 // Time reads an RFC 3339 time in its strict spelling: upper-case T, Z or ±hh:mm, a point before a fraction,

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json" // takes no member in other letter case
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
 )
 
 // Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to
@@ -127,7 +129,8 @@ func (rs *Results) keptBySubject() iter.Seq[[]Result] {
 }
 
 // ErrFile means that the file of a Spool failed.
-var ErrFile = errors.New("keeping results in a file")
+var ErrFile = remedy.Errorf("free space there, or name another folder for temporary files with TMPDIR",
+	"keeping results in a file")
 
 // Err is why results are missing from what All yields or yielded, nil where none is. It wraps ErrFile.
 func (rs *Results) Err() error {

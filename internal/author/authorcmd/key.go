@@ -1,0 +1,296 @@
+package authorcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+func NewKey(sys frame.IO) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "key",
+		Short: "make an Ed25519 key, or show its public half",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				// What was given is not repeated: it may be a key.
+				return remedy.Errorf("oap-gate key new FILE, or oap-gate key show FILE",
+					"key requires the command new or show")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newKeyNew(sys), newKeyShow(sys))
+	return c
+}
+
+// oneFile wants the one argument FILE.
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return remedy.Errorf(c.CommandPath()+" FILE", "%s wants one file, %d arguments were given", c.CommandPath(),
+			len(args))
+	}
+	return nil
+}
+
+func newKeyNew(sys frame.IO) *cobra.Command {
+	var origin string
+	c := &cobra.Command{
+		Use:   "new FILE",
+		Short: "make an Ed25519 key in a new file",
+		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
+nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
+you keep secrets: nothing can restore it.
+
+With --log it makes the key of a registry's log instead, and prints the verifier key to publish.`,
+		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
+			"  oap-gate key new log.key --log registry.example.org/oap/log",
+		Args: oneFile,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] == signing.Stdin {
+				return remedy.Errorf("name a file", "a private key is never printed, and - stands for no file here")
+			}
+			written := func(err error) error {
+				if errors.Is(err, fs.ErrExist) {
+					return remedy.Errorf("name a new file; whoever replaces a key in use loses it", "%v", err)
+				}
+				return remedy.With(err, remedy.Writable)
+			}
+			if origin != "" {
+				verifier, err := signing.WriteLogKey(args[0], origin)
+				if err != nil {
+					return written(err)
+				}
+				fmt.Fprintln(sys.Stdout, verifier)
+				fmt.Fprintln(sys.Stderr, "next: publish this verifier key where readers of the registry find it")
+				return nil
+			}
+			k, err := signing.New()
+			if err != nil {
+				return remedy.With(err, "run it again")
+			}
+			defer k.Wipe()
+			if err := k.WriteFile(args[0]); err != nil {
+				return written(err)
+			}
+			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
+			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
+				"prints\n",
+				k.DID(), plain.Line(args[0]))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&origin, "log", "", "make the key of a log with the name `ORIGIN`")
+	return c
+}
+
+// keyFlags say which key signs.
+type keyFlags struct{ key, keyID string }
+
+func (k *keyFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&k.key, "key", "", "`FILE` of the private key: PKCS #8 PEM, a JWK or a Multikey; - is stdin")
+	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
+}
+
+// readKey reads a private key, which the caller wipes, and warns if others may read it too, or if it may be committed.
+func readKey(sys frame.IO, file string) (*signing.Key, error) {
+	k, warning, err := signing.Read(file, sys.Stdin)
+	if err != nil {
+		return nil, remedy.With(err, "name the file of a private key that can be read")
+	}
+	warnOfKey(sys, file, warning)
+	return k, nil
+}
+
+// codeInWorktree is the code of a warning.
+const codeInWorktree = "key-in-worktree"
+
+// warnOfKey prints a warning that reading a private key gave, and warns of a file that could be committed.
+func warnOfKey(sys frame.IO, file, warning string) {
+	if warning != "" {
+		frame.Warn(sys, "%s", warning)
+	}
+	if file == signing.Stdin {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link is committed as its target's name
+	}
+	at, err := registry.Locate(file)
+	switch {
+	case at.Root == "" || at.InGit || at.Ignored:
+	case err != nil:
+		warnCode(sys, codeInWorktree, "the key's file lies in the Git work tree %s, and what that ignores cannot be "+
+			"read: %v", at.Root, err)
+	default:
+		warnCode(sys, codeInWorktree, "the key's file lies in the Git work tree %s, which does not ignore %s: move it "+
+			"out, or ignore it", at.Root, at.Path)
+	}
+}
+
+// warnCode warns of a finding, which explain knows by its code.
+func warnCode(sys frame.IO, code, format string, args ...any) {
+	frame.Warn(sys, "%s [%s]", fmt.Sprintf(format, args...), code)
+}
+
+// refuseCode refuses for a finding, which explain knows by its code.
+func refuseCode(code, fix, format string, args ...any) error {
+	return refusef(fix, "%s [%s]", fmt.Sprintf(format, args...), code)
+}
+
+// SigningCodes explain the codes of what the commands that sign refuse or warn of.
+var SigningCodes = []checks.Code{
+	{ID: codeInWorktree, Meaning: "the file of a private key lies in a Git work tree that does not ignore it",
+		Fix: "move the file out of the work tree, or add it to .gitignore before the next commit"},
+	{ID: codeIsReceipt, Meaning: "the Receipt has a member of a revocation at its root, so that a witness's " +
+		"signature could serve for both",
+		Fix: "have the implementation sign a Receipt without slug, reason, revoked_at and the like"},
+	{ID: codeResultsDiffer, Meaning: "the results at results_uri are not those of which the Receipt has the hash and " +
+		"the summary", Fix: "have the implementation publish the results that it signed, or sign a new Receipt"},
+}
+
+// warn tells on stderr what a person should know and no verdict hangs on.
+// keyShow are the flags of key show.
+type keyShow struct {
+	frame.Network
+	did string
+}
+
+func newKeyShow(sys frame.IO) *cobra.Command {
+	var o keyShow
+	c := &cobra.Command{
+		Use:   "show FILE",
+		Short: "show the public half of a key, and which method of a DID Document it is",
+		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
+and as a verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
+for that DID the key is; exit status 1 where it is none. The private half is never printed.`,
+		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
+			"  pass oap-key | oap-gate key show -",
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			k, private, warning, err := signing.ReadPublic(args[0], sys.Stdin)
+			if err != nil {
+				return remedy.With(err, "name the file of a key that can be read")
+			}
+			if private {
+				warnOfKey(sys, args[0], warning)
+			}
+			return o.show(cmd.Context(), sys, k)
+		},
+	}
+	o.Network.Bind(c.Flags(), "1m")
+	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
+	return c
+}
+
+func (o *keyShow) check() error {
+	if o.Record != "" {
+		return remedy.Errorf("leave it out", "key show keeps no bundle: --record %q", o.Record)
+	}
+	if o.did != "" {
+		if _, err := did.Parse(o.did); err != nil {
+			return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
+		}
+	}
+	return o.Network.Check()
+}
+
+func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error {
+	id, method := o.did, ""
+	var verdictOf error
+	switch {
+	case o.did != "" && !o.Offline:
+		src, stop, err := o.Source(sys)
+		if err != nil {
+			return err
+		}
+		method, verdictOf = methodOf(ctx, src, o.did, k)
+		stop()
+	case o.did == "":
+		id = "did:web:tool.example"
+		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example stands for the DID; give yours with --did")
+	default:
+		fmt.Fprintln(sys.Stderr, "note: offline, so that the DID Document was not looked at")
+	}
+	paste := cmp.Or(method, id+"#"+k.Multikey())
+	var b strings.Builder
+	fmt.Fprintf(&b, "did:key   %s\n", k.DID())
+	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
+	fmt.Fprintf(&b, "JWK       {\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"%s\"}\n", k.X())
+	if method != "" {
+		fmt.Fprintf(&b, "method    %s\n", plain.Line(method))
+	}
+	fmt.Fprintf(&b,
+		"verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
+			"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
+		listing.Quote(paste), listing.Quote(id), k.Multikey())
+	if _, err := sys.Stdout.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	return verdictOf
+}
+
+// methodOf is the verification method that the key is in the DID Document that is served for a DID. Where it is none
+// the error is a judgement.
+func methodOf(ctx context.Context, src evidence.Source, id string, k *signing.Key) (string, error) {
+	doc, err := documentOf(ctx, src, id)
+	if err != nil {
+		return "", err
+	}
+	return methodIn(doc, id, k)
+}
+
+// methodIn is the same for a document that was had.
+func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
+	for _, known := range doc.Keys {
+		if known.Public.Equal(k.Public()) {
+			return known.ID, nil
+		}
+	}
+	for _, over := range doc.Over {
+		if over.Public.Equal(k.Public()) {
+			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)",
+				over.ID,
+				id, over.Why)
+		}
+	}
+	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
+		"the key is none of the %d usable Ed25519 keys in the DID Document of %s",
+		len(doc.Keys), id)
+}
+
+// documentOf fetches the DID Document of a DID. That there is none is a judgement, that it could not be had is none.
+func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
+	doc := evidence.Resolve(ctx, src, id, src.Now())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch doc.State {
+	case evidence.Obtained:
+		return doc.Value, nil
+	case evidence.Unavailable, evidence.Unsought:
+		return nil, inconclusivef("try again", "the DID Document of %s could not be had: %s", id, doc.Message)
+	}
+	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
+		"%s has no DID Document to rely on: %s", id, doc.Message)
+}

@@ -1,0 +1,252 @@
+package authorcmd
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+)
+
+// listOptions are the flags of list.
+type listOptions struct {
+	frame.Network // of which the clock alone is bound
+	repo, rev     string
+	level, did    string
+	statuses      []string
+	within        time.Duration
+	format        string
+}
+
+func NewList(sys frame.IO) *cobra.Command {
+	var o listOptions
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "who is listed, at what level, until when",
+		Long: `list reads a clone, and nothing else: a status is what Git shows, and no document was fetched. Of each
+listing it tells the first-parent commit that gave the file its present content. Provisional listings are left
+out unless --status names them. See verify and audit for what the documents say.`,
+		Example: `  oap-gate list
+  oap-gate list --level L2+ --format csv > listed.csv
+  oap-gate list --within 14d --status valid,provisional,expiring
+  oap-gate list --did did:web:tool.example --format json`,
+		Args: frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.list(cmd.Context(), sys)
+		},
+	}
+	f := c.Flags()
+	frame.BindRepo(c, &o.repo)
+	f.StringVar(&o.rev, "rev", "",
+		"commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
+	o.BindAt(c.Flags())
+	f.StringVar(&o.level, "level", "",
+		"only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
+	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses,
+		", ")+" (default: all but provisional)")
+	frame.DurationVar(f, &o.within, "within", "0",
+		"only what ends within this time and has not yet; 0: whenever it ends")
+	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 where it is not there")
+	f.StringVar(&o.format, "format", "text", "text, json or csv")
+	return c
+}
+
+func (o *listOptions) check() error {
+	if err := o.Network.Check(); err != nil {
+		return err
+	}
+	if err := remedy.OneOf("--format", o.format, "text", "json", "csv"); err != nil {
+		return err
+	}
+	for i, s := range o.statuses {
+		o.statuses[i] = strings.TrimSpace(s)
+		if err := remedy.OneOf("--status", o.statuses[i], listing.Statuses...); err != nil {
+			return err
+		}
+	}
+	if l := level.Level(strings.TrimSuffix(o.level, "+")); o.level != "" && l.Base() < 0 {
+		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is no level", o.level)
+	}
+	if _, err := did.Parse(o.did); o.did != "" && err != nil {
+		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)
+	}
+	return nil
+}
+
+func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
+	repo, err := frame.OpenClone(sys, o.repo)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	mirror, commit, how, err := verify.Choose(repo, o.repo, o.rev)
+	if err != nil {
+		return err
+	}
+	if err := verify.HasRecords(ctx, repo, commit); err != nil {
+		return remedy.Errorf("name the clone of a registry with --repo", "%v", err)
+	}
+	var refused []string
+	if mirror != nil {
+		refused = mirror.Refused
+		if mirror.Frozen != "" {
+			frame.Warn(sys, "the mirror is frozen since %s: %s [mirror-frozen]", stampSeconds(mirror.FreshAt),
+				mirror.Frozen)
+		}
+	}
+	rows, err := listing.Read(ctx, repo, commit, o.Now(), refused)
+	if err != nil {
+		return err
+	}
+	all := len(rows.Listings)
+	shown := []listing.Row{} // in JSON a list, also where nothing is listed
+	hidden := 0
+	for _, r := range rows.Listings {
+		switch {
+		case !o.matches(&r, rows.At):
+		case o.statuses == nil && r.Status == verdict.StatusProvisional:
+			hidden++
+		case o.statuses == nil || slices.Contains(o.statuses, r.Status):
+			shown = append(shown, r)
+		}
+	}
+	rows.Listings = shown
+	out := bufio.NewWriter(sys.Stdout)
+	switch o.format {
+	case "json":
+		// Which streams: a hundred thousand rows are not held a second time as text.
+		quoted := json.MarshalToFunc(func(e *jsontext.Encoder, text string) error {
+			return e.WriteValue(listing.Quote(strings.ToValidUTF8(text, "\ufffd"))) // a file's name is any bytes
+		})
+		if err := json.MarshalWrite(out, rows, json.WithMarshalers(quoted), jsontext.PreserveRawStrings(true),
+			jsontext.WithIndent("  ")); err != nil {
+			return err
+		}
+		_ = out.WriteByte('\n')
+	case "csv":
+		writeRowsCSV(out, shown)
+	default:
+		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), plain.Line(how), stampSeconds(rows.At))
+		writeRows(out, shown)
+		fmt.Fprintf(out,
+			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
+			len(shown), all, leftOut(hidden))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if o.did != "" && len(shown) == 0 {
+		if hidden > 0 {
+			frame.Warn(sys, "a provisional listing was left out; --status provisional shows it")
+		}
+		return frame.Ended(verdict.Failed.ExitStatus())
+	}
+	return nil
+}
+
+// matches reports whether a row passes the filters but that of the status.
+func (o *listOptions) matches(r *listing.Row, at time.Time) bool {
+	has, asked := level.Level(r.Level), level.Level(strings.TrimSuffix(o.level, "+"))
+	switch {
+	case o.did != "" && !did.Same(r.ToolDID, o.did):
+		return false
+	case o.within > 0 && (r.Until == nil || !at.Before(*r.Until) || r.Until.Sub(at) > o.within):
+		return false
+	case strings.HasSuffix(o.level, "+"):
+		return listing.AtLeast(has, asked)
+	}
+	return o.level == "" || has == asked
+}
+
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d provisional left out (--status provisional)", n)
+}
+
+// stampSeconds is a time for people, in UTC.
+func stampSeconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// until is the end of a row, empty where it has none.
+func until(r *listing.Row) string {
+	if r.Until == nil {
+		return ""
+	}
+	return r.Until.UTC().Format("2006-01-02T15:04:05.999Z")
+}
+
+// writeRows writes a table, its columns as wide as what stands in them.
+func writeRows(out *bufio.Writer, rows []listing.Row) {
+	lines := make([][]string, 0, len(rows)+1)
+	lines = append(lines, []string{"slug", "DID", "level", "status", "until", "Receipt", "commit", "of"})
+	for i := range rows {
+		r := &rows[i]
+		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r),
+			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
+			plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
+		for i := range line {
+			line[i] = cmp.Or(plain.Line(line[i]), "-")
+		}
+		lines = append(lines, line)
+	}
+	width := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			width[i] = max(width[i], min(utf8.RuneCountInString(cell), 60))
+		}
+	}
+	for _, line := range lines {
+		for i, cell := range line {
+			_, _ = out.WriteString(cell)
+			if i == len(line)-1 {
+				_ = out.WriteByte('\n')
+				break
+			}
+			for range max(0, width[i]-utf8.RuneCountInString(cell)) + 2 {
+				_ = out.WriteByte(' ')
+			}
+		}
+	}
+}
+
+// writeRowsCSV writes comma-separated values (RFC 4180), in which no cell is one that a spreadsheet would run.
+func writeRowsCSV(out io.Writer, rows []listing.Row) {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"slug", "tool_did", "level", "status", "until", "receipt_sha256", "commit", "committed_at"})
+	for i := range rows {
+		r := &rows[i]
+		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit,
+			stampSeconds(r.CommittedAt)}
+		for i := range line {
+			cell := plain.Line(line[i])
+			line[i] = cell
+			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+				line[i] = "'" + cell
+			}
+		}
+		_ = w.Write(line)
+	}
+	w.Flush()
+}

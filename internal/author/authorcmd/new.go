@@ -1,0 +1,421 @@
+package authorcmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// newOptions are the flags of new.
+type newOptions struct {
+	recordFlags
+	receipt, level string
+	provisional    bool
+	set            []string
+}
+
+func NewNew(sys frame.IO) *cobra.Command {
+	var o newOptions
+	c := &cobra.Command{
+		Use:   "new SLUG TARGET",
+		Short: "make the listing of an implementation out of what it serves",
+		Long: strings.TrimSpace(`
+new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
+implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
+` + verify.Addresses + `.
+
+It runs check on the file first and writes nothing if check fails (exit status 1). If check is inconclusive it writes
+the file and exits with 3. It refuses a slug or a DID that the base, the present branch or the work tree lists.`),
+		Example: `  oap-gate new my-agent https://agent.example
+  oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 --set 'categories=["calendar"]'
+  oap-gate new my-agent https://agent.example --dry-run`,
+		Args: frame.Wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(c.Context(), sys, args[0], args[1])
+		},
+	}
+	o.bindAll(c)
+	return c
+}
+
+func (o *newOptions) bindAll(c *cobra.Command) {
+	o.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.receipt, "receipt", "", "where the Receipt is (default: where the Manifest says)")
+	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims)")
+	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
+	f.StringArrayVar(&o.set, "set", nil,
+		"a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
+}
+
+// unsigned are the members of a listing that no document says.
+var unsigned = []string{"open_source", "license", "contact", "categories", "jurisdictions"}
+
+// members reads --set. A value is JSON where it begins with [, { or a quote, or is true or false; else it is text.
+func (o *newOptions) members() (map[string]any, error) {
+	all := map[string]any{}
+	for _, s := range o.set {
+		name, text, found := strings.Cut(s, "=")
+		_, twice := all[name]
+		switch {
+		case !found || !slices.Contains(unsigned, name):
+			return nil, remedy.Errorf("set one of "+strings.Join(unsigned, ", ")+
+				", as MEMBER=VALUE; all others are what documents say",
+				"--set %q sets none of the members that no document says", s)
+		case twice:
+			return nil, remedy.Errorf("set it once", "--set %s stands twice", name)
+		case !utf8.ValidString(text):
+			return nil, remedy.Errorf("write it in UTF-8", "--set %s is no UTF-8", name)
+		}
+		all[name] = text
+		if text == "true" || text == "false" || text != "" && strings.ContainsRune(`[{"`, rune(text[0])) {
+			doc, err := strict.Parse("--set "+name, []byte(text), strict.RegistryFile)
+			if err != nil {
+				return nil, remedy.Errorf(`write JSON, such as 'categories=["calendar"]'`, "%v", err)
+			}
+			all[name] = doc.Root
+		}
+	}
+	return all, nil
+}
+
+func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) error {
+	path, err := listing.Path(slug)
+	if err != nil {
+		return author.Unwritten(err, "")
+	}
+	if checks.IsDevice(slug) {
+		return remedy.Errorf("choose another slug",
+			"slug %q is the name of a device on some systems, where no clone could "+"hold it", slug)
+	}
+	target, err := verify.ParseTarget(text, false)
+	if err != nil {
+		return remedy.Errorf(verify.Addresses, "%v", err)
+	}
+	target.ReceiptURI = o.receipt
+	more, err := o.members()
+	if err != nil {
+		return err
+	}
+	if err := listable(o.level); err != nil {
+		return err
+	}
+	if o.Offline {
+		return remedy.Errorf("leave --offline out",
+			"a listing is made of the documents that are served, and --offline forbids to fetch them")
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	w, err := o.open(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	return o.list(ctx, sys, w, slug, path, target, listing.From{Slug: slug, Level: level.Level(o.level),
+		Provisional: o.provisional, More: more})
+}
+
+// list makes the listing and writes it.
+func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug, path string,
+	target verify.Target, from listing.From) error {
+	renew := "renew it: oap-gate renew " + slug
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	if st.BySlug(slug) != nil {
+		return refusef(renew, "%s is listed", slug)
+	}
+	if err := held(st.Schemas.Of(registry.KindListing), from.More); err != nil {
+		return err
+	}
+	if err := allowsDID(st.Schemas.Of(registry.KindListing), target.DID); err != nil {
+		return err
+	}
+	unmerged := func(slug string) string {
+		_, _, ofClone := w.fromHere("")
+		return fmt.Sprintf("not merged yet: run oap-gate check --worktree --fix%s, or remove %s/%s.json and run new "+
+			"again", ofClone, registry.KindListing.Folder(), slug)
+	}
+	if _, err := w.read(ctx, path); !errors.Is(err, fs.ErrNotExist) {
+		return author.Unwritten(cmp.Or(err, fmt.Errorf("%q: %w", path, fs.ErrExist)), unmerged(slug))
+	}
+	pending, err := o.unmerged(ctx, w)
+	if err != nil {
+		return err
+	}
+	for _, l := range pending {
+		if l.Slug == slug || l.path == path {
+			return remedy.Errorf(unmerged(slugOf(l.path)),
+				"the present branch or the work tree lists %s in %q, and nothing is overwritten", slug, l.path)
+		}
+	}
+	found, err := verify.Verify(ctx, w.src, target, &verify.Config{Tool: frame.Version(), Standing: st,
+		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}})
+	if err != nil {
+		return err
+	}
+	if err := o.unlistable(sys, found); err != nil {
+		return err
+	}
+	manifest, receipt := found.Facts.Manifest, found.Facts.Receipt.Value
+	from.ToolDID, from.ManifestURI, from.ReceiptURI = did.Spelling(manifest.Value.ToolDID), found.ManifestURI,
+		found.ReceiptURI
+	from.ReceiptSHA256, from.Receipt = found.Facts.ReceiptText.Value.SHA256, receipt
+	if at := manifest.From; len(at) > 0 && sameHost(at[0].FinalURL, from.ManifestURI) {
+		from.ManifestURI = at[0].FinalURL
+	}
+	if same := st.ByDID(from.ToolDID); len(same) > 0 {
+		listed := slugOf(same[0].Path)
+		return refusef("renew it: oap-gate renew "+listed, "%s is listed as %s", from.ToolDID, listed)
+	}
+	for _, l := range pending {
+		if did.Alike(l.ToolDID, from.ToolDID) {
+			listed := slugOf(l.path)
+			return refusef(unmerged(listed)+"; once it is merged: oap-gate renew "+plain.ShellWord(listed),
+				"%s is listed as %s on the present branch or in the work tree", from.ToolDID, listed)
+		}
+	}
+	if err := allowsDID(st.Schemas.Of(registry.KindListing), from.ToolDID); err != nil {
+		return err
+	}
+	if top := listing.Highest(receipt.ClaimedLevels); from.Level == "" && top.Base() < 0 {
+		return refusef("attest at one of L0 to L5", "the Receipt claims %q, which is no level of a listing", top)
+	}
+	draft := listing.Draft(from).Document.Data
+	rep, err := o.judgeText(ctx, w, path, draft)
+	if err != nil {
+		return err
+	}
+	young := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown)
+	if young != nil && !from.Provisional {
+		until, _, _ := strings.Cut(young.Fix, ";")
+		if young.Code == checks.DomainAgeUnknown {
+			until = "renew drops it once the DID has stood in the registry for 30 days"
+		}
+		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(young.Message), plain.Line(until))
+		from.Provisional = true
+		draft = listing.Draft(from).Document.Data
+		if rep, err = o.judgeText(ctx, w, path, draft); err != nil {
+			return err
+		}
+	}
+	if err := o.allow(sys, w, rep, path, "nothing is written"); err != nil {
+		return err
+	}
+	if o.dryRun {
+		return o.shown(sys, w, string(draft), rep)
+	}
+	if err := w.tree.Create(path, draft); err != nil {
+		return author.Unwritten(err, unmerged(slug))
+	}
+	return o.written(sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
+}
+
+// held refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form that
+// would pass where that is the same value as an array, as its only element, or as text.
+func held(s *schema.Schema, more map[string]any) error {
+	refused := func(name string, value any) *schema.Violation {
+		for _, v := range s.Validate(map[string]any{name: value}) {
+			if v.Pointer == "/"+name || strings.HasPrefix(v.Pointer, "/"+name+"/") {
+				return &v
+			}
+		}
+		return nil
+	}
+	if s == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		v := refused(name, more[name])
+		if v == nil {
+			continue
+		}
+		forms := []any{[]any{more[name]}}
+		switch value := more[name].(type) {
+		case []any:
+			if len(value) == 1 {
+				forms = []any{value[0]}
+			}
+		case bool:
+			forms = append(forms, strconv.FormatBool(value))
+		}
+		fix := "set a value as that requires; oap-gate schema listing shows the schema"
+		for _, form := range forms {
+			if text, err := json.Marshal(form); err == nil && refused(name, form) == nil {
+				fix = "--set " + plain.ShellWord(name+"="+string(text))
+				break
+			}
+		}
+		return remedy.Errorf(fix, "--set %s: %s", name, v.Message)
+	}
+	return nil
+}
+
+// allowsDID refuses a DID that the schema of listings refuses, such as a did:web with a port. An empty one, and a nil
+// schema, say nothing.
+func allowsDID(s *schema.Schema, id string) error {
+	if s == nil || id == "" {
+		return nil
+	}
+	for _, v := range s.Validate(map[string]any{"tool_did": id}) {
+		if v.Pointer == "/tool_did" {
+			return refusef("serve the Manifest and the DID Document of a did:web without a port, such as "+
+				"did:web:tool.example, and sign the Receipt for it",
+				"no listing can have the DID %q: %s", id, v.Message)
+		}
+	}
+	return nil
+}
+
+// placed is a listing with the path of its file.
+type placed struct {
+	*registry.Listing
+	path string
+}
+
+// unmerged returns the listings that the base does not hold so: those of the present branch, and those on disk that
+// differ from it. What cannot be read as a listing is left out.
+func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, error) {
+	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	base, err := repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := repo.Resolve("HEAD"); err != nil { // a branch without commits lists nothing
+		return nil, nil
+	}
+	head, err := repo.Tree(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	var all []placed
+	for e, err := range head.Entries(registry.KindListing) {
+		if err != nil {
+			return nil, err
+		}
+		if head.Commit() == base.Commit() {
+			break // the tree of the base, which may be large
+		}
+		was, err := base.Leaf(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if registry.SameEntry(was, &e.Entry) {
+			continue
+		}
+		l, err := head.Listing(ctx, e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			all = append(all, placed{l, e.Path})
+		}
+	}
+	if w.tree == nil {
+		return all, nil
+	}
+	for _, path := range repo.Uncommitted(ctx) {
+		text, err := w.tree.Read(path)
+		if err != nil || registry.KindOf(path) != registry.KindListing {
+			continue
+		}
+		if doc, err := strict.Parse(path, text, strict.RegistryFile); err == nil {
+			all = append(all, placed{registry.ParseListing(&registry.Record{Path: path, Document: doc}), path})
+		}
+	}
+	return all, nil
+}
+
+// slugOf returns the slug that a listing's path names.
+func slugOf(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
+}
+
+// listable refuses a --level that no listing can have.
+func listable(text string) error {
+	if text != "" && level.Level(text).Base() < 0 {
+		return remedy.Errorf("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG",
+			"--level %q is no level of a listing", text)
+	}
+	return nil
+}
+
+// decisiveSteps are the steps of verify that a listing cannot pass without, and whether no listing can be made without
+// a decision of the step: the others may be undecided, which check then says.
+var decisiveSteps = map[string]bool{"manifest": true, "receipt-discovery": true, "receipt-fetch": true, "schema": true,
+	"validity": false, "identity": false, "signature": false, "claims": false}
+
+// unlistable says why a listing of a target could never pass, nil where it could.
+func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
+	var refused, unsure error
+	for _, s := range found.Steps {
+		needed, decisive := decisiveSteps[s.Step]
+		fails := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive && needed
+		named := s.Step == "receipt-discovery" && o.receipt != ""
+		if !fails || named || !decisive {
+			continue
+		}
+		fix := o.verifyCommand(found.Target)
+		if len(s.Findings) > 0 {
+			fix = cmp.Or(s.Findings[0].Fix, fix)
+		}
+		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s", s.Step, s.Error)
+		if s.Verdict == verdict.Inconclusive {
+			unsure = cmp.Or(unsure, inconclusivef(fix,
+				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error))
+			continue
+		}
+		if refused != nil {
+			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, plain.Line(s.Error))
+			continue
+		}
+		refused = err
+	}
+	return cmp.Or(refused, unsure)
+}
+
+// verifyCommand is the fix that shows all steps of a target.
+func (o *recordFlags) verifyCommand(target string) string {
+	return "see what was found: oap-gate verify --registry " + plain.ShellWord(o.repo) + " " + plain.ShellWord(target)
+}
+
+// sameHost reports whether two URLs have the same host.
+func sameHost(a, b string) bool {
+	one, err := url.Parse(a)
+	if err != nil || one.Host == "" {
+		return false
+	}
+	other, err := url.Parse(b)
+	return err == nil && strings.EqualFold(one.Host, other.Host)
+}

@@ -1,0 +1,324 @@
+// Package authorcmd has the commands that write, sign and list records: new, renew, revoke, witness, key, fmt and list.
+package authorcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// recordFlags are those of the commands that write a record into a clone's work tree.
+type recordFlags struct {
+	frame.Network
+	repo, base      string
+	dryRun, noCheck bool
+}
+
+func (o *recordFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	frame.BindRepo(c, &o.repo)
+	f.StringVar(&o.base, "base", "", "commit that the record would land on (default: as check --worktree chooses it)")
+	o.Network.Bind(f, "5m")
+	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")
+	f.BoolVar(&o.noCheck, "no-check", false, "write without running check on the file first")
+}
+
+// check refuses what no run could use.
+func (o *recordFlags) check() error {
+	return remedy.First(o.Network.Check, func() error {
+		return (&frame.Output{}).Place(&o.Network, nil, nil)
+	})
+}
+
+// workspace is a clone that a record is written into, and what the world says of it.
+type workspace struct {
+	repo *registry.Repository
+	tree *listing.Tree // nil of a bare clone, which a dry run may have
+	base string        // commit that the record would land on
+	how  string        // it was chosen
+	date time.Time     // committer date of base
+	src  evidence.Source
+	stop func() // showing progress
+}
+
+// open opens the clone, which must hold a registry and, to be written into, have a work tree, and the source of
+// evidence.
+func (o *recordFlags) open(ctx context.Context, sys frame.IO) (_ *workspace, err error) {
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return nil, err
+	}
+	if dir := w.repo.Worktree(); dir != "" {
+		w.tree, err = listing.OpenTree(dir)
+	} else if !o.dryRun {
+		err = remedy.Errorf("name a clone with a work tree with --repo",
+			"the clone is bare, and a record is written into a work tree")
+	}
+	if err == nil && w.tree != nil && !o.noCheck {
+		// A file that check --worktree could not read afterwards is not written.
+		err = o.readable(ctx, w)
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// readable holds that the work tree can be read, as judging what is written there takes.
+func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
+	repo, err := registry.Open(o.repo)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Folder()+"/.gitkeep")
+	return err
+}
+
+// look opens the clone, which must hold a registry, and the source of evidence, and prints which base it reads.
+func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err error) {
+	w := &workspace{stop: func() {}}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.repo, err = frame.OpenClone(sys, o.repo); err != nil {
+		return nil, err
+	}
+	if w.base, w.how, err = w.repo.BaseOf(o.base); err != nil {
+		return nil, err
+	}
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
+		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
+			gate.ErrNoRegistry, plain.Short(w.base), w.how))
+	}
+	commit, err := w.repo.Commit(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	w.date = commit.When
+	if w.src, w.stop, err = o.Source(sys); err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(sys.Stderr, plain.Line(w.named()))
+	return w, nil
+}
+
+// named returns the base in words: its commit, the branch that it was read from, and its date.
+func (w *workspace) named() string {
+	return fmt.Sprintf("base %s (%s, %s)", plain.Short(w.base), w.how, w.date.UTC().Format(time.DateOnly))
+}
+
+// publicRegistry is the registry that contributors fork.
+const publicRegistry = "https://github.com/openagentprotocol-OAP/oap-registry"
+
+// lacksUpstream reports whether the clone has no remote that is the registry: a fork is not.
+func (w *workspace) lacksUpstream() bool {
+	origin := strings.TrimSuffix(strings.TrimSuffix(w.repo.RemoteURL(), "/"), ".git")
+	return !w.repo.HasRemote("upstream") && origin != publicRegistry
+}
+
+func (w *workspace) close() {
+	w.stop()
+	if w.tree != nil {
+		w.tree.Close()
+	}
+	if w.repo != nil {
+		w.repo.Close()
+	}
+}
+
+// read reads a record: of the work tree, of the base where there is none. The error is as that of [listing.Tree.Read].
+func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
+	if w.tree != nil {
+		return w.tree.Read(path)
+	}
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	text, err := base.File(ctx, path, int64(strict.RegistryFile.Bytes))
+	if err == nil && text == nil {
+		err = fs.ErrNotExist
+	}
+	return text, err
+}
+
+// standing is what the base tree holds.
+func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	return checks.NewStanding(ctx, base, func(string) bool { return true })
+}
+
+// listed is the listing of a slug that the base tree holds.
+func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, error) {
+	if l := st.BySlug(slug); l != nil {
+		return l, nil
+	}
+	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q",
+		plain.Short(w.base), w.how, slug)
+}
+
+// fromHere is a record's path as it is named from the current folder, and what makes git and oap-gate find the clone
+// from there: nothing in the clone itself.
+func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
+	root := w.repo.Worktree()
+	here, err := os.Stat(".")
+	if at, e := os.Stat(root); err == nil && e == nil && os.SameFile(here, at) {
+		return path, "", ""
+	}
+	return root + "/" + path, " -C " + plain.ShellWord(root), " --repo " + plain.ShellWord(root)
+}
+
+// proposal is a record that was written, and how it becomes a pull request.
+type proposal struct {
+	path    string // of the registry
+	branch  string // to propose it on
+	message string // of its commit
+}
+
+// refusable are the codes and checks for which a record is refused also if --no-check is given: without what they
+// require it can never pass, whatever else its owner does about it.
+var refusable = []string{"did-resolution", "receipt-fetch", "receipt-signature", "receipt-validity", "reissue",
+	"revocations", checks.ReceiptDIDDiffers}
+
+// allow reports what check says of a record that is about to be written, and refuses one that fails: what names the
+// consequence. With --no-check it reports nothing, and refuses only what is refusable.
+func (o *recordFlags) allow(sys frame.IO, w *workspace, rep *verdict.Report, path, what string) error {
+	if !o.noCheck {
+		w.stop()
+		fmt.Fprintln(sys.Stderr)
+		shown := *rep
+		shown.Chosen = "" // the first line of the output names the base
+		if err := report.Write(sys.Stderr, "text", &shown, report.Options{Rules: mirror.Catalogue()}); err != nil {
+			return err
+		}
+	}
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			if f.Severity == verdict.Error && (!o.noCheck || r.Subject == path &&
+				(slices.Contains(refusable, r.Check) || slices.Contains(refusable, f.Code))) {
+				fix := f.Fix
+				if !f.RetryAt.IsZero() {
+					fix += "; it may pass from " + f.RetryAt.Format(time.RFC3339) + " on"
+				}
+				return refusef(fix, "%s: %s: %s [%s]", what, r.Check, f.Message, f.Code)
+			}
+		}
+	}
+	return nil
+}
+
+// shown prints what a run without --dry-run would write. The error is the exit status of the check that judged it.
+func (o *recordFlags) shown(sys frame.IO, w *workspace, text string, judged *verdict.Report) error {
+	if _, err := io.WriteString(sys.Stdout, text); err != nil {
+		return err
+	}
+	if err := o.save(w); err != nil || o.noCheck {
+		return err
+	}
+	return frame.Ended(judged.Verdict.ExitStatus())
+}
+
+// written prints the path of a record that was written, and the commands that follow. The error is the exit status of
+// the check that judged the record.
+func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *verdict.Report) error {
+	path, inClone, ofClone := w.fromHere(p.path)
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
+	if err := o.save(w); err != nil {
+		return err
+	}
+	code := 0
+	if !o.noCheck {
+		code = judged.Verdict.ExitStatus()
+	}
+	fmt.Fprintf(sys.Stderr, "\nnext:\n")
+	if code != 0 {
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check --worktree"+ofClone+"   # until it passes"))
+	}
+	var commands []string
+	if w.lacksUpstream() {
+		commands = append(commands, "remote add upstream "+publicRegistry, "fetch upstream")
+	}
+	for _, command := range append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how), "add "+p.path,
+		"commit -s -m "+plain.ShellWord(p.message), "push -u origin "+p.branch) {
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
+	}
+	return frame.Ended(code)
+}
+
+// judgeText judges a text as if it were committed so on top of the base, before it is written. The error is that of the
+// context if the run was asked to end: what was not reached then says nothing of the record.
+func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, text []byte) (*verdict.Report, error) {
+	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	rng, err := repo.TextRange(ctx, w.base, path, text)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := gate.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
+	return rep, cmp.Or(ctx.Err(), err)
+}
+
+func (o *recordFlags) config(w *workspace) gate.Config {
+	return gate.Config{Tool: frame.Version(), Origin: gate.OriginOf(w.repo), Offline: o.Offline,
+		Selected: func(string) bool { return true },
+		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
+		Assumed:  o.Network.Assumed()}
+}
+
+// save writes the bundle of --record: what check --worktree needs to judge the same documents.
+func (o *recordFlags) save(w *workspace) error {
+	if o.Record == "" {
+		return nil
+	}
+	cfg := o.config(w)
+	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
+	b := gate.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
+	b.MergeBase, b.Flags.Governance = w.base, "review"
+	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
+}
+
+// refusef says why nothing is written, and what would be: what was asked for can never pass.
+func refusef(fix, format string, args ...any) error {
+	return frame.Judged(remedy.Errorf(fix, format, args...), verdict.Failed)
+}
+
+// inconclusivef says why nothing was decided: another try may.
+func inconclusivef(fix, format string, args ...any) error {
+	return frame.Judged(remedy.Errorf(fix, format, args...), verdict.Inconclusive)
+}

@@ -1,0 +1,284 @@
+package authorcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// renewOptions are the flags of renew.
+type renewOptions struct {
+	recordFlags
+	receipt, level string
+	all            bool
+	within         time.Duration
+}
+
+func NewRenew(sys frame.IO) *cobra.Command {
+	var o renewOptions
+	c := &cobra.Command{
+		Use:   "renew SLUG | --all",
+		Short: "bring a listing up to the new Receipt that its implementation serves",
+		Long: strings.TrimSpace(`
+renew edits implementations/SLUG.json in place: the hash, the dates and the URI of the Receipt that the Manifest names
+now, and name, level and provisional where the Receipt says otherwise. Every other byte stays. It runs check on the
+result first and changes nothing if check fails (exit status 1), for example because the Receipt is pinned already, is
+not newer, has expired, or is another DID's. If check is inconclusive it writes the file and exits with 3.
+
+With --all it lists what is due and changes nothing.`),
+		Example: `  oap-gate renew my-agent
+  oap-gate renew my-agent --dry-run
+  oap-gate renew --all --within 14d`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case o.all && len(args) > 0:
+				return remedy.Errorf("oap-gate renew --all, or oap-gate renew SLUG",
+					"--all lists what is due, and %q was given to be renewed", args[0])
+			case o.all && (o.receipt != "" || o.level != ""):
+				return remedy.Errorf("leave them out", "--receipt and --level are of one renewal, and --all makes none")
+			case !o.all && len(args) != 1:
+				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
+					"renew wants one slug, %d arguments were given", len(args))
+			case !o.all && c.Flags().Changed("within"):
+				return remedy.Errorf("add --all", "--within bounds what --all lists")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if err := listable(o.level); err != nil {
+				return err
+			}
+			w, err := o.open(c.Context(), sys)
+			if err != nil {
+				return err
+			}
+			defer w.close()
+			if o.all {
+				return o.due(c.Context(), sys, w)
+			}
+			return o.renew(c.Context(), sys, w, args[0])
+		},
+	}
+	o.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is (default: where the Manifest says)")
+	f.StringVar(&o.level, "level", "",
+		"level to list (default: the highest that the Receipt claims, with the listing's suffix)")
+	f.BoolVar(&o.all, "all", false, "list the listings that are due")
+	frame.DurationVar(f, &o.within, "within", "14d", "with --all: those that expire so soon, or have expired")
+	return c
+}
+
+// due lists the current listings that expire soon, the first to expire first.
+func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) error {
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	now := w.src.Now()
+	var due []*checks.Listed
+	for l := range st.Listings() {
+		if !l.Expires.IsZero() && l.Expires.Sub(now) <= o.within {
+			due = append(due, l)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *checks.Listed) int { return a.Expires.Compare(b.Expires) })
+	for _, l := range due {
+		left := "expires in " + plain.Span(l.Expires.Sub(now))
+		if !now.Before(l.Expires) {
+			left = "expired " + plain.Span(now.Sub(l.Expires)) + " ago"
+		}
+		slug := strings.TrimSuffix(strings.TrimPrefix(l.Path, registry.KindListing.Folder()+"/"), ".json")
+		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+	}
+	if len(due) == 0 {
+		fmt.Fprintf(sys.Stderr, "no listing ends within %s\n", plain.Span(o.within))
+	}
+	return nil
+}
+
+// recordSlug returns the slug that an argument names: itself, or that of a listing's path.
+func recordSlug(arg string) string {
+	if path, ok := strings.CutSuffix(strings.TrimPrefix(arg, "./"), ".json"); ok {
+		return strings.TrimPrefix(path, registry.KindListing.Folder()+"/")
+	}
+	return arg
+}
+
+// renew edits one listing.
+func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, slug string) error {
+	slug = recordSlug(slug)
+	path, err := listing.Path(slug)
+	if err != nil {
+		return author.Unwritten(err, "")
+	}
+	merged, err := w.merged(ctx, path)
+	if err != nil {
+		return err
+	}
+	if merged == nil {
+		fix := "list it: oap-gate new " + slug + " TARGET"
+		if w.lacksUpstream() {
+			_, inClone, _ := w.fromHere(path)
+			fix = fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
+		}
+		return remedy.Errorf(fix, "%s has no listing %q", w.named(), slug)
+	}
+	was, err := w.read(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return remedy.Errorf("restore it: git checkout "+plain.Short(w.base)+" -- "+path, "%s is not there", path)
+	}
+	if err != nil {
+		return author.Unwritten(err, "")
+	}
+	doc, err := strict.Parse(path, was, strict.RegistryFile)
+	if err != nil {
+		return refusef("restore the listing as it was merged", "the listing cannot be read: %v", err)
+	}
+	l := registry.ParseListing(&registry.Record{Document: doc})
+	if o.Offline {
+		return remedy.Errorf("leave --offline out",
+			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
+	}
+	uri := cmp.Or(o.receipt, w.manifestNames(ctx, l.ManifestURI), l.ReceiptURI)
+	served, r, err := o.served(ctx, w, uri)
+	if err != nil {
+		return err
+	}
+	if served.SHA256 == merged.ReceiptSHA256 {
+		return pinned(merged)
+	}
+	n := listing.Renewal{Receipt: r, SHA256: served.SHA256, URI: uri, Level: level.Level(o.level)}
+	if n.Level == "" { // the suffix that was merged stays
+		n.Level = checks.Kept(r.ClaimedLevels, merged.Level)
+	}
+	now, err := listing.Renew(was, n)
+	if err != nil {
+		return err
+	}
+	rep, err := o.judgeText(ctx, w, path, now)
+	if err != nil {
+		return err
+	}
+	if l.Provisional && findingOf(rep, path, checks.ProvisionalNotNeeded) != nil {
+		fmt.Fprintln(sys.Stderr, "provisional is dropped: the domain is old enough")
+		if now, err = listing.Drop(now, "provisional"); err != nil {
+			return err
+		}
+		if rep, err = o.judgeText(ctx, w, path, now); err != nil {
+			return err
+		}
+	}
+	if bytes.Equal(now, was) {
+		return pinned(l)
+	}
+	if uri != l.ReceiptURI && o.receipt == "" {
+		fmt.Fprintf(sys.Stderr, "conformance_receipt_uri is %s; the Manifest names %s, which replaces it\n",
+			plain.Line(l.ReceiptURI), plain.Line(uri))
+	}
+	if err := o.allow(sys, w, rep, path, "the listing is not renewed"); err != nil {
+		return err
+	}
+	change := plain.Lines(listing.Diff(path, was, now))
+	if o.dryRun {
+		return o.shown(sys, w, change, rep)
+	}
+	if err := w.tree.Replace(path, was, now); err != nil {
+		return author.Unwritten(err, "")
+	}
+	fmt.Fprint(sys.Stderr, change)
+	return o.written(sys, w, proposal{path, "renew-" + slug, "Renew " + slug}, rep)
+}
+
+// manifestNames returns the https URI of the Receipt that the Manifest at a URL names; empty if none can be read there,
+// which check then says.
+func (w *workspace) manifestNames(ctx context.Context, url string) string {
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxManifest})
+	if at.State != evidence.Obtained {
+		return ""
+	}
+	m, err := manifest.Parse(url, at.Body)
+	if err != nil || !evidence.IsHTTPS(m.ReceiptURI) {
+		return ""
+	}
+	return m.ReceiptURI
+}
+
+// served is the Receipt at a URL, as it is served now.
+func (o *recordFlags) served(ctx context.Context, w *workspace,
+	url string) (evidence.Observation, *receipt.Receipt, error) {
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
+	if err := ctx.Err(); err != nil {
+		return at, nil, err
+	}
+	switch at.State {
+	case evidence.Obtained:
+	case evidence.Unavailable:
+		return at, nil, inconclusivef("try again", "the Receipt could not be had: %s", at.Message)
+	default:
+		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
+			"the Receipt is not served: %s", at.Message)
+	}
+	r, err := receipt.Parse(url, at.Body)
+	if err != nil {
+		return at, nil, refusef("publish the Receipt as one strict JSON text (RFC 7493)",
+			"the Receipt cannot be read: %v", err)
+	}
+	return at, r, nil
+}
+
+// pinned refuses a Receipt that a listing is up to already.
+func pinned(l *registry.Listing) error {
+	after := "that of the merged one"
+	if !l.Issued.IsZero() {
+		after = l.Issued.Add(time.Second).Format(time.RFC3339Nano)
+	}
+	return refusef("sign a new Receipt with validity.not_before after "+after+", publish it, and run it again",
+		"the Receipt that is served is the one that is pinned, sha256 %s", l.ReceiptSHA256)
+}
+
+// merged is the listing that the base holds at a path, nil where it holds none.
+func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing, error) {
+	base, err := w.repo.Tree(ctx, w.base)
+	if err != nil {
+		return nil, err
+	}
+	return base.Listing(ctx, path)
+}
+
+// findingOf is the first finding on a subject that has one of the codes, nil where none has.
+func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Finding {
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			if r.Subject == path && slices.Contains(codes, f.Code) {
+				return &f
+			}
+		}
+	}
+	return nil
+}

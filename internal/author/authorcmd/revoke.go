@@ -1,0 +1,484 @@
+package authorcmd
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// revokeOptions are the flags of revoke.
+type revokeOptions struct {
+	recordFlags
+	keyFlags
+	reason, sha256, evidenceURI string
+	forced, draft               bool
+	did, signature              string
+}
+
+func NewRevoke(sys frame.IO) *cobra.Command {
+	var o revokeOptions
+	c := &cobra.Command{
+		Use:   "revoke SLUG",
+		Short: "write a signed revocation of a listing's Receipt",
+		Long: strings.TrimSpace(`
+revoke writes revocations/SLUG-SHA256.json for the Receipt that the listing pins, signed by a key of the DID Document
+that is served for its tool_did, and judges it as check --worktree would. A revoked Receipt never comes back.
+
+With --draft the signature is left out: what is to be signed is printed, the bytes and their SHA-256 each on a line
+of its own behind the path, for a key that lives elsewhere. --signature then completes the file.
+
+With --forced --did DID the revocation is begun by the first of three witnesses, who are listed at L4 or L5 and
+independent; the two others sign the file by oap-gate witness.`),
+		Example: `  oap-gate revoke my-agent --reason superseded --key ~/oap.pem
+  pass oap-key | oap-gate revoke my-agent --reason key_compromise --key -
+  oap-gate revoke my-agent --reason voluntary_withdrawal --draft
+  oap-gate revoke my-agent --signature BASE64URL
+  oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
+		Args: frame.Wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.run(c.Context(), sys, args[0])
+		},
+	}
+	o.recordFlags.bind(c)
+	o.keyFlags.bind(c)
+	f := c.Flags()
+	f.StringVar(&o.reason, "reason", "", "why: "+strings.Join(checks.Reasons, ", "))
+	f.StringVar(&o.sha256, "receipt-sha256", "",
+		"the Receipt's `HASH`, which the listing pins or once pinned (default: the one that it pins)")
+	f.StringVar(&o.evidenceURI, "evidence-uri", "", "`URL` of a public account of the reason")
+	f.BoolVar(&o.draft, "draft", false, "leave the signature out, and print what is to be signed")
+	f.StringVar(&o.signature, "signature", "", "`TEXT` of the signature that completes the draft, base64url or base64")
+	f.BoolVar(&o.forced, "forced", false, "begin a revocation by three witnesses")
+	f.StringVar(&o.did, "did", "", "with --forced: `DID` of the witness who signs")
+	return c
+}
+
+func (o *revokeOptions) check() error {
+	signers := 0
+	for _, given := range []bool{o.key != "", o.draft, o.signature != ""} {
+		if given {
+			signers++
+		}
+	}
+	completes := o.signature != ""
+	switch {
+	case signers != 1:
+		return remedy.Errorf("give one of them", "revoke wants either --key, --draft or --signature")
+	case o.keyID != "" && o.draft:
+		return remedy.Errorf("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
+			"signature out")
+	case completes && (o.reason != "" || o.evidenceURI != "" || o.forced || o.did != ""):
+		return remedy.Errorf("leave them out",
+			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
+	case !completes && !slices.Contains(checks.Reasons, o.reason):
+		return remedy.Errorf("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
+	case o.forced != (o.did != ""):
+		return remedy.Errorf("give both, or neither",
+			"--forced and --did go together: the DID is that of the first witness")
+	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
+		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
+	}
+	u, err := url.Parse(o.evidenceURI)
+	switch {
+	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
+		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
+			plain.Redacted(o.evidenceURI))
+	case u.User != nil: // for ever, and for all to read
+		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
+			plain.Redacted(o.evidenceURI))
+	}
+	if _, err := did.Parse(o.did); o.did != "" && err != nil {
+		return remedy.Errorf("write it like did:web:witness.example", "--did: %v", err)
+	}
+	return o.recordFlags.check()
+}
+
+func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) error {
+	var key *signing.Key
+	if o.key != "" {
+		var err error
+		if key, err = readKey(sys, o.key); err != nil {
+			return err
+		}
+		defer key.Wipe()
+	}
+	w, err := o.open(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	slug = recordSlug(slug)
+	if _, err := listing.Path(slug); err != nil {
+		return author.Unwritten(err, "")
+	}
+	l, err := w.listed(st, slug)
+	if err != nil {
+		return err
+	}
+	hash := cmp.Or(o.sha256, l.ReceiptSHA256)
+	path, err := listing.RevocationPath(slug, hash)
+	if err != nil {
+		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is no SHA-256", hash)
+	}
+	if standing, err := st.Tree.Leaf(path); err != nil || standing != nil {
+		return errors.Join(err, remedy.Errorf("nothing is to be done: it is in force",
+			"the Receipt is revoked already, by %s", path))
+	}
+	if o.signature != "" {
+		return o.complete(ctx, sys, w, l, slug, path)
+	}
+	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug,
+		"revoked_receipt_sha256": hash, "reason": o.reason,
+		"revoked_at": stampSeconds(w.src.Now())}}
+	if o.forced {
+		why, err := cannotRevoke(ctx, st, w, l, o.did)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
+		}
+		v.by = st.Witness(o.did).ToolDID // in the listing's spelling
+	}
+	v.root["revoked_by_did"] = v.by
+	if o.evidenceURI != "" {
+		v.root["evidence_uri"] = o.evidenceURI
+	}
+	if o.draft {
+		return o.writeDraft(ctx, sys, w, v)
+	}
+	if err := o.sign(ctx, sys, w, key, v); err != nil {
+		return err
+	}
+	key.Wipe()
+	return o.finish(ctx, sys, w, slug, path, nil, v.text())
+}
+
+// cannotRevoke says why a DID cannot be a witness of a listing's revocation, as far as the base tree shows.
+func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed,
+	id string) (string, error) {
+	witness := st.Witness(id)
+	provisional := false
+	if witness != nil {
+		run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st,
+			Now: w.src.Now()}
+		var err error
+		if provisional, err = run.Provisional(witness); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case did.Alike(id, l.ToolDID):
+		return "it is the listing's own tool_did, which revokes without --forced", nil
+	case witness == nil:
+		return "the base tree has no listing at L4 or L5 of it", nil
+	case provisional:
+		return "its listing is provisional", nil
+	case !w.src.Now().Before(witness.Expires):
+		return "its listing expired on " + stampSeconds(witness.Expires), nil
+	}
+	return "", nil
+}
+
+// revocation is one that is being made.
+type revocation struct {
+	path string
+	by   string // the DID that signs
+	root map[string]any
+}
+
+// revocationBytes are what the owner or a witness signs.
+func revocationBytes(root any) ([]byte, error) {
+	return signature.CanonicalWithout(root, "signature", "peer_witness_signatures")
+}
+
+func (v *revocation) text() []byte { return listing.Text(registry.KindRevocation, v.root) }
+
+// add enters a signature, for a forced revocation also as the first witness's.
+func (v *revocation) add(text, by string, forced bool) {
+	v.root["signature"] = map[string]any{"alg": "EdDSA", "value": text, "by": by}
+	if forced {
+		v.root["peer_witness_signatures"] = []any{
+			map[string]any{"witness_did": v.by, "alg": "EdDSA", "value": text, "by": by}}
+	}
+}
+
+// sign signs a revocation by a key that the DID Document of the signer holds.
+func (o *revokeOptions) sign(ctx context.Context, sys frame.IO, w *workspace, key *signing.Key, v revocation) error {
+	by, err := o.method(ctx, sys, w, v.by, key)
+	if err != nil {
+		return err
+	}
+	message, err := revocationBytes(v.root)
+	if err != nil {
+		return err
+	}
+	text, err := key.Sign(message)
+	if err == nil {
+		v.add(text, by, o.forced)
+	}
+	return err
+}
+
+// method is the verification method by which a key signs for a DID.
+func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, id string, key *signing.Key) (string,
+	error) {
+	if d, err := did.Parse(id); o.Offline && (err != nil || d.Method != "key") {
+		frame.Warn(sys, "offline: whether the key is one of %s was not looked at", id)
+		if o.keyID == "" {
+			return "", remedy.Errorf("name it with --key-id", "offline, the key's verification method is not known")
+		}
+		return o.keyID, nil
+	}
+	doc, err := documentOf(ctx, w.src, id)
+	if err != nil {
+		return "", err
+	}
+	return keyMethod(doc, id, o.keyID, key)
+}
+
+// keyMethod is the verification method that a key is in a DID Document, which must be the one that is named, if one is.
+func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, error) {
+	if named == "" {
+		return methodIn(doc, id, key)
+	}
+	k, known := doc.Key(named)
+	switch {
+	case !known:
+		return "", refusef("leave --key-id out, or name one of: "+keyIDs(doc),
+			"the DID Document of %s has no usable Ed25519 key %q", id, named)
+	case !k.Public.Equal(key.Public()):
+		return "", refusef("sign with the key of "+k.ID+", or leave --key-id out",
+			"the method %q of %s is another key than the one that was given", k.ID, id)
+	}
+	return k.ID, nil
+}
+
+// keyIDs are the first of a document's usable keys: a stranger chooses how many and how long they are.
+func keyIDs(doc *did.Document) string {
+	var ids []string
+	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
+		ids = append(ids, fmt.Sprintf("%.200s", k.ID))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// unfinished are the codes of what a revocation lacks that not all have signed who must.
+var unfinished = []string{checks.NotAuthorised, checks.OwnerOpen, checks.WitnessOpen}
+
+// judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts
+// however little it weighs; codes that are open count for nothing elsewhere.
+func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte, entry string,
+	open []string) (*verdict.Report, error) {
+	rep, err := o.judgeText(ctx, w, path, text)
+	if err != nil {
+		return nil, err
+	}
+	var unsure error
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			own := entry != "" && f.Pointer == entry
+			switch {
+			case r.Subject != path || !own && slices.Contains(open, f.Code):
+			case f.Severity == verdict.Doubt, own && f.Code == checks.WitnessOpen:
+				unsure = inconclusivef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
+					f.Code)
+			case f.Severity == verdict.Error, own:
+				return nil, refusef(f.Fix, "the revocation is not written: %s: %s [%s]", r.Check, f.Message, f.Code)
+			}
+		}
+	}
+	return rep, unsure
+}
+
+// writeDraft writes a revocation without its signature, and tells what is to be signed.
+func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspace, v revocation) error {
+	text := v.text()
+	message, err := revocationBytes(v.root)
+	if err != nil {
+		return err
+	}
+	// It is judged with a signature that verifies nowhere in the place of the one that it lacks.
+	v.add(base64.RawURLEncoding.EncodeToString(make([]byte, 64)), v.by, false)
+	if _, err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
+		return err
+	}
+	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {
+		return err
+	}
+	path, _, ofClone := w.fromHere(v.path)
+	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(path), message, sha256.Sum256(message))
+	fmt.Fprintf(sys.Stderr,
+		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
+		plain.Line(v.by))
+	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s\n",
+		v.root["slug"], v.root["revoked_receipt_sha256"], plain.Line(ofClone))
+	return nil
+}
+
+// put writes a file, a new one where was is nil, or prints what it would write.
+func (o *revokeOptions) put(sys frame.IO, w *workspace, path string, was, text []byte) error {
+	if o.dryRun {
+		if _, err := sys.Stdout.Write(report.Escaped(text)); err != nil {
+			return err
+		}
+		return o.save(w)
+	}
+	var err error
+	if was == nil {
+		err = w.tree.Create(path, text)
+	} else {
+		err = w.tree.Replace(path, was, text)
+	}
+	if err != nil {
+		return author.Unwritten(err, "complete a draft with --signature, or remove what stands there")
+	}
+	return nil
+}
+
+// complete enters the signature that a draft lacks.
+func (o *revokeOptions) complete(ctx context.Context, sys frame.IO, w *workspace, l *checks.Listed, slug,
+	path string) error {
+	was, err := w.read(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return remedy.Errorf(
+			"make it with --draft; a Receipt that the listing once pinned is named by --receipt-sha256",
+			"there is no draft %s", path)
+	}
+	if err != nil {
+		return author.Unwritten(err, "")
+	}
+	doc, err := strict.Parse(path, was, strict.RegistryFile)
+	if err != nil {
+		return refusef("remove it, and make it anew with --draft", "the draft cannot be read: %v", err)
+	}
+	root, _ := doc.Root.(map[string]any)
+	if _, there := root["signature"]; there || root == nil {
+		return remedy.Errorf("have witnesses sign it with: oap-gate witness "+path,
+			"%s is no draft without a signature, and nothing is overwritten", path)
+	}
+	v := revocation{path: path, by: strict.String(root, "revoked_by_did"), root: root}
+	o.forced = !did.Same(v.by, l.ToolDID)
+	message, err := revocationBytes(v.root)
+	if err != nil {
+		return refusef("remove it, and make it anew with --draft", "the draft has no canonical form: %v", err)
+	}
+	if o.Offline {
+		return remedy.Errorf("leave --offline out", "whether the signature verifies hangs on the DID Document of %s",
+			v.by)
+	}
+	keys, err := documentOf(ctx, w.src, v.by)
+	if err != nil {
+		return err
+	}
+	by := ""
+	for _, k := range keys.Keys {
+		if receipt.VerifyBy([]did.Key{k}, message, o.signature) {
+			by = k.ID
+			break
+		}
+	}
+	if k, known := keys.Key(o.keyID); by == "" || o.keyID != "" && (!known || k.ID != by) {
+		return refusef(fmt.Sprintf("sign these bytes, of SHA-256 %x: %s", sha256.Sum256(message), message),
+			"the signature of the draft verifies under no key of %s that it may be", v.by)
+	}
+	now, err := listing.Set(was, "signature", object("alg", "EdDSA", "value", o.signature, "by", by))
+	if err == nil && o.forced {
+		now, err = listing.Append(now, "peer_witness_signatures", object("witness_did", v.by, "alg", "EdDSA", "value",
+			o.signature, "by", by))
+	}
+	if err != nil {
+		return err
+	}
+	return o.finish(ctx, sys, w, slug, path, was, now)
+}
+
+// object is the text of a JSON object, a member a line.
+func object(members ...string) []byte {
+	text := []byte("{")
+	for i := 0; i < len(members); i += 2 {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(text, "\n  "...), listing.Quote(members[i])...)
+		text = append(append(text, ": "...), listing.Quote(members[i+1])...)
+	}
+	return append(text, "\n}"...)
+}
+
+// finish judges a revocation that is signed, writes it, and prints what follows.
+func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, slug, path string, was,
+	text []byte) error {
+	if o.forced {
+		return o.begin(ctx, sys, w, path, was, text)
+	}
+	rep, err := o.judgeText(ctx, w, path, text)
+	if err != nil {
+		return err
+	}
+	if err := o.allow(sys, w, rep, path, "the revocation is not written"); err != nil {
+		return err
+	}
+	if err := o.put(sys, w, path, was, text); err != nil {
+		return err
+	}
+	if !o.dryRun {
+		return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
+	}
+	if o.noCheck {
+		return nil
+	}
+	return frame.Ended(rep.Verdict.ExitStatus())
+}
+
+// begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose
+// first entry would never count.
+func (o *revokeOptions) begin(ctx context.Context, sys frame.IO, w *workspace, path string, was, text []byte) error {
+	if _, err := o.judgeRevocation(ctx, w, path, text, "/peer_witness_signatures/0", unfinished); err != nil {
+		return err
+	}
+	if err := o.put(sys, w, path, was, text); err != nil || o.dryRun {
+		return err
+	}
+	path, _, ofClone := w.fromHere(path)
+	fmt.Fprintln(sys.Stdout, plain.Line(path))
+	if err := o.save(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(sys.Stderr,
+		"1 of 3 witnesses has signed, 2 are missing, and check would fail: it is not run\n\nnext, by each of them:\n"+
+			"  oap-gate witness%s %s --did DID --key FILE --in-place\n", plain.Line(ofClone),
+		plain.Line(plain.ShellWord(path)))
+	return nil
+}

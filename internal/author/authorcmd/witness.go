@@ -1,0 +1,859 @@
+package authorcmd
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// witnessOptions are the flags of witness.
+type witnessOptions struct {
+	recordFlags
+	keyFlags
+	did     string
+	tests   string
+	out     string
+	inPlace bool
+}
+
+func NewWitness(sys frame.IO) *cobra.Command {
+	var o witnessOptions
+	c := &cobra.Command{
+		Use:   "witness SUBJECT",
+		Short: "sign another implementation's Receipt, or a forced revocation, as a peer witness",
+		Long: strings.TrimSpace(`
+witness verifies SUBJECT and signs it by a key of DID, which must be listed in the clone at L4 or L5. SUBJECT is an
+implementation (https://host, did:web:host, or its slug), the file of its Receipt, or the file of a revocation.
+
+By RFC 0019 section 7.1 a witness of a Receipt attests two things: that the Receipt's own parts fit together, and that
+the witness executed the tests of the level against the live deployment. witness verifies the first and prints what it
+did about each part; if the results at results_uri differ, it refuses. No program can know the second:
+--tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
+
+The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
+other byte stays. A candidate publishes that file and pins it anew.`),
+		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
+  oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
+  oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
+		Args: frame.Wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.run(c.Context(), sys, args[0])
+		},
+	}
+	f := c.Flags()
+	frame.BindRepo(c, &o.repo)
+	f.StringVar(&o.base, "base", "", "commit that says who is listed (default: as check chooses it)")
+	o.Network.Bind(f, "5m")
+	o.keyFlags.bind(c)
+	f.StringVar(&o.did, "did", "", "`DID` of the witness")
+	f.StringVar(&o.tests, "tests-executed", "",
+		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
+	f.StringVar(&o.out, "out", "", "write SUBJECT with the entry to this new `FILE`")
+	f.BoolVar(&o.inPlace, "in-place", false, "write SUBJECT with the entry over itself, where it is a file")
+	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print SUBJECT with the entry")
+	return c
+}
+
+func (o *witnessOptions) check() error {
+	switch {
+	case o.key == "":
+		return remedy.Errorf("name the file of the witness's private key with --key",
+			"witness wants a key to sign with")
+	case o.did == "":
+		return remedy.Errorf("name the witness with --did", "witness wants the DID that signs")
+	case o.out != "" && o.inPlace:
+		return remedy.Errorf("give one of them", "--out and --in-place exclude one another")
+	case o.out == "-":
+		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - stands for none")
+	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
+		return remedy.Errorf("name the file too", "--out %q names a folder", o.out)
+	case o.Offline:
+		return remedy.Errorf("leave --offline out",
+			"a witness signs what it has verified, and --offline forbids to fetch it")
+	case o.Record != "":
+		return remedy.Errorf("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q",
+			o.Record)
+	}
+	if d, err := did.Parse(o.did); err != nil || d.Method != "web" {
+		return remedy.Errorf("write it like did:web:witness.example",
+			"--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
+	}
+	return o.Network.Check()
+}
+
+func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) error {
+	s, err := readSubject(name)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		// A folder that is not there is an error of writing.
+		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
+			return remedy.Errorf("name a file outside of it",
+				"--out %q lies in the Git directory or a data folder of %s", o.out, at.Root)
+		}
+	}
+	if s.text == nil && o.inPlace {
+		return remedy.Errorf("use --out FILE", "--in-place writes over a file, and %q is none", name)
+	}
+	key, err := readKey(sys, o.key)
+	if err != nil {
+		return err
+	}
+	defer key.Wipe()
+	w, err := o.look(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	st, err := w.standing(ctx)
+	if err != nil {
+		return err
+	}
+	if s.revocation {
+		return o.witnessRevocation(ctx, sys, w, st, key, s)
+	}
+	return o.witnessReceipt(ctx, sys, w, st, key, s)
+}
+
+// witnessed is what is to be witnessed.
+type witnessed struct {
+	name       string
+	text       []byte // of a file, read once; nil: name is a target
+	revocation bool
+}
+
+// witnessForms are those of SUBJECT.
+const witnessForms = verify.Addresses + ", or the slug of a listing in the clone; " +
+	"or name the file of a Receipt or a revocation"
+
+// readSubject reads SUBJECT where it is a file, which must be either a Receipt or a revocation.
+func readSubject(name string) (*witnessed, error) {
+	s := &witnessed{name: name}
+	info, err := os.Lstat(name)
+	if err != nil {
+		if _, err := verify.ParseTarget(name, true); err != nil {
+			return nil, remedy.Errorf(witnessForms,
+				"%q is neither a file nor a target", name)
+		}
+		return s, nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil, remedy.Errorf("name a plain file", "%q is no plain file", name)
+	}
+	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
+		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
+	}
+	root, err := rootOf(name, s.text)
+	if err != nil {
+		return nil, err
+	}
+	isReceipt := len(schema.Builtin("receipt").Validate(root)) == 0
+	s.revocation = len(schema.Builtin("revocation").Validate(root)) == 0
+	switch {
+	case isReceipt:
+		return s, unambiguous(name, root)
+	case !s.revocation:
+		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation",
+			"%s is neither a Receipt nor a revocation with its signature", name)
+	}
+	return s, nil
+}
+
+// rootOf decodes the text of a Receipt or a revocation.
+func rootOf(name string, text []byte) (any, error) {
+	limits := strict.Remote(receipt.MaxBytes)
+	limits.Values = 0
+	doc, err := strict.Parse(name, text, limits)
+	if err != nil {
+		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "%v", err)
+	}
+	return doc.Root, nil
+}
+
+// The codes of what witness refuses.
+const (
+	codeIsReceipt     = "revocation-is-receipt"
+	codeResultsDiffer = "results-differ"
+)
+
+// unambiguous refuses a Receipt with members of a revocation: a witness signs all of it but its peer_witnesses, and a
+// revocation with the same members would be signed too.
+func unambiguous(name string, root any) error {
+	var found []string
+	for _, member := range schema.Builtin("revocation").Members() {
+		if hasMember(root, member) {
+			found = append(found, member)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return refuseCode(codeIsReceipt, "have the implementation sign a Receipt without "+strings.Join(found, ", "),
+		"%s is a Receipt with members of a revocation: %s", name, strings.Join(found, ", "))
+}
+
+// hasMember reports whether an object has a member, be it null.
+func hasMember(root any, name string) bool {
+	object, _ := root.(map[string]any)
+	_, there := object[name]
+	return there
+}
+
+// witnessReceipt signs a candidate's Receipt.
+func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
+	c, err := o.candidate(ctx, w, st, s)
+	if err != nil {
+		return err
+	}
+	if c.root, err = rootOf(s.name, c.text); err != nil {
+		return err
+	}
+	if err := unambiguous(s.name, c.root); err != nil {
+		return err
+	}
+	found, err := c.verify(ctx, c.text)
+	if err != nil {
+		return err
+	}
+	if err := o.verified(found); err != nil {
+		return err
+	}
+	r := found.Facts.Receipt.Value
+	own, err := o.own(ctx, st)
+	if err != nil {
+		return err
+	}
+	id := own.ToolDID // in the listing's spelling
+	if err := mayWitness(r, id); err != nil {
+		return err
+	}
+	doc, err := documentOf(ctx, w.src, id)
+	if err != nil {
+		return err
+	}
+	if _, err := keyMethod(doc, id, o.keyID, key); err != nil {
+		return err
+	}
+	// All that is asked of the witness but the signature is known before there is one.
+	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)),
+		stampSeconds(w.src.Now()))
+	if err := o.counts(ctx, sys, c, r, entry, checks.WitnessSignature); err != nil {
+		return err
+	}
+	hash := plain.SHA256(c.text)
+	parts, err := o.parts(ctx, w, st, c, found)
+	if err != nil {
+		return err
+	}
+	if err := showReceipt(sys, r, c.root, hash, parts); err != nil {
+		return err
+	}
+	if o.tests != hash {
+		problem := "--tests-executed is " + o.tests + ", and the Receipt has the SHA-256 " + hash
+		if o.tests == "" {
+			problem = "nothing says that " + id + " executed the tests: a signature would attest what nobody did"
+		}
+		return remedy.Errorf("execute the tests of "+plainLevels(
+			r)+" against "+r.TargetURI+", then give --tests-executed "+hash, "%s", problem)
+	}
+	message, err := r.WitnessedBytes()
+	if err != nil {
+		return err
+	}
+	text, err := key.Sign(message)
+	if err != nil {
+		return err
+	}
+	key.Wipe()
+	entry = entryOf(id, own.ReceiptURI, text, stampSeconds(w.src.Now()))
+	if err := o.counts(ctx, sys, c, r, entry); err != nil {
+		return err
+	}
+	signed, err := listing.Append(c.text, "peer_witnesses", entry)
+	if err != nil {
+		return err
+	}
+	// What was signed is what will be served.
+	after, err := receipt.Parse(s.name, signed)
+	if err != nil {
+		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v",
+			err)
+	}
+	if again, err := after.WitnessedBytes(); err != nil || !bytes.Equal(again, message) {
+		return errors.Join(err,
+			errors.New("the Receipt with the entry is another Receipt, which is a bug; nothing was written"))
+	}
+	if err := o.put(sys, s, entry, signed); err != nil {
+		return err
+	}
+	if o.out != "" || o.inPlace {
+		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n",
+			plain.Line(r.ImplementationDID),
+			sha256.Sum256(signed))
+	}
+	return nil
+}
+
+// own is the listing of the witness in the base tree.
+func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
+	l := st.Witness(o.did)
+	if l == nil {
+		return nil, refusef("have a listed L4 or L5 implementation sign",
+			"the base tree has no listing at L4 or L5 of %s",
+			o.did)
+	}
+	return st.Listing(ctx, l)
+}
+
+// mayWitness refuses what needs no further witness, and whoever has signed already.
+func mayWitness(r *receipt.Receipt, id string) error {
+	switch {
+	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
+		return refusef("witness Receipts that claim L4 or L5",
+			"the Receipt claims %s, for which no peer witness is asked",
+			plainLevels(r))
+	case r.PeerWitnessCount >= receipt.MaxWitnesses:
+		return refusef("have entries removed that do not count",
+			"the Receipt has %d peer witnesses, at most %d are read",
+			r.PeerWitnessCount, receipt.MaxWitnesses)
+	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
+		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already",
+			id)
+	}
+	return nil
+}
+
+// candidate is whose Receipt is to be witnessed.
+type candidate struct {
+	text   []byte // of the Receipt, exactly
+	root   any    // the same, decoded
+	target verify.Target
+	src    evidence.Source
+	cfg    *verify.Config
+}
+
+// candidate finds the Receipt, and where the other documents are.
+func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks.Standing,
+	s *witnessed) (*candidate, error) {
+	c := &candidate{text: s.text, src: w.src, cfg: &verify.Config{Tool: frame.Version(), Standing: st,
+		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Assumed: o.Assumed()}}
+	if s.text == nil {
+		return c, o.find(ctx, c, s.name)
+	}
+	r, err := receipt.Parse(s.name, s.text)
+	if err != nil {
+		return nil, remedy.Errorf("name the file of a Receipt", "%v", err)
+	}
+	at := r.TargetURI
+	if d, err := did.Parse(r.ImplementationDID); err == nil && d.Method == "web" {
+		at = r.ImplementationDID
+	}
+	if c.target, err = verify.ParseTarget(at, false); err != nil {
+		return nil, refusef("name the implementation in place of the file",
+			"the Receipt does not say where its Manifest is: %v", err)
+	}
+	// The file is what the Manifest's URL is to serve; a Manifest that names none is refused as such.
+	c.target.ReceiptURI = c.target.ManifestURI
+	got := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: c.target.ManifestURI,
+		MaxBytes: evidence.MaxManifest})
+	if got.State == evidence.Obtained {
+		if m, err := manifest.Parse(c.target.ManifestURI, got.Body); err == nil && evidence.IsHTTPS(m.ReceiptURI) {
+			c.target.ReceiptURI = m.ReceiptURI
+		}
+	}
+	return c, nil
+}
+
+// find reads the Receipt that a target serves.
+func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) error {
+	target, err := verify.ParseTarget(name, true)
+	if err != nil {
+		return remedy.Errorf(witnessForms, "%v", err)
+	}
+	found, err := verify.Verify(ctx, c.src, target, c.cfg)
+	if errors.Is(err, verify.ErrNotListed) {
+		return remedy.Errorf("see who is listed: oap-gate list", "%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if found.Facts.ReceiptText.State != evidence.Obtained {
+		if err := o.verified(found); err != nil {
+			return err
+		}
+		return refusef(o.verifyCommand(name), "%s serves no Receipt", name)
+	}
+	c.text = found.Facts.ReceiptText.Value.Body
+	target.Slug, target.ManifestURI, target.ReceiptURI = "", found.ManifestURI, found.ReceiptURI
+	c.target = target
+	return nil
+}
+
+// verify judges the candidate as if these bytes were its Receipt.
+func (c *candidate) verify(ctx context.Context, text []byte) (*verify.Result, error) {
+	return verify.Verify(ctx, instead{c.src, c.target.ReceiptURI, text}, c.target, c.cfg)
+}
+
+// instead is a source that has a Receipt of its own at one URL.
+type instead struct {
+	evidence.Source
+	url  string
+	text []byte
+}
+
+// Observe answers for the one URL itself.
+func (i instead) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if r.Protocol != evidence.HTTPS || r.Target != i.url || r.MaxBytes != evidence.MaxReceipt {
+		return i.Source.Observe(ctx, r)
+	}
+	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, SHA256: plain.SHA256(i.text),
+		Body: i.text, Attempts: 1}
+}
+
+// verified refuses a candidate if a step fails that does not depend on its witnesses.
+func (o *recordFlags) verified(found *verify.Result) error {
+	var unsure error
+	for _, s := range found.Steps {
+		fix := o.verifyCommand(found.Target)
+		switch {
+		case s.Step == "peer-witnesses" || s.Step == "registry-anchor":
+		case s.Verdict == verdict.Failed:
+			return refusef(fix, "the candidate does not verify: %s: %s", s.Step, s.Error)
+		case s.Verdict == verdict.Inconclusive:
+			unsure = inconclusivef("try again", "whether the candidate verifies was not decided: %s: %s", s.Step,
+				s.Error)
+		}
+	}
+	return unsure
+}
+
+// counts refuses an entry that the check would not count, were it the only one. Codes that are allowed are known.
+func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate, r *receipt.Receipt, entry []byte,
+	allowed ...string) error {
+	alone, err := listing.Drop(c.text, "peer_witnesses")
+	if err == nil {
+		alone, err = listing.Append(alone, "peer_witnesses", entry)
+	}
+	if err != nil {
+		return err
+	}
+	found, err := c.verify(ctx, alone)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(found.Steps, func(s verify.Step) bool { return s.Step == "peer-witnesses" })
+	if i < 0 {
+		return errors.New("peer-witnesses was not judged, which is a bug; nothing was written")
+	}
+	asksL4 := slices.Contains(r.ClaimedLevels, "L4")
+	for _, f := range found.Steps[i].Findings {
+		switch {
+		case !checks.OfWitness(f.Code) || slices.Contains(allowed, f.Code):
+		case f.Code == checks.WitnessSameDomain, f.Code == checks.WitnessNotIndependent && asksL4:
+			if allowed == nil {
+				frame.Warn(sys, "%s", f.Message)
+			}
+		case f.Code == checks.WitnessOpen, f.Severity == verdict.Doubt:
+			return inconclusivef("try again", "whether the signature would count was not decided: %s [%s]", f.Message,
+				f.Code)
+		default:
+			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code,
+				"the signature would not count: %s [%s]", f.Message, f.Code)
+		}
+	}
+	return nil
+}
+
+// entryOf is an element of peer_witnesses.
+func entryOf(id, uri, text, at string) []byte {
+	return object("witness_did", id, "witness_receipt_uri", uri, "alg", "EdDSA", "signature", text, "witnessed_at", at)
+}
+
+func plainLevels(r *receipt.Receipt) string {
+	var all []string
+	for _, l := range r.ClaimedLevels {
+		all = append(all, string(l))
+	}
+	return strings.Join(all, ", ")
+}
+
+// maxSuiteResults is the size of the results of a suite in bytes.
+const maxSuiteResults = 16 << 20
+
+// part is one part of a Receipt, and what was done about it.
+type part struct{ name, done string }
+
+// parts verifies what RFC 0019 section 7.1 (a) names, and says of each part what it did.
+func (o *witnessOptions) parts(ctx context.Context, w *workspace, st *checks.Standing, c *candidate,
+	found *verify.Result) ([]part, error) {
+	var all []part
+	for _, step := range [][2]string{{"signature", "signature"}, {"claims", "totals"}} {
+		i := slices.IndexFunc(found.Steps, func(s verify.Step) bool { return s.Step == step[0] })
+		if i < 0 {
+			return nil, errors.New(step[0] + " was not judged, which is a bug; nothing was written")
+		}
+		all = append(all, part{step[1], found.Steps[i].Reason})
+	}
+	results, err := o.results(ctx, w, c)
+	if err != nil {
+		return nil, err
+	}
+	previous, err := o.previous(ctx, w, st, c, found.DID)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, part{"results", results}, part{"previous_receipt_hash", previous}), nil
+}
+
+// results compares the results that the Receipt names with its hash and its summary.
+func (o *witnessOptions) results(ctx context.Context, w *workspace, c *candidate) (string, error) {
+	uri := strict.String(c.root, "results_uri")
+	if uri == "" {
+		return "the results were not looked at, since the Receipt has no results_uri", nil
+	}
+	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: uri, MaxBytes: maxSuiteResults})
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if at.State != evidence.Obtained {
+		return "", inconclusivef("try again, or have the candidate serve its results_uri",
+			"the results at %s are not available: %s", uri, at.Message)
+	}
+	differ := func(format string, args ...any) (string, error) {
+		return "", refuseCode(codeResultsDiffer, "have the candidate publish the results that it signed",
+			"the results at %s are not those of the Receipt: %s", uri, fmt.Sprintf(format, args...))
+	}
+	limits := strict.Remote(maxSuiteResults)
+	limits.Values = 1 << 20
+	doc, err := strict.Parse(uri, at.Body, limits)
+	if err != nil {
+		return differ("%v", err)
+	}
+	text, err := signature.Canonical(doc.Root)
+	if err != nil {
+		return differ("they have no canonical form: %v", err)
+	}
+	has, signed := "sha256:"+plain.SHA256(text), strict.String(c.root, "results_hash")
+	if has != signed {
+		return differ("their canonical JSON has the hash %s; the Receipt has %s", has, signed)
+	}
+	summary, err := signature.Canonical(strict.Member(c.root, "results_summary"))
+	if err != nil {
+		return "", err
+	}
+	own, err := signature.Canonical(strict.Member(doc.Root, "summary"))
+	if err != nil || !bytes.Equal(own, summary) {
+		return differ("their summary is %.200s; results_summary is %.200s", own, summary)
+	}
+	list, isList := strict.Member(doc.Root, "results").([]any)
+	if !isList {
+		return differ("they have no array results")
+	}
+	passed, failed := 0, 0
+	for _, one := range list {
+		switch strict.Member(one, "passed") {
+		case true:
+			passed++
+		case false:
+			failed++
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		count int
+	}{{"passed", passed}, {"failed", failed}} {
+		count, err := signature.Canonical(strict.Member(c.root, "results_summary", n.name))
+		if err != nil || string(count) != strconv.Itoa(n.count) {
+			return differ("%d of them %s; results_summary says %.40s", n.count, n.name, count)
+		}
+	}
+	return fmt.Sprintf("%s at %s, with the hash, the summary and the numbers of the Receipt",
+		plain.Count(len(list), "result"), uri), nil
+}
+
+// previous looks for the Receipt before this one among those that the clone's history of the DID pinned.
+func (o *witnessOptions) previous(ctx context.Context, w *workspace, st *checks.Standing, c *candidate,
+	id string) (string, error) {
+	if !hasMember(c.root, "previous_receipt_hash") {
+		return "absent", nil
+	}
+	said := strict.String(c.root, "previous_receipt_hash")
+	if said == "genesis" {
+		return "genesis: the Receipt says that it is the first", nil
+	}
+	hash := strings.ToLower(strings.TrimPrefix(said, "sha256:"))
+	if !plain.IsSHA256(hash) {
+		return "", refusef("have the candidate sign the SHA-256 of its previous Receipt, or genesis",
+			"previous_receipt_hash is %.100q; expected genesis or a SHA-256", said)
+	}
+	var listed []string
+	for _, l := range st.ByDID(id) {
+		listed = append(listed, l.Path)
+	}
+	now := func(path string) bool { return slices.Contains(listed, path) }
+	once := func(path string) bool { return !now(path) } // under another slug
+	for _, keep := range []func(string) bool{now, once} {
+		versions, err := w.repo.FolderHistory(ctx, w.base, registry.KindListing, w.src.Now(), keep)
+		if err != nil {
+			return "", err
+		}
+		for _, v := range versions {
+			if v.Entry == nil {
+				continue
+			}
+			rec, err := w.repo.Record(ctx, v.Path, *v.Entry)
+			if err != nil {
+				return "", err
+			}
+			if rec.Document == nil {
+				continue
+			}
+			if was := registry.ParseListing(rec); was.ReceiptSHA256 == hash && did.Same(was.ToolDID, id) {
+				return hash + " was pinned by commit " + plain.Short(v.Commit), nil
+			}
+		}
+	}
+	return hash + " is not in this clone, not looked at", nil
+}
+
+// showReceipt prints all that is about to be signed, the members first that no schema knows, and what was verified.
+func showReceipt(sys frame.IO, r *receipt.Receipt, root any, hash string, parts []part) error {
+	var b bytes.Buffer
+	object, _ := root.(map[string]any)
+	unknown, known := &bytes.Buffer{}, &bytes.Buffer{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if name != "peer_witnesses" { // which no signature covers
+			signedMembers(unknown, known, []string{name}, object[name])
+		}
+	}
+	if unknown.Len() > 0 {
+		fmt.Fprintf(&b, "members to be signed that no schema knows:\n%s", unknown)
+	}
+	fmt.Fprintf(&b, "members to be signed:\n%sto be witnessed:\n", known)
+	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
+		r.TargetURI},
+		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
+		{"sha256", hash}} {
+		fmt.Fprintf(&b, "  %-12s %s\n", member[0], plain.Line(member[1]))
+	}
+	b.WriteString("by RFC 0019 section 7.1 a signature attests\n" +
+		"  (a) that the Receipt's own parts fit together, of which this run says\n")
+	for _, p := range parts {
+		fmt.Fprintf(&b, "      %-21s  %s\n", p.name, plain.Line(p.done))
+	}
+	b.WriteString("  (b) that the witness executed the tests of the claimed level against the live deployment, which " +
+		"was not and cannot be\n      verified\n")
+	_, err := sys.Stderr.Write(b.Bytes())
+	return err
+}
+
+// signedMembers prints each value of a member by its path, to unknown if the receipt schema does not name it.
+func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
+	at := func(name string) []string { return append(slices.Clone(path), name) }
+	text := fmt.Sprint(value)
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			signedMembers(unknown, known, at(name), v[name])
+		}
+		if text = "{}"; len(v) > 0 {
+			return
+		}
+	case []any:
+		for i, element := range v {
+			signedMembers(unknown, known, at(strconv.Itoa(i)), element)
+		}
+		if text = "[]"; len(v) > 0 {
+			return
+		}
+	case string:
+		text = string(listing.Quote(v))
+	case nil:
+		text = "null"
+	}
+	to := unknown
+	if schema.Builtin("receipt").Knows(path...) {
+		to = known
+	}
+	pointer := "/" + strings.Join(path, "/")
+	if strings.ContainsFunc(pointer, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }) {
+		pointer = string(listing.Quote(pointer)) // a name may look like another member with its value
+	}
+	fmt.Fprintf(to, "  %s  %s\n", plain.Line(pointer), plain.Line(text))
+}
+
+// witnessRevocation signs a forced revocation.
+func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w *workspace, st *checks.Standing,
+	key *signing.Key, s *witnessed) error {
+	if o.tests != "" {
+		return remedy.Errorf("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
+	}
+	doc, err := strict.Parse(s.name, s.text, strict.RegistryFile)
+	if err != nil {
+		return remedy.Errorf("name the file of a revocation", "%v", err)
+	}
+	v := registry.ParseRevocation(&registry.Record{Document: doc})
+	path, err := listing.RevocationPath(v.Slug, v.ReceiptSHA256)
+	if err != nil {
+		return author.Unwritten(err, "")
+	}
+	l, err := w.listed(st, v.Slug)
+	if err != nil {
+		return err
+	}
+	why, err := cannotRevoke(ctx, st, w, l, o.did)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
+	}
+	id := st.Witness(o.did).ToolDID // in the listing's spelling
+	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
+		return refusef("have another witness sign", "%s has signed the revocation already", id)
+	}
+	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", plain.Lines(string(listing.Text(registry.KindRevocation,
+		doc.Root.(map[string]any)))))
+	keys, err := documentOf(ctx, w.src, id)
+	if err != nil {
+		return err
+	}
+	by, err := keyMethod(keys, id, o.keyID, key)
+	if err != nil {
+		return err
+	}
+	message, err := revocationBytes(doc.Root)
+	if err != nil {
+		return refusef("have it made anew", "the revocation has no canonical form: %v", err)
+	}
+	text, err := key.Sign(message)
+	if err != nil {
+		return err
+	}
+	key.Wipe()
+	entry := object("witness_did", id, "alg", "EdDSA", "value", text, "by", by)
+	signed, err := listing.Append(s.text, "peer_witness_signatures", entry)
+	if err != nil {
+		return err
+	}
+	at := fmt.Sprintf("/peer_witness_signatures/%d", len(v.Witnesses))
+	rep, err := o.judgeRevocation(ctx, w, path, signed, at, unfinished)
+	if err != nil {
+		return err
+	}
+	if err := o.put(sys, s, entry, signed); err != nil {
+		return err
+	}
+	n := len(v.Witnesses) + 1
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings { // one on each entry that does not count
+			if r.Subject == path && strings.HasPrefix(f.Pointer, "/peer_witness_signatures/") {
+				frame.Warn(sys, "%s", f.Message)
+				n--
+			}
+		}
+	}
+	switch {
+	case n < 3 && rep.Verdict.ExitStatus() != 0:
+		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
+	default:
+		fmt.Fprintf(sys.Stderr,
+			"\n%s signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n",
+			plain.Count(n, "witness")+plain.Plural(n, " has", " have"), path)
+	}
+	return nil
+}
+
+// put prints the entry, and writes the subject with it where that is asked for.
+func (o *witnessOptions) put(sys frame.IO, s *witnessed, entry, signed []byte) error {
+	if o.dryRun {
+		_, err := sys.Stdout.Write(report.Escaped(signed))
+		return err
+	}
+	to := o.out
+	if o.inPlace {
+		to = s.name
+	}
+	if to != "" {
+		dir, err := os.OpenRoot(filepath.Dir(to))
+		if err != nil {
+			return remedy.With(err, remedy.Writable)
+		}
+		defer dir.Close()
+		if o.inPlace {
+			err = overwrite(dir, filepath.Base(to), s.text, signed)
+		} else {
+			err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return remedy.Errorf("name a new file", "writing %s: it is there, and nothing is overwritten", to)
+		case errors.Is(err, listing.ErrChanged):
+			return remedy.Errorf("run it again", "writing %s: %v", to, err)
+		case err != nil:
+			return remedy.With(fmt.Errorf("writing %s: %w", to, err), remedy.Writable)
+		}
+		fmt.Fprintf(sys.Stderr, "written: %s\n", plain.Line(to))
+	}
+	_, err := sys.Stdout.Write(append(entry, '\n'))
+	return err
+}
+
+// overwrite replaces a file that still holds what was read.
+func overwrite(dir *os.Root, name string, was, text []byte) error {
+	f, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	now, err := capped.ReadAll(f, receipt.MaxBytes)
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
+		return err
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || !bytes.Equal(now, was) {
+		return listing.ErrChanged
+	}
+	return atomicfile.Replace(dir, name, text, info.Mode().Perm())
+}

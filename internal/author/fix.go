@@ -1,0 +1,313 @@
+// Package author corrects records by what documents say.
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// mender mends records on disk by what documents say of them.
+type mender struct {
+	repo   *registry.Repository
+	tree   *listing.Tree
+	base   *registry.Tree
+	head   *registry.Tree
+	src    evidence.Source
+	merged *registry.Listing // what the base tree holds of the listing at hand; nil for a new one
+}
+
+// Change is one record that was changed: its path, before and after, and its text.
+type Change struct {
+	from, to string
+	was, now []byte
+}
+
+// Fix mends what a report finds in records that the work tree of the clone in dir changes, as far as a document says
+// the value; told says why a Receipt's values were not taken. Both are empty where there is nothing to mend.
+func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Report) (changes []Change, told []string,
+	err error) {
+	repo, err := registry.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer repo.Close()
+	m := &mender{repo: repo, src: src}
+	if m.base, err = repo.Tree(ctx, rep.Base); err != nil {
+		return nil, nil, err
+	}
+	if m.head, err = repo.Tree(ctx, "HEAD"); err != nil {
+		return nil, nil, err
+	}
+	if m.tree, err = listing.OpenTree(repo.Worktree()); err != nil {
+		return nil, nil, err
+	}
+	defer m.tree.Close()
+	for _, path := range records(rep) {
+		change, why, err := m.mend(ctx, path, findingsOf(rep, path))
+		if err != nil {
+			return changes, told, Unwritten(err, "name the file so yourself")
+		}
+		if why != "" {
+			told = append(told, path+": "+why)
+		}
+		if change != nil {
+			changes = append(changes, *change)
+		}
+	}
+	return changes, told, nil
+}
+
+// records are those that a report judges, in its order.
+func records(rep *verdict.Report) []string {
+	var paths []string
+	for r := range rep.Results.All() {
+		if registry.KindOf(r.Subject) != registry.Governance && !slices.Contains(paths, r.Subject) {
+			paths = append(paths, r.Subject)
+		}
+	}
+	return paths
+}
+
+// findingsOf are the findings on a record, by the check that made each.
+func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
+	all := map[string][]verdict.Finding{}
+	for r := range rep.Results.All() {
+		if r.Subject == path {
+			all[r.Check] = append(all[r.Check], r.Findings...)
+		}
+	}
+	return all
+}
+
+// mend mends one record; why says what kept a Receipt's values from being taken.
+func (m *mender) mend(ctx context.Context, path string,
+	found map[string][]verdict.Finding) (_ *Change, why string, err error) {
+	was, err := m.tree.Read(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
+		return nil, "", nil // taken away, or a link or too large, which layout refuses
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	doc, err := strict.Parse(path, was, strict.RegistryFile)
+	if err != nil {
+		return nil, "", nil // layout says so
+	}
+	rec, err := m.base.Record(ctx, path)
+	if err != nil {
+		return nil, "", err
+	}
+	if rec == nil && reports(found["layout"], "misplaced-file", "slug-mismatch", "revocation-name") {
+		change, err := m.rename(path, was, doc.Root)
+		return change, "", err
+	}
+	if registry.KindOf(path) != registry.KindListing {
+		return nil, "", nil
+	}
+	m.merged = nil
+	if rec != nil {
+		m.merged = registry.ParseListing(rec)
+	}
+	now, why, err := m.values(ctx, was, registry.ParseListing(&registry.Record{Document: doc}), doc.Root, found)
+	if err != nil || string(now) == string(was) {
+		return nil, why, err
+	}
+	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)
+}
+
+// rename gives a record that the work tree adds the name that its members say, unless that name stands in the base, in
+// HEAD or on disk.
+func (m *mender) rename(path string, was []byte, root any) (*Change, error) {
+	kind, slug := registry.KindOf(path), strict.String(root, "slug")
+	to, err := listing.Path(slug)
+	if kind == registry.KindRevocation {
+		to, err = listing.RevocationPath(slug, strict.String(root, "revoked_receipt_sha256"))
+	}
+	if err != nil {
+		return nil, nil // the members give it no name either
+	}
+	if kind != registry.KindRevocation {
+		to = kind.Folder() + "/" + slug + ".json"
+	}
+	for _, t := range []*registry.Tree{m.base, m.head} {
+		if e, err := t.Leaf(to); err != nil || e != nil {
+			return nil, err
+		}
+	}
+	err = m.tree.Move(path, to, was)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil
+	}
+	return &Change{path, to, was, was}, err
+}
+
+// values are the text with what documents say in place of what findings are about.
+func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, root any,
+	found map[string][]verdict.Finding) (_ []byte, why string, err error) {
+	set := func(name, value string) {
+		if err == nil {
+			text, err = listing.Set(text, name, []byte(value))
+		}
+	}
+	age := found["domain-age"]
+	switch {
+	case l.Provisional && (reports(age, checks.ProvisionalNotNeeded) || failed(found["reissue"], "/provisional")):
+		text, err = listing.Drop(text, "provisional")
+	case !l.Provisional && reports(age, checks.DomainTooYoung, checks.DomainAgeUnknown):
+		set("provisional", "true")
+	}
+	wrong := m.wrong(root, found)
+	if len(wrong) == 0 || err != nil {
+		return text, "", err
+	}
+	r, sum, why := m.signed(ctx, l)
+	if r == nil {
+		return text, why, nil
+	}
+	for _, name := range wrong {
+		switch name {
+		case "conformance_receipt_sha256":
+			if sum == l.ReceiptSHA256 {
+				continue
+			}
+			set(name, string(listing.Quote(sum)))
+		case "issued_at":
+			if !r.NotBefore.IsZero() && !near(l.Issued, r.NotBefore.Time) {
+				set(name, string(listing.Quote(r.NotBefore.Text)))
+			}
+		case "expires_at":
+			end := listing.Expires(r)
+			if t, ok := strict.Time(end); ok && !near(l.Expires, t) {
+				set(name, string(listing.Quote(end)))
+			}
+		case "conformance_level":
+			if claimed := m.level(r); claimed != "" && claimed != l.Level {
+				set(name, string(listing.Quote(string(claimed))))
+			}
+		case "non_commercial":
+			set(name, "true")
+		}
+	}
+	return text, "", err
+}
+
+// wrong are the members whose values a Receipt says, where findings are about one of them.
+func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
+	var names []string
+	for _, name := range []string{"conformance_receipt_sha256", "issued_at", "expires_at", "conformance_level"} {
+		for _, check := range []string{"schema", "receipt-fetch", "receipt-validity", "receipt-claims", "reissue"} {
+			missing := check == "schema" && strict.Member(root, name) == nil && failed(found[check], "")
+			if missing || failed(found[check], "/"+name) {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	if len(names) > 0 { // one fault hides another: what is pinned, when, and at which level goes together
+		names = append(names, "conformance_receipt_sha256", "issued_at", "expires_at")
+		if m.merged != nil {
+			names = append(names, "conformance_level")
+		}
+	}
+	if reports(found["receipt-claims"], "non-commercial") {
+		names = append(names, "non_commercial")
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// signed is the Receipt that is served and its hash, if the owner of the listing signed it; else why it says nothing.
+func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
+	const kept = "its Receipt's values are not taken: "
+	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
+		MaxBytes: evidence.MaxReceipt})
+	if served.State != evidence.Obtained {
+		return nil, "", kept + served.Message
+	}
+	r, err := receipt.Parse(l.ReceiptURI, served.Body)
+	if err != nil {
+		return nil, "", kept + err.Error()
+	}
+	now := m.src.Now()
+	facts := evidence.Collect(ctx, m.src, l, evidence.Wanted{Kinds: evidence.Set(0).With(evidence.DIDDocument),
+		Clock: now, Judged: now})
+	switch {
+	case facts.DIDDocument.State != evidence.Obtained:
+		return nil, "", kept + facts.DIDDocument.Message
+	case !did.Same(r.ImplementationDID, l.ToolDID):
+		return nil, "", kept + fmt.Sprintf("it is that of %q, tool_did is %q", r.ImplementationDID, l.ToolDID)
+	case !receipt.VerifyImplementation(r, facts.DIDDocument.Value, l.ToolDID).Verified():
+		return nil, "", kept + "no signature of " + l.ToolDID + " on it verifies"
+	}
+	return r, served.SHA256, ""
+}
+
+// level is the one that a Receipt leaves to the listing.
+func (m *mender) level(r *receipt.Receipt) level.Level {
+	claimed := listing.Highest(r.ClaimedLevels)
+	if m.merged != nil {
+		claimed = checks.Kept(r.ClaimedLevels, m.merged.Level)
+	}
+	if claimed.Base() < 0 {
+		return ""
+	}
+	return claimed
+}
+
+// near reports whether two times are one to a listing.
+func near(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() <= time.Second }
+
+// reports reports whether one of the findings has one of the codes, a doubt apart.
+func reports(found []verdict.Finding, codes ...string) bool {
+	return slices.ContainsFunc(found, func(f verdict.Finding) bool {
+		return f.Severity != verdict.Doubt && slices.Contains(codes, f.Code)
+	})
+}
+
+// failed reports whether one of the findings is an error about a member.
+func failed(found []verdict.Finding, pointer string) bool {
+	return slices.ContainsFunc(found, func(f verdict.Finding) bool {
+		return f.Severity == verdict.Error && f.Pointer == pointer
+	})
+}
+
+// Diff is the change as a difference in unified form, safe to print.
+func (c Change) Diff() string {
+	if c.from != c.to {
+		return plain.Lines(fmt.Sprintf("rename from %s\nrename to %s\n", c.from, c.to))
+	}
+	return plain.Lines(listing.Diff(c.from, c.was, c.now))
+}
+
+// Unwritten says what to do about a record that could not be written; taken does where its name is.
+func Unwritten(err error, taken string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return remedy.Errorf(taken, "%v, and nothing is overwritten", err)
+	case errors.Is(err, listing.ErrChanged):
+		return remedy.With(err, "run it again")
+	case errors.Is(err, listing.ErrSlug):
+		return remedy.With(err, "give a slug such as my-agent")
+	case errors.Is(err, listing.ErrPlace):
+		return remedy.With(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
+	}
+	return remedy.With(err, "see that the clone's work tree can be written")
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/governancecmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
+)
+
+// product is what the program does for one of those who use it.
+type product struct {
+	commands []func(frame.IO) *cobra.Command
+	protocol *conformancecmd.Protocol // it has commands below conformance; nil: it has none
+	modes    []actionMode             // of the Action
+	subjects []subject                // what it judges beside a registry
+	replays  map[string]replay        // by the mode of a bundle
+}
+
+// replay judges again what a bundle of the product names; dir is the clone.
+type replay func(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error
+
+// products are all of them. Main, explain, replay, the Action and the tests read nothing else.
+var products = []product{
+	{
+		commands: []func(frame.IO) *cobra.Command{checkcmd.New},
+		modes: []actionMode{{"", []actionStep{
+			{command: "audit", events: forge.AuditEvents, inputs: []string{"path=repo", "checks=only", "skip"}},
+			{command: "check", inputs: []string{"path=repo", "base", "checks=only", "skip", "governance",
+				"allow-pull-request-target"}}}}},
+		replays: map[string]replay{"check": checkcmd.Replay},
+	},
+	{
+		commands: []func(frame.IO) *cobra.Command{mirrorcmd.NewAudit, mirrorcmd.NewMirror, mirrorcmd.NewMerge},
+		replays:  map[string]replay{"audit": mirrorcmd.Replay},
+	},
+	{
+		commands: []func(frame.IO) *cobra.Command{authorcmd.NewNew, authorcmd.NewRenew, authorcmd.NewRevoke,
+			authorcmd.NewWitness, authorcmd.NewKey, authorcmd.NewList, authorcmd.NewFmt},
+	},
+	{
+		commands: []func(frame.IO) *cobra.Command{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,
+			installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun},
+		subjects: []subject{{judges: "the installation, in doctor and protect", reportedBy: "doctor",
+			rules: doctor.Rules, online: "needed for protections"}},
+	},
+	{
+		commands: []func(frame.IO) *cobra.Command{verifycmd.New, verifycmd.NewProve, verifycmd.NewChanges},
+		modes: []actionMode{{"verify", []actionStep{{command: "verify",
+			inputs: []string{"path=registry", "level", "max-age"}, args: "targets", rest: verifyTargets}}}},
+		subjects: []subject{{judges: "one implementation, in verify", reportedBy: "verify", rules: verify.Rules()}},
+		replays:  map[string]replay{"verify": verifycmd.Replay},
+	},
+	{
+		protocol: conformancecmd.OASIS,
+		modes: []actionMode{{"oasis", []actionStep{{command: "conformance oasis provider",
+			inputs: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}}},
+		subjects: []subject{{judges: "an evaluation provider, in conformance oasis", rules: oasis.Rules}},
+	},
+	{
+		commands: []func(frame.IO) *cobra.Command{governancecmd.New},
+		modes: []actionMode{{"governance", []actionStep{{command: "governance", inputs: []string{"path=repo", "base",
+			"checks=only", "skip", "exception", "allow-pull-request-target"}, asks: forge.PullEvents}}}},
+		subjects: []subject{{judges: "a change of the specification, in governance", rules: spec.Rules(),
+			online: "needed for reviews and labels"}},
+	},
+	{
+		protocol: conformancecmd.OpenGAP,
+		modes: []actionMode{{"opengap", []actionStep{{command: "conformance opengap agent",
+			inputs: []string{"dialect", "recommended"}, args: "path"}}}},
+		subjects: []subject{{judges: "an agent's folder, in conformance opengap", rules: opengap.Rules}},
+	},
+	{
+		protocol: conformancecmd.AAEP,
+		modes: []actionMode{{"aaep", []actionStep{
+			{command: "conformance aaep producer", asked: "url",
+				inputs: []string{"url", "level", "layout", "scenario"}},
+			{command: "conformance aaep events", inputs: []string{"level"}, args: "events"}}}},
+		subjects: []subject{{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules,
+			members: aaep.Explain}},
+	},
+}
+
+// modes are those of the Action. The first is the gate of a registry, and has no name.
+func modes() (all []actionMode) {
+	for _, p := range products {
+		all = append(all, p.modes...)
+	}
+	return all
+}
+
+// subjects are what is judged beside a registry.
+func subjects() (all []subject) {
+	for _, p := range products {
+		all = append(all, p.subjects...)
+	}
+	return all
+}
+
+// replayOf is how a bundle of that mode is judged again; nil: no product does it.
+func replayOf(mode string) replay {
+	for _, p := range products {
+		if again := p.replays[mode]; again != nil {
+			return again
+		}
+	}
+	return nil
+}
+
+// verifyTargets gives each line as a target. A single one that is no target names a file of them.
+func verifyTargets(value string) []string {
+	lines, err := verify.ParseTargets([]byte(value))
+	if err != nil {
+		return []string{"--targets=" + value}
+	}
+	if len(lines) == 1 {
+		if _, err := verify.ParseTarget(lines[0].Text, true); err != nil {
+			return []string{"--targets=" + lines[0].Text}
+		}
+	}
+	out := []string{"--"}
+	for _, line := range lines {
+		out = append(out, line.Text)
+	}
+	return out
+}

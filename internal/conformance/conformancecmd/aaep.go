@@ -1,0 +1,378 @@
+package conformancecmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// AAEP is the event protocol of agents.
+var AAEP = &Protocol{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one",
+	rules:    aaep.Rules,
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim, newAAEPExample}}
+
+func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
+	var o conformanceFlags
+	var options aaep.Options
+	c := &cobra.Command{
+		Use:   "events FILE…",
+		Short: "judge the events that a producer emitted: a JSON object, a JSON array, or JSON Lines",
+		Long: `events judges captures of a producer, message by message, at level 1, 2 or 3 of chapter 9. Each file is an
+input of its own. Replies stand in it in the order in which they passed; at level 3, so do the messages of the
+subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
+tool call or at level 3 a subscription it is inconclusive.`,
+		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
+			"  oap-gate conformance aaep events --single event.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events wants at least one file")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(func() (*conformance, error) {
+				if err := checkLevel(options.Level); err != nil {
+					return nil, err
+				}
+				found := &conformance{subject: "producer", rows: aaep.Rows(options), level: options.Level}
+				if len(args) == 1 {
+					found.subject = args[0]
+				}
+				for _, name := range args {
+					s := aaep.NewStream(name, options)
+					if err := readInto(s, name); err != nil {
+						return nil,
+							remedy.Errorf(
+								"give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
+									"50,000 sessions", "reading %s: %v", name, err)
+					}
+					results, err := s.Results()
+					if err != nil {
+						return nil, err
+					}
+					found.results = append(found.results, results...)
+				}
+				return found, nil
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	c.Flags().IntVar(&options.Level, "level", 1, "1 to 3; each includes those below")
+	c.Flags().BoolVar(&options.Single, "single", false,
+		"judge each message by itself: envelope, schema, summary, urgency, default decision")
+	return c
+}
+
+func newAAEPExample(sys frame.IO, _ *Protocol) *cobra.Command {
+	var level int
+	c := &cobra.Command{
+		Use:   "example",
+		Short: "print a capture that passes at a level",
+		Long: `example prints the messages of a session, one a line, that pass conformance aaep events at the level.
+At level 3 they are frames, and come with their subscription.`,
+		Example: "  oap-gate conformance aaep example --level 2 > capture.jsonl",
+		Args:    frame.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkLevel(level); err != nil {
+				return err
+			}
+			_, err := sys.Stdout.Write(aaep.Example(level))
+			return err
+		},
+	}
+	c.Flags().IntVar(&level, "level", 1, "1 to 3; each includes those below")
+	return c
+}
+
+func newAAEPClaim(sys frame.IO, p *Protocol) *cobra.Command {
+	var o conformanceFlags
+	var text string
+	var claim aaep.Claim
+	c := &cobra.Command{
+		Use:   "claim --text FILE",
+		Short: "judge what is claimed of an implementation, and whether a report bears it out",
+		Long: `claim finds the sentences of a text that claim AAEP conformance and checks them by section 9.8:
+a level, the version of the suite, a day, no certificate, and the version and URI of a profile.
+With --report FILE it compares them with a conformance report, that of oap-gate (JSON, or by
+--report aaep=FILE) or that of the AAEP suite.`,
+		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
+		Args:    frame.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			judged := o.ForeignReports()
+			return o.run(func() (*conformance, error) {
+				if len(judged) > 1 {
+					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be judged",
+						judged[0], judged[1])
+				}
+				if text == "" {
+					return nil, remedy.Errorf("name the file with --text, - being standard input", "claim wants a text")
+				}
+				var err error
+				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
+					return nil, remedy.Errorf("name a text of at most 1 MiB", "reading --text: %v", err)
+				}
+				if len(judged) == 1 {
+					claim.ReportPath = judged[0]
+					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
+						return nil, remedy.Errorf("name a conformance report of at most 16 MiB",
+							"reading the report: %v", err)
+					}
+				}
+				claim.Now = o.Now()
+				results, level, err := claim.Judge()
+				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(), results: results, level: level}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	c.Flags().StringVar(&text, "text", "", "the text in which the claim stands, `FILE`, - being standard input")
+	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; " +
+		"or also write a report, FORMAT=FILE"
+	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
+	return c
+}
+
+// aaepProducer is what conformance aaep producer is told.
+type aaepProducer struct {
+	conformanceFlags
+	url, layout, scenario, capture string
+	manifestKey                    string
+	level                          int
+	extensions                     []string
+}
+
+func newAAEPProducer(sys frame.IO, p *Protocol) *cobra.Command {
+	var o aaepProducer
+	c := &cobra.Command{
+		Use:   "producer --endpoint URL",
+		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
+		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
+that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. Level 3
+adds six sessions that negotiate, renegotiate and close, about half a minute at 2 events a second.
+A scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
+none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
+where nothing can break.`,
+		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 --layout reference\n" +
+			"  oap-gate conformance aaep producer --endpoint https://agent.example --level 2 \\\n" +
+			"    --scenario scenarios.yml --capture session.jsonl",
+		Args: frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(func() (*conformance, error) {
+				if cmd.Flags().Changed("endpoint") && cmd.Flags().Changed("url") {
+					return nil, remedy.Errorf("give one of them", "--endpoint and --url both name the producer")
+				}
+				return o.judge(cmd.Context())
+			})
+		},
+	}
+	o.bind(c, sys, p, true)
+	f := c.Flags()
+	for _, name := range []string{"record", "replay", "offline", "retry-wait"} {
+		_ = f.MarkHidden(name) // a conversation is not repeated: --capture keeps it, and events judges it again
+	}
+	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
+	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
+	const where = "the producer's `URL`; plain http for a loopback or private address alone"
+	f.StringVar(&o.url, "endpoint", "", where)
+	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
+	f.StringSliceVar(&o.extensions, "extensions", nil,
+		"supported_extensions of the subscription: a `URI` or several, joined by commas")
+	f.IntVar(&o.level, "level", 1, "1 to 3; each includes those below")
+	f.StringVar(&o.manifestKey, "manifest-key", "",
+		"a `FILE` with the key that signs the producer's manifest, JWK or PEM; level 3")
+	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
+		"of the endpoints: spec (appendix B) or reference (the public example producers)")
+	f.StringVar(&o.scenario, "scenario", "",
+		"a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
+	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as frames, one a line")
+	return c
+}
+
+// check refuses what no run could use, beside what run refuses.
+func (o *aaepProducer) check() (*url.URL, error) {
+	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
+	u, err := remedy.HTTPURL("--endpoint", o.url)
+	switch {
+	case err != nil:
+		return nil, err
+	case u == nil:
+		return nil, remedy.Errorf(form, "producer requires --endpoint")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
+	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !dialsPrivate(&o.Network, u.Hostname()):
+		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
+			"--endpoint %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+	case o.Offline || o.Record != "" || o.Replay != "":
+		return nil,
+			remedy.Errorf(
+				"keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
+				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
+	}
+	return u, remedy.First(
+		func() error { return checkLevel(o.level) },
+		func() error { return checkExtensions(o.extensions) },
+		func() error {
+			if o.manifestKey != "" && o.level < 3 {
+				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
+			}
+			return nil
+		},
+		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
+		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
+}
+
+func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
+	u, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	scenarios := aaep.DefaultScenarios()
+	if o.scenario != "" {
+		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
+		if err == nil {
+			scenarios, err = aaep.ReadScenarios(o.scenario, data)
+		}
+		if err != nil {
+			return nil, remedy.Errorf("give a YAML list of {name, start, reply}: see docs/conformance.md",
+				"reading --scenario: %v",
+				err)
+		}
+	}
+	way, err := o.LiveOptions()
+	if err != nil {
+		return nil, err
+	}
+	transport, public, err := transports(way, u)
+	if err != nil {
+		return nil, err
+	}
+	var key crypto.PublicKey
+	if o.manifestKey != "" {
+		data, err := capped.ReadFile(o.manifestKey, aaep.MaxKey)
+		if err == nil {
+			key, err = aaep.ParseKey(data)
+		}
+		if err != nil {
+			return nil, remedy.Errorf("give a JWK or PEM file of a P-256, RSA or Ed25519 public key",
+				"reading --manifest-key: %v", err)
+		}
+	}
+	if way.Budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, way.Budget)
+		defer cancel()
+	}
+	var kept blocks
+	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
+		Timeout: way.Timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: way.UserAgent,
+		Extensions: o.extensions, Public: public, ManifestKey: key}
+	if o.capture != "" {
+		live.Capture = &kept
+	}
+	results, err := live.Run(ctx)
+	if o.capture != "" {
+		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
+			return nil, remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
+		}
+	}
+	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
+		level:  o.level,
+		chosen: o.chosen(len(scenarios))}, err
+}
+
+// chosen says how the producer was asked.
+func (o *aaepProducer) chosen(scenarios int) string {
+	text := fmt.Sprintf("layout %s, %d scenarios", o.layout, scenarios)
+	if len(o.extensions) > 0 {
+		text += ", extensions " + strings.Join(o.extensions, " ")
+	}
+	return text
+}
+
+// checkExtensions requires absolute URIs.
+func checkExtensions(uris []string) error {
+	const fix = "write it like https://example.org/finance/context/v1"
+	if len(uris) > maxExtensions {
+		return remedy.Errorf(fmt.Sprintf("name at most %d", maxExtensions), "--extensions names %d URIs", len(uris))
+	}
+	for _, uri := range uris {
+		u, err := url.Parse(uri)
+		if err != nil || !u.IsAbs() || strings.ContainsFunc(uri, unicode.IsSpace) {
+			return remedy.Errorf(fix, "--extensions %q is not an absolute URI", plain.Cut(uri, 80))
+		}
+	}
+	return nil
+}
+
+// maxExtensions is how many extensions the published schema of subscription.request allows.
+const maxExtensions = 64
+
+// transports make the connections to the server that the operator named, and to public ones.
+func transports(options evidence.LiveOptions, u *url.URL) (server, public http.RoundTripper, err error) {
+	const fix = "name a server that can be reached, and a PEM file with --ca-cert"
+	if public, err = evidence.NewTransport(options, u); err != nil {
+		return nil, nil, remedy.With(err, fix)
+	}
+	options.ServerURL, options.Jobs = u.String(), 0
+	server, err = evidence.ServerTransport(options)
+	return server, public, remedy.With(err, fix)
+}
+
+// blocks keep what is written in pieces of 1 MiB: one piece that grows would take three times its size.
+type blocks [][]byte
+
+func (b *blocks) Write(data []byte) (int, error) {
+	const size = 1 << 20
+	if last := len(*b) - 1; last < 0 || len((*b)[last])+len(data) > size {
+		*b = append(*b, make([]byte, 0, max(size, len(data))))
+	}
+	last := len(*b) - 1
+	(*b)[last] = append((*b)[last], data...)
+	return len(data), nil
+}
+
+// readText reads a text for people, and names it.
+func readText(sys frame.IO, name string) (string, []byte, error) {
+	if name != "-" {
+		data, err := capped.ReadFile(name, aaep.MaxText)
+		return name, data, err
+	}
+	data, err := capped.ReadAll(sys.Stdin, aaep.MaxText)
+	return "stdin", data, err
+}
+
+func checkLevel(level int) error {
+	if level >= 1 && level <= 3 {
+		return nil
+	}
+	return remedy.Errorf("give a level from 1 to 3", "--level %d is not decided here", level)
+}
+
+// readInto adds a file's messages to a stream.
+func readInto(s *aaep.Stream, name string) error {
+	f, err := capped.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return fmt.Errorf("%q is a folder", name)
+	}
+	return s.Read(f)
+}

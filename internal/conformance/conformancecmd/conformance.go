@@ -1,0 +1,246 @@
+// Package conformancecmd has the command conformance, with a command below it for each protocol.
+package conformancecmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Protocol is a companion protocol with a command of its own under conformance.
+//
+// A protocol plugs in with a package internal/conformance/NAME, which has its catalogue and its judgement, a file
+// NAME.go here with its commands, and one row in the table of products of package cli. A command embeds
+// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows
+// which nobody can see from outside and those that no peer was asked about, settles the report and tells it everywhere.
+type Protocol struct {
+	name     string
+	short    string         // what its commands judge
+	rules    []verdict.Rule // its whole catalogue, in the order of a report
+	declared bool           // what passes is declared by whoever is judged, and nobody verified it
+	commands []func(frame.IO, *Protocol) *cobra.Command
+}
+
+// conformance is what a command found.
+type conformance struct {
+	subject string           // what the command was pointed at: the subject of the rows on which nothing was decided
+	rows    []verdict.Rule   // of the catalogue, those that bear on this run: of its role, up to its level
+	results []verdict.Result // of what was decided; each mechanical row has at least one
+	level   int              // that was asked for; 0: none
+	chosen  string           // how the input was read, where there was a choice
+	oasis   *verdict.OASIS   // what a preflight was about; nil: there was none
+	assumed []string         // flags that leave something out, beside those of network and clock
+	source  evidence.Source  // what the documents came from; nil: there was none
+}
+
+// conformanceFlags are what the commands of all protocols share.
+type conformanceFlags struct {
+	frame.Network
+	frame.Output
+	protocol *Protocol
+}
+
+// bind defines the flags. Those of the network are for a command that asks a peer.
+func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, asks bool) {
+	f := c.Flags()
+	if asks {
+		o.Network.BindDocuments(f, "5m")
+	} else {
+		o.Network.BindClock(f)
+	}
+	o.protocol = p
+	o.Output.Judges(p.rules, func(string, string) *verdict.Report { return o.report(nil) }, nil)
+	o.Output.Bind(c, sys, true)
+}
+
+// report is the report of a run that decided nothing yet. Without a source the clock is that of the flags.
+func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
+	now := o.Now()
+	if source != nil {
+		now = source.Now()
+	}
+	return &verdict.Report{Version: 1, Tool: frame.Version(), Mode: "conformance", Protocol: o.protocol.name,
+		EvaluatedAt: now.UTC(),
+		Declared:    o.protocol.declared, Assumed: o.Assumed(),
+		Evidence: []verdict.Evidence{}}
+}
+
+// run tells the report of what judge finds, or why there is none.
+func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
+	return o.Tell(func() (*verdict.Report, error) {
+		if err := remedy.First(o.Network.Check, func() error {
+			return o.Place(&o.Network, nil, nil)
+		}); err != nil {
+			return nil, err
+		}
+		found, err := judge()
+		if err != nil {
+			return nil, err
+		}
+		rep, err := o.settle(found)
+		if err != nil || o.Record == "" {
+			return rep, err
+		}
+		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
+			Flags: evidence.Flags{Assumed: rep.Assumed}}
+		if found.source != nil {
+			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
+		}
+		return rep, remedy.With(b.WriteFile(o.Record), remedy.Writable)
+	})
+}
+
+// settle makes the report of what was found. A mechanical row that has no result is a mistake of the program: nothing
+// passes by default.
+func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
+	rep := o.report(found.source)
+	rep.Level, rep.Chosen, rep.OASIS = found.level, found.chosen, found.oasis
+	rep.Results.Add(found.results...)
+	rep.Assumed = slices.Concat(rep.Assumed, found.assumed)
+	decided := map[string]bool{}
+	var subjects []string
+	for _, r := range found.results {
+		decided[r.Check] = true
+		subjects = append(subjects, r.Subject)
+	}
+	slices.Sort(subjects)
+	rep.Counts.Records = len(slices.Compact(subjects))
+	for _, row := range found.rows {
+		switch {
+		case row.Method == verdict.Attested:
+			rep.Results.Add(row.Manual(found.subject))
+		case decided[row.ID]:
+		case row.Method == verdict.Live:
+			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject,
+				Verdict: verdict.Skipped,
+				Reason:  notAsked})
+		default:
+			return nil, fmt.Errorf("check %s %w of %s", row.ID, verdict.ErrUnsaid, found.subject)
+		}
+	}
+	if found.source != nil {
+		gate.Observed(rep, found.source)
+	} else {
+		rep.EvidenceSHA256 = evidence.Digest(nil)
+	}
+	rep.Settle(o.protocol.rules)
+	return rep, nil
+}
+
+// notAsked is why a live row has no verdict where no peer was talked to.
+const notAsked = "not run: it takes a running peer, and none was asked"
+
+// New is the command conformance, with these protocols.
+func New(sys frame.IO, protocols []*Protocol) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "conformance",
+		Short: "hold a provider, a producer or an agent against the specification of its protocol",
+		Long: strings.TrimSpace(`
+conformance judges what the companion protocols ask for. Each requirement is decided from the input, decided by
+talking to a running peer, or for people to attest: nobody can see it from outside, and no report reads as if it
+had passed.`),
+		Example: "  oap-gate conformance oasis --list",
+		Args:    knownProtocol,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	for _, p := range protocols {
+		c.AddCommand(newProtocol(sys, p))
+	}
+	return c
+}
+
+// knownProtocol refuses a word that names no command, and says which there are.
+func knownProtocol(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return remedy.Errorf(remedy.DidYouMean(args[0], names, "the words are "+strings.Join(names, ", ")),
+		"%s does not know %q", c.CommandPath(), args[0])
+}
+
+func newProtocol(sys frame.IO, p *Protocol) *cobra.Command {
+	var list bool
+	var format string
+	c := &cobra.Command{
+		Use:     p.name,
+		Short:   p.short,
+		Example: "  oap-gate conformance " + p.name + " --list",
+		Args:    knownProtocol,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !list {
+				return c.Help()
+			}
+			if err := remedy.OneOf("--format", format, "text", "json"); err != nil {
+				return err
+			}
+			_, err := sys.Stdout.Write(printed(p, format))
+			return err
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "print the catalogue of requirements")
+	c.Flags().StringVar(&format, "format", "text", "of the catalogue: text or json")
+	for _, command := range p.commands {
+		c.AddCommand(command(sys, p))
+	}
+	return c
+}
+
+// requirement is a row of a catalogue as --list --format json has it.
+type requirement struct {
+	ID       string         `json:"id"`
+	Protocol string         `json:"protocol"`
+	Role     string         `json:"role,omitempty"`
+	Level    int            `json:"level,omitempty"`
+	Clause   string         `json:"clause"`
+	Sentence string         `json:"sentence"`
+	Method   verdict.Method `json:"method"`
+	Codes    []string       `json:"codes,omitempty"`
+}
+
+// printed is the catalogue of a protocol, as text or JSON.
+func printed(p *Protocol, format string) []byte {
+	rows := []requirement{}
+	for _, r := range p.rules {
+		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title,
+			Method: r.Method}
+		for _, code := range r.Codes {
+			row.Codes = append(row.Codes, code.ID)
+		}
+		rows = append(rows, row)
+	}
+	var b bytes.Buffer
+	if format == "json" {
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(rows); err != nil {
+			panic(err) // texts of the program's own
+		}
+		return b.Bytes()
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-22s %-11s", r.ID, r.Method)
+		if r.Role != "" {
+			fmt.Fprintf(&b, "%-11s", r.Role)
+		}
+		if r.Level > 0 {
+			fmt.Fprintf(&b, "level %d  ", r.Level)
+		}
+		fmt.Fprintf(&b, "%s (%s)\n", r.Sentence, r.Clause)
+	}
+	return b.Bytes()
+}

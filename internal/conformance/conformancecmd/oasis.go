@@ -1,0 +1,227 @@
+package conformancecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// OASIS is the evaluation protocol of providers.
+var OASIS = &Protocol{name: "oasis", short: "the preflight of an evaluation provider, and its claim",
+	rules: oasis.Rules, declared: true,
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim}}
+
+// oasisProvider is what conformance oasis provider is told.
+type oasisProvider struct {
+	conformanceFlags
+	url, response                 string
+	profile, requirements, schema string
+	tier                          int
+	server                        string // URL of a plain or private server that the operator named; empty: none
+}
+
+func newOASISProvider(sys frame.IO, p *Protocol) *cobra.Command {
+	var o oasisProvider
+	c := &cobra.Command{
+		Use:   "provider (--url URL | --response FILE) --profile DIR",
+		Short: "hold a provider's answer at /v1/conformance against a profile's contract",
+		Long: strings.TrimSpace(`
+provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
+and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
+		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile " +
+			"profiles/software-infrastructure\n" +
+			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure " +
+			"--tier 2",
+		Args: frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(func() (*conformance, error) { return o.judge(cmd.Context(), sys) })
+		},
+	}
+	o.bind(c, sys, p)
+	return c
+}
+
+func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
+	o.conformanceFlags.bind(c, sys, p, true)
+	o.More = func(live *evidence.LiveOptions) {
+		live.Preflight, live.ServerURL = true, o.server
+		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
+	}
+	f := c.Flags()
+	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
+		"loopback or private address")
+	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
+	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+
+		""+oasis.ContractFile)
+	f.StringVar(&o.requirements, "requirements", "",
+		"the requirements, a YAML `FILE`, in place of the one in the folder")
+	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in "+
+		"the folder; of Markdown (.md) the json block with a $schema")
+	f.IntVar(&o.tier, "tier", 1, "complexity tier that is to be evaluated")
+}
+
+// maxTier is far above the tiers that any profile has.
+const maxTier = 100
+
+func (o *oasisProvider) check() error {
+	switch {
+	case (o.url == "") == (o.response == ""):
+		return remedy.Errorf("give one of them", "provider wants either --url or --response")
+	case o.profile == "" && (o.requirements == "" || o.schema == ""):
+		return remedy.Errorf("name the profile's folder with --profile, or both files with --requirements and --schema",
+			"provider wants the contract of a profile")
+	case o.tier < 1 || o.tier > maxTier:
+		return remedy.Errorf(fmt.Sprintf("give a number from 1 to %d", maxTier), "--tier %d is out of range", o.tier)
+	}
+	return nil
+}
+
+func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	contract, err := oasis.Read(oasis.Files{Dir: o.profile, Requirements: o.requirements, Schema: o.schema})
+	if err != nil {
+		return nil, remedy.Errorf("name the profile's folder with --profile, and files that are there",
+			"reading the profile's contract: %v", err)
+	}
+	found := &conformance{subject: o.response, rows: oasis.ProviderRows()}
+	if contract.Profile != "" {
+		found.chosen = fmt.Sprintf("profile %s %s, tier %d", contract.Profile, contract.Version, o.tier)
+	}
+	var in *oasis.Input
+	switch {
+	case o.response != "":
+		data, err := capped.ReadFile(o.response, oasis.MaxResponse)
+		if err != nil && !errors.Is(err, capped.ErrTooLarge) {
+			return nil, remedy.Errorf("name a file with the provider's answer", "reading --response: %v", err)
+		}
+		in = oasis.Saved(contract, o.response, data, o.tier)
+	default:
+		request, err := o.request(contract.Profile)
+		if err != nil {
+			return nil, err
+		}
+		found.subject = o.url
+		if contract.Profile == "" {
+			in = oasis.Unasked(contract, "the contract names no profile to ask about")
+			break
+		}
+		src, stop, err := o.Source(sys)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		found.source = src
+		in = oasis.Asked(contract, found.source.Observe(ctx, request), o.tier)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	found.oasis = in.Facts()
+	found.results, err = oasis.Judge(in, found.subject)
+	return found, err
+}
+
+// request asks the endpoint about a profile.
+func (o *oasisProvider) request(profile string) (evidence.Request, error) {
+	const form = "write it like https://provider.example, or http://127.0.0.1:8080"
+	u, err := remedy.HTTPURL("--url", o.url)
+	if err != nil {
+		return evidence.Request{}, err
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return evidence.Request{}, remedy.Errorf(form, "--url %q holds more than a server and a path",
+			plain.Redacted(o.url))
+	}
+	const endpoint = "/v1/conformance"
+	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), endpoint)+endpoint, ""
+	u.RawQuery = url.Values{"profile": {profile}}.Encode()
+	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
+	switch {
+	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && dialsPrivate(&o.Network, u.Hostname()):
+		r.Protocol, o.server = evidence.Named, u.String()
+	case u.Scheme != "https":
+		return evidence.Request{}, remedy.Errorf(
+			"use https, or name a loopback or private address: http://127.0.0.1:8080, "+
+				"http://localhost:8080, by --connect-to too",
+			"--url %q is plain http, and %q is no loopback or private address",
+			o.url,
+			u.Hostname(),
+		)
+	}
+	return r, nil
+}
+
+// dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
+func dialsPrivate(n *frame.Network, host string) bool {
+	options, err := n.LiveOptions()
+	return err == nil && slices.ContainsFunc(options.ConnectTo, func(to evidence.ConnectTo) bool {
+		return strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String())
+	})
+}
+
+func newOASISClaim(sys frame.IO, p *Protocol) *cobra.Command {
+	var o conformanceFlags
+	var profile string
+	var claim oasis.Claim
+	c := &cobra.Command{
+		Use:   "claim FILE",
+		Short: "check a provider's claim of conformance, and its report",
+		Long: `claim checks FILE, one YAML or JSON mapping, against section 4: provider and
+provider_version or organization, profile, profile_version, date, tiers and
+attestation. --profile DIR compares the profile with its contract. --report FILE
+compares the claim with the JSON report of conformance oasis provider.
+
+exit status: 0 pass, 1 fail, 2 could not run`,
+		Example: "  oap-gate conformance oasis claim claim.yaml --report report.json",
+		Args:    frame.Wants(1, "oap-gate conformance oasis claim FILE", "conformance oasis claim requires one FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			judged := o.ForeignReports()
+			return o.run(func() (*conformance, error) {
+				if len(judged) > 1 {
+					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be compared",
+						judged[0], judged[1])
+				}
+				var err error
+				claim.Path, claim.Now = args[0], o.Now()
+				if claim.Text, err = capped.ReadFile(claim.Path, oasis.MaxClaim); err != nil {
+					return nil, remedy.Errorf("name a YAML or JSON file of at most 64 KiB", "reading the claim: %v",
+						err)
+				}
+				if len(judged) == 1 {
+					claim.ReportPath = judged[0]
+					if claim.Report, err = capped.ReadFile(claim.ReportPath, oasis.MaxReport); err != nil {
+						return nil, remedy.Errorf("name a JSON report of at most 16 MiB", "reading the report: %v", err)
+					}
+				}
+				if profile != "" {
+					if claim.Contract, err = oasis.Read(oasis.Files{Dir: profile}); err != nil {
+						return nil, remedy.Errorf("name the profile's directory with --profile",
+							"reading the profile's contract: %v", err)
+					}
+				}
+				results, err := claim.Judge()
+				return &conformance{subject: claim.Path, rows: oasis.ClaimRows(), results: results}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&profile, "profile", "", "the profile's directory, `DIR`; its contract must be of the claimed profile")
+	f.Lookup("report").Usage = "the JSON report, `FILE`, that the claim rests on; or also write a report, FORMAT=FILE"
+	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim counts as old")
+	return c
+}

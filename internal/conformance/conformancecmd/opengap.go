@@ -1,0 +1,86 @@
+package conformancecmd
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+<<<<<<< HEAD:internal/cli/conformance_opengap.go
+// openGAPAgent has the flags and the argument of conformance opengap agent.
+=======
+// OpenGAP is the format of an agent's folder.
+var OpenGAP = &Protocol{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent}}
+
+// openGAPAgent is what conformance opengap agent is told.
+>>>>>>> 1a9baab (frame, commands: give each product a package of its commands):internal/conformance/conformancecmd/opengap.go
+type openGAPAgent struct {
+	conformanceFlags
+	dir, dialect, recommended string
+}
+
+func newOpenGAPAgent(sys frame.IO, p *Protocol) *cobra.Command {
+	o := openGAPAgent{dir: "."}
+	c := &cobra.Command{
+		Use:   "agent [DIR]",
+		Short: "hold an agent's folder against the criteria of its dialect",
+		Long: strings.TrimSpace(`
+agent reads the folder of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP: 0.4 has
+opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
+a runtime does with the agent is for people to attest.`),
+		Example: "  oap-gate conformance opengap agent agents/helper\n" +
+			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return remedy.Errorf("oap-gate conformance opengap agent [DIR]",
+					"agent wants one folder, %d were given", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.dir = args[0]
+			}
+			return o.run(o.judge)
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&o.dialect, "dialect", opengap.Auto, "auto, 0.4 or 0.1")
+	f.StringVar(&o.recommended, "recommended", "error",
+		"error or warn: what the checks are that the published page of 0.4 is said to recommend only")
+	return c
+}
+
+func (o *openGAPAgent) judge() (*conformance, error) {
+	if err := remedy.OneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
+		return nil, err
+	}
+	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+		return nil, err
+	}
+	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error}
+	if o.recommended == "warn" {
+		options.Recommended = verdict.Warning
+	}
+	j, err := opengap.Judge(options)
+	switch {
+	case errors.Is(err, opengap.ErrTooLarge):
+		return nil, remedy.With(err, "name the folder of one agent, or add what is generated to its .gitignore")
+	case err != nil:
+		return nil, remedy.With(err, "name the agent's folder")
+	}
+	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results,
+		chosen: "dialect " + j.Dialect + ": " + j.Because}
+	if o.recommended == "warn" && j.Dialect == opengap.Dialect04 {
+		found.assumed = []string{"--recommended warn"}
+	}
+	return found, nil
+}

@@ -1,0 +1,62 @@
+package frame
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// FlagError says what is wrong with a flag, by the name of the Action's input where that set it.
+func (sys IO) FlagError(c *cobra.Command, err error) error {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := value.GetFlag()
+		e, fixed := errors.AsType[*remedy.Error](err)
+		input := sys.inputs[flag.Name]
+		switch {
+		case fixed && input == "":
+			return remedy.Errorf(e.Fix(), "--%s %v", flag.Name, e)
+		case fixed:
+			return remedy.Errorf(e.Fix(), "input %s: %v", input, e)
+		case input != "" && flag.Value.Type() == "bool":
+			return remedy.Errorf("use true or false", "input %s is %q", input, value.GetValue())
+		case input != "":
+			return remedy.Errorf("use a number", "input %s is %q", input, value.GetValue())
+		}
+	}
+	fix := "see: " + c.CommandPath() + " --help"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		// A long flag with one dash is taken for several short ones.
+		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
+			fix = remedy.DidYouMean("--"+name, names, fix)
+		}
+	}
+	return remedy.Errorf(fix, "%v", err)
+}
+
+// Wants refuses another number of arguments; usage is the command with them, what what it wants.
+func Wants(n int, usage, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return remedy.Errorf(usage, "%s, %d arguments were given", what, len(args))
+		}
+		return nil
+	}
+}
+
+// NoArgs refuses arguments in the program's own words.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		fix := "see: " + c.CommandPath() + " --help"
+		if c.Flags().Lookup("repo") != nil {
+			fix = "leave it out; a clone is named with --repo DIR"
+		}
+		return remedy.Errorf(fix, "%s takes no argument, %q was given", c.CommandPath(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package frame
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// knownEvents are the workflow events that name commits to judge.
+const knownEvents = "pull_request, merge_group, push, and pull_request_target where it is acknowledged; schedule and " +
+	"workflow_dispatch audit"
+
+// Choose finds base and head: from the flags, else from the workflow's event, else from the clone.
+func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (evidence.Chosen, error) {
+	event := o.base == "" && o.head == "" && !o.Worktree && o.sys.Getenv("GITHUB_ACTIONS") == "true"
+	if !o.Each {
+		return o.chooseRange(ctx, repo, event)
+	}
+	if o.base == "" && !event {
+		rev := cmp.Or(o.head, "HEAD")
+		head, err := repo.Resolve(rev)
+		return evidence.Chosen{Head: head, Sequence: true,
+			How: fmt.Sprintf("head %s (%s), each first-parent commit from the root on judged by itself",
+				plain.Short(head), rev)}, err
+	}
+	c, err := o.chooseRange(ctx, repo, event)
+	if err == nil && !c.Rewritten && !c.Sequence {
+		c.Sequence = true
+		c.How += ", each first-parent commit judged by itself"
+	}
+	return c, err
+}
+
+// chooseRange finds base and head without regard to --each, of the event where that is asked for.
+func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event bool) (evidence.Chosen, error) {
+	if event {
+		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
+	}
+	base, how, err := repo.BaseOf(o.base)
+	if err != nil {
+		return evidence.Chosen{}, err
+	}
+	c := evidence.Chosen{Base: base}
+	if o.Worktree {
+		c.How = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
+		return c, nil
+	}
+	rev := cmp.Or(o.head, "HEAD")
+	c.WorkTree = rev == "HEAD"
+	if c.Head, err = repo.Resolve(rev); err != nil {
+		return c, err
+	}
+	c.How = fmt.Sprintf("base %s (%s), head %s (%s)", base[:12], how, c.Head[:12], rev)
+	return c, nil
+}
+
+func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen,
+	error) {
+	if err := o.admit(name); err != nil {
+		return evidence.Chosen{}, err
+	}
+	event, err := forge.ReadEvent(path)
+	if err != nil {
+		return evidence.Chosen{}, remedy.With(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
+			"run it in a workflow, or give --base and --head")
+	}
+	switch name {
+	case "merge_group":
+		return fromMergeGroup(ctx, repo, event)
+	case "push":
+		return fromPush(ctx, repo, event)
+	}
+	return fromPullRequest(ctx, repo, event, o.specification)
+}
+
+// admit refuses an event that names no range, or whose rights nobody answered for.
+func (o *Span) admit(event string) error {
+	switch {
+	case event == "pull_request_review" && o.specification:
+		return nil
+	case event == "pull_request", event == "merge_group", event == "push", event == "pull_request_target" &&
+		o.allowTarget:
+		return nil
+	case event == "pull_request_target":
+		return remedy.Errorf(
+			"use the event pull_request, or set allow-pull-request-target after making sure that nothing of "+
+				"the pull request is run", "the event pull_request_target runs with the base repository's rights")
+	case slices.Contains(forge.AuditEvents, event):
+		return remedy.Errorf("run oap-gate audit in this workflow", "the event %s names no range to check", event)
+	}
+	return remedy.Errorf("the events are "+knownEvents, "the event %q names no range to check", event)
+}
+
+// fromPullRequest takes the merge commit that GitHub made of the pull request where that is checked out,
+// else the pull request's head against the base branch as the clone has it. The event's own base.sha is
+// stale and is not used.
+func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
+	error) {
+	sha, ref := strict.String(event, "pull_request", "head", "sha"), strict.String(event, "pull_request", "base", "ref")
+	if sha == "" || ref == "" {
+		return evidence.Chosen{},
+			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
+				sha, ref)
+	}
+	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
+	// proposed to the default branch.
+	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
+		return evidence.Chosen{},
+			remedy.Errorf(fmt.Sprintf(
+				"propose it to %q; a workflow with branches: [%s] on pull_request does not start for "+"other branches",
+				main, main), "the pull request goes to the branch %q, and the registry is the default branch %q", ref,
+				main)
+	}
+	c := evidence.Chosen{ChangedFiles: strict.Int(event, "pull_request", "changed_files")}
+	head, err := repo.Resolve("HEAD")
+	if err != nil {
+		return c, err
+	}
+	commit, err := repo.Commit(ctx, head)
+	if err != nil {
+		return c, err
+	}
+	c.Head = head
+	remote := "refs/remotes/origin/" + ref
+	if len(commit.Parents) == 2 && commit.Parents[1] == sha {
+		c.Base = commit.Parents[0]
+		if err := onBranch(ctx, repo, c.Base, ref, remote); err != nil {
+			return c, err
+		}
+		c.How = fmt.Sprintf("base %s (first parent of the merge commit), head %s (the pull request merged)",
+			c.Base[:12], head[:12])
+		return c, nil
+	}
+	if head == sha && repo.HasRef(remote) {
+		c.Base, err = repo.Resolve(remote)
+		c.How = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", plain.Short(c.Base), ref,
+			head[:12])
+		return c, err
+	}
+	if head == sha {
+		return c, remedy.Errorf("set fetch-depth: 0 on actions/checkout",
+			"the pull request's head %s is checked out, but the base branch %q is not in the clone", sha, remote)
+	}
+	return c, remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
+}
+
+// onBranch holds that the merge commit is the forge's, where the clone has the base branch: anybody can push a
+// merge of his own, whose first parent would be a judge of his choice.
+func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote string) error {
+	if !repo.HasRef(remote) {
+		return nil
+	}
+	on, err := repo.IsAncestor(ctx, base, remote)
+	if err != nil || on {
+		return err
+	}
+	return remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+		"the merge commit's first parent %s is not on origin/%s, so the forge did not make it, or origin/%s is stale",
+		base, ref, ref)
+}
+
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
+	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
+	if base == "" || head == "" {
+		return evidence.Chosen{},
+			remedy.Errorf("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q",
+				base, head)
+	}
+	c, err := sequence(repo, base, head, "merge_group")
+	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
+	if err == nil {
+		_, err = repo.FirstParents(ctx, c.Base, c.Head) // a queue's branch is never rewritten
+	}
+	return c, err
+}
+
+func fromPush(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
+	before, after := strict.String(event, "before"), strict.String(event, "after")
+	if before == "" || after == "" {
+		return evidence.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q and after %q", before,
+			after)
+	}
+	first := strings.Trim(before, "0") == ""
+	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
+		c, err := sequence(repo, before, after, "push")
+		c.Landing = &evidence.LandingFlags{At: pushedAt(event), Landed: true}
+		return c, err
+	}
+	chain, err := repo.FirstParents(ctx, "", after)
+	if err != nil {
+		return evidence.Chosen{}, err
+	}
+	if !first {
+		// The clone has the whole history of what was pushed, and the commit before is not there.
+		return evidence.Chosen{Base: before, Head: after, Rewritten: true,
+				How: fmt.Sprintf("base %s (not in the clone), head %s (push)", plain.Short(before),
+					plain.Short(after))},
+			nil
+	}
+	return evidence.Chosen{Base: chain[0], Head: after, Sequence: true,
+		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
+			plain.Short(chain[0]), plain.Short(after))}, nil
+}
+
+// pushedAt is the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events; empty
+// where there is none. The event of a workflow that is run again is that of its first run.
+func pushedAt(event any) string {
+	at := time.Time{}
+	switch v := strict.Member(event, "repository", "pushed_at").(type) {
+	case nil:
+	case string:
+		if t, err := time.Parse(time.RFC3339, v); err == nil {
+			at = t.UTC()
+		}
+	default:
+		if n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil && n > 0 {
+			at = time.Unix(n, 0).UTC()
+		}
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.RFC3339)
+}
+
+func sequence(repo *registry.Repository, base, head, event string) (evidence.Chosen, error) {
+	c := evidence.Chosen{Sequence: true}
+	var err error
+	if c.Base, err = repo.Resolve(base); err != nil {
+		return c, err
+	}
+	if c.Head, err = repo.Resolve(head); err != nil {
+		return c, err
+	}
+	c.How = fmt.Sprintf("base %s, head %s (%s), each first-parent commit judged by itself", plain.Short(c.Base),
+		plain.Short(c.Head), event)
+	return c, nil
+}

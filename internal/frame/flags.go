@@ -1,0 +1,132 @@
+package frame
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// durationFlag is a flag's duration, shown as it was given.
+type durationFlag struct {
+	to   *time.Duration
+	text string
+}
+
+// DurationVar defines a flag that [plain.ParseSpan] reads.
+func DurationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string) {
+	d := &durationFlag{to: to}
+	if err := d.Set(value); err != nil {
+		panic(err)
+	}
+	f.Var(d, name, usage)
+}
+
+func (d *durationFlag) String() string { return d.text }
+func (d *durationFlag) Type() string   { return "duration" }
+
+func (d *durationFlag) Set(text string) (err error) {
+	d.text = text
+	if *d.to, err = plain.ParseSpan(text); err != nil {
+		return remedy.Errorf("give a duration such as 10s, 5m, 36h or 30d", "%v", err)
+	}
+	return nil
+}
+
+// Span say which commits of which clone are judged.
+type Span struct {
+	Repo, base, head string
+	Worktree         bool
+	Each             bool // each first-parent commit is judged by itself; without a base from the root on
+	allowTarget      bool // pull_request_target is acknowledged
+	// specification: the clone is the specification's, where reviews count as events and any branch is one to land on.
+	specification bool
+	sys           IO
+}
+
+// Bind defines the flags of c; specification says that the clone is the specification's.
+func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
+	s.sys, s.specification = sys, specification
+	f := c.Flags()
+	BindRepo(c, &s.Repo)
+	f.StringVar(&s.base, "base", "", "commit that the range would land on (default: of the event, "+
+		"else HEAD or main of the remote upstream, else of origin, else main)")
+	f.StringVar(&s.head, "head", "", "commit that is proposed (default: of the event, else HEAD)")
+	f.BoolVar(&s.Worktree, "worktree", false, "the head is the files on disk, before the commit")
+	f.BoolVar(&s.allowTarget, "allow-pull-request-target", false,
+		"accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
+	if specification {
+		f.BoolVar(&s.Each, "each", false, "judge every first-parent commit by itself, its message being the words; "+
+			"without --base from the root on")
+	}
+}
+
+func BindRepo(c *cobra.Command, repo *string) {
+	c.Flags().StringVar(repo, "repo", ".", "the clone: a work tree, a bare clone or a linked worktree")
+}
+
+// Check refuses what no run could use.
+func (s *Span) Check() error {
+	if s.Worktree && s.head != "" {
+		return remedy.Errorf("give one of them", "--worktree and --head exclude one another")
+	}
+	if s.sys.inAction() { // the input base must not get around it
+		return s.admit(s.sys.Getenv("GITHUB_EVENT_NAME"))
+	}
+	return nil
+}
+
+// Checks say which checks run.
+type Checks struct {
+	evidence.Selection
+	known   []string             // ids of the checks that the command knows
+	ofAudit []string             // ids of those that audit alone knows
+	online  func(id string) bool // nil: none needs the network
+}
+
+// Bind defines the flags of c, which knows these checks. ofAudit are ids of checks that audit alone knows, online
+// reports whether a check needs the network; both may be nil.
+func (s *Checks) Bind(c *cobra.Command, known, ofAudit []string, online func(id string) bool) {
+	s.known, s.ofAudit, s.online = known, ofAudit, online
+	c.Flags().StringSliceVar(&s.Only, "only", nil, "run these checks only")
+	c.Flags().StringSliceVar(&s.Skip, "skip", nil, "leave these checks out")
+	for _, name := range []string{"only", "skip"} {
+		_ = c.RegisterFlagCompletionFunc(name, OneOrMore(known))
+	}
+}
+
+// Check refuses a selection that no run could use.
+func (s *Checks) Check(offline bool) error {
+	for _, ids := range [][]string{s.Only, s.Skip} {
+		for i := range ids {
+			ids[i] = strings.TrimSpace(ids[i])
+		}
+	}
+	if err := s.Selection.Check(s.known, s.ofAudit); err != nil {
+		return err
+	}
+	for _, id := range s.Only {
+		if offline && s.online != nil && s.online(id) {
+			return remedy.Errorf("drop --offline, or leave the check out of --only",
+				"check %s needs the network, and --offline forbids it", id)
+		}
+	}
+	return nil
+}
+
+// OneOrMore offers words, also behind a comma.
+func OneOrMore(words []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		before := begun[:strings.LastIndexByte(begun, ',')+1]
+		var all []string
+		for _, w := range words {
+			all = append(all, before+w)
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}

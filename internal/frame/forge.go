@@ -1,0 +1,71 @@
+package frame
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Forge say which repository at which forge.
+type Forge struct {
+	Repo, repository, api string
+	Network               // of which the route alone is bound
+}
+
+// Bind defines the flags.
+func (o *Forge) Bind(c *cobra.Command) {
+	o.unbound()
+	f := c.Flags()
+	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the "+
+		"remote origin)")
+	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
+	o.routeFlags.bind(f)
+}
+
+// Client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
+func (o *Forge) Client(sys IO) (*forge.Client, error) {
+	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
+		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
+		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
+		UserAgent:  "oap-gate/" + Version().Version,
+		RetryWait:  time.Second / 4}
+	if opts.Repository == "" {
+		repo, err := registry.Open(o.Repo)
+		if err != nil {
+			return nil, err
+		}
+		host, path := forge.ParseRemote(repo.RemoteURL())
+		repo.Close()
+		if path == "" {
+			return nil, remedy.Errorf("name it with --repository OWNER/NAME",
+				"no repository: the clone has no remote origin at a forge")
+		}
+		if !forge.Serves(opts.BaseURL, host) {
+			return nil, remedy.Errorf("name the repository with --repository OWNER/NAME, or the API of "+host+
+				" with --api-url URL",
+				"the remote origin is %q at %q, and %q is the API of another forge", path, host,
+				cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
+		}
+		opts.Repository = path
+	}
+	var err error
+	if opts.Proxy, err = o.proxyURL(); err != nil {
+		return nil, err
+	}
+	pem, err := o.authorities()
+	if err != nil {
+		return nil, err
+	}
+	if opts.Roots, err = evidence.Roots(pem); err != nil {
+		return nil, remedy.With(err, "name a PEM file with --ca-cert")
+	}
+	client, err := forge.New(opts)
+	return client,
+		remedy.With(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
+}

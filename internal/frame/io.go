@@ -1,0 +1,131 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// IO is what the program knows of its surroundings.
+type IO struct {
+	Stdin          io.Reader // nil: empty
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	OutTerminal    bool // stdout is a terminal
+	ErrTerminal    bool // stderr is a terminal
+
+	args []string // of Main
+	// inputs are the Action's inputs by the flags that they set; nil: the arguments are the caller's own.
+	inputs  map[string]string
+	refused error // what is wrong with the inputs; the command tells it
+}
+
+// inAction reports whether the arguments were made of the Action's inputs.
+func (sys IO) inAction() bool { return sys.inputs != nil }
+
+// status is the exit status of a run that has a verdict already told.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Given is sys with the arguments of a run, and what the Action's inputs gave: the inputs by the flags that they set,
+// and what is wrong with them.
+func (sys IO) Given(args []string, inputs map[string]string, refused error) IO {
+	sys.args, sys.inputs, sys.refused = args, inputs, refused
+	return sys
+}
+
+// Run runs the program and gives its exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive. It tells an
+// error that was not told yet, a panic, too.
+func Run(sys IO, program func() error) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			Complain(sys, crashed(r))
+			code = verdict.Errored.ExitStatus()
+		}
+	}()
+	err := program()
+	var s status
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &s):
+		return int(s)
+	}
+	Complain(sys, err)
+	if e, ok := errors.AsType[*judgement](err); ok {
+		return e.verdict.ExitStatus()
+	}
+	return verdict.Errored.ExitStatus()
+}
+
+// judgement is an error that is a verdict: the program ends with its exit status.
+type judgement struct {
+	error
+	verdict verdict.Verdict
+}
+
+func (j *judgement) Unwrap() error { return j.error }
+
+// Judged is err as a verdict: the program ends with its exit status, and no report is written.
+func Judged(err error, v verdict.Verdict) error { return &judgement{err, v} }
+
+// crashed is a bug, told in one line: there is nothing that would mend it here.
+func crashed(value any) error {
+	return remedy.Errorf("", "oap-gate %s crashed, which is a bug: %v", Version().Version, value)
+}
+
+// Complain tells an error on stderr.
+func Complain(sys IO, err error) {
+	message, fix := remedy.Describe(err)
+	fmt.Fprintf(sys.Stderr, "error: %s\n", plain.Line(message))
+	if fix != "" {
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", plain.Line(fix))
+	}
+}
+
+// Warn tells a warning on stderr.
+func Warn(sys IO, format string, args ...any) {
+	fmt.Fprintf(sys.Stderr, "warning: %s\n", plain.Line(fmt.Sprintf(format, args...)))
+}
+
+// Ended is the error that ends the program with this exit status.
+func Ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return status(code)
+}
+
+// release is the version of a released binary, set by -ldflags "-X …/internal/frame.release=v1.2.3".
+var release string
+
+// revision is the commit of a released binary, set likewise where the build has no VCS stamp.
+var revision string
+
+// Version tells which build this is.
+func Version() verdict.Tool {
+	t := verdict.Tool{Version: "devel", Commit: "unknown"}
+	if release != "" {
+		t.Version = release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if release == "" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			t.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				t.Commit = s.Value
+			}
+		}
+	}
+	if revision != "" {
+		t.Commit = revision
+	}
+	return t
+}

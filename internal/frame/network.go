@@ -1,0 +1,266 @@
+package frame
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// routeFlags say how hosts are reached, and whom to trust there.
+type routeFlags struct{ proxy, caCert string }
+
+// maxAuthorities caps the file of --ca-cert in bytes; a system's bundle has a quarter of a megabyte.
+const maxAuthorities = 16 << 20
+
+func (r *routeFlags) bind(f *pflag.FlagSet) {
+	f.StringVar(&r.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
+	f.StringVar(&r.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+}
+
+// proxyURL is nil where there is no proxy.
+func (r *routeFlags) proxyURL() (*url.URL, error) { return remedy.HTTPURL("--proxy", r.proxy) }
+
+// authorities is the PEM text of --ca-cert, nil where there is none.
+func (r *routeFlags) authorities() ([]byte, error) {
+	if r.caCert == "" {
+		return nil, nil
+	}
+	pem, err := capped.ReadFile(r.caCert, maxAuthorities)
+	if err != nil {
+		return nil, remedy.Errorf("name a PEM file", "reading --ca-cert: %v", err)
+	}
+	return pem, nil
+}
+
+// Network say where evidence and the clock come from.
+type Network struct {
+	routeFlags
+	At              string
+	Offline         bool
+	Record, Replay  string
+	timeout, budget time.Duration
+	retryWait       time.Duration
+	jobs            int
+	cache           string
+	connectTo       []string
+	rdapURL         string
+	whoisServer     string
+	// more says what else is told to the source that asks the world; nil: nothing.
+	More func(*evidence.LiveOptions)
+}
+
+// Bind defines the flags; budget is the default of --budget.
+func (n *Network) Bind(f *pflag.FlagSet, budget string) {
+	n.BindDocuments(f, budget)
+	f.IntVar(&n.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
+	f.StringVar(&n.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
+	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
+	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
+}
+
+// unbound sets what check demands of flags that are not bound.
+func (n *Network) unbound() { n.timeout, n.jobs = 10*time.Second, 1 }
+
+// BindAt defines the flag of a command that needs the time alone.
+func (n *Network) BindAt(f *pflag.FlagSet) {
+	n.unbound()
+	f.StringVar(&n.At, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+}
+
+// BindClock defines the flags of a command that reads files alone.
+func (n *Network) BindClock(f *pflag.FlagSet) {
+	n.BindAt(f)
+	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
+}
+
+// BindDocuments defines the flags of a command that gets documents and asks nothing of a domain's registration.
+func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
+	n.BindClock(f)
+	n.routeFlags.bind(f)
+	f.StringVar(&n.Record, "record", "", "save the evidence bundle in this file")
+	f.StringVar(&n.Replay, "replay", "", "use this evidence bundle in place of the network")
+	DurationVar(f, &n.timeout, "timeout", "10s", "per request, with its redirects and body")
+	DurationVar(f, &n.budget, "budget", budget,
+		"for the whole run, judging included; what it does not reach is inconclusive; 0: no end")
+	DurationVar(f, &n.retryWait, "retry-wait", "1s",
+		"before the second attempt of a request; three times as long before the third")
+	f.StringArrayVar(&n.connectTo, "connect-to", nil,
+		"dial ADDR (ip:port) for HOST, `HOST=ADDR`; '*' is every public DNS name; repeatable")
+}
+
+// Check refuses what no run could use.
+func (n *Network) Check() error {
+	if _, ok := strict.Time(n.At); n.At != "" && !ok {
+		return remedy.Errorf("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.At)
+	}
+	switch {
+	case n.timeout == 0:
+		return remedy.Errorf("give a duration such as 10s", "--timeout 0 leaves no time")
+	case n.jobs < 1 || n.jobs > 1024:
+		return remedy.Errorf("give a number from 1 to 1024", "--jobs %d is out of range", n.jobs)
+	case n.Offline && (n.Record != "" || n.Replay != ""):
+		return remedy.Errorf("give one of them", "--offline excludes --record and --replay")
+	case n.Replay != "" && (n.Record != "" || n.cache != ""):
+		return remedy.Errorf("give one of them", "--replay excludes --record and --cache")
+	}
+	for _, c := range n.connectTo {
+		if _, err := evidence.ParseConnectTo(c); err != nil {
+			return remedy.Errorf("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
+		}
+	}
+	if _, err := remedy.HTTPURL("--rdap-url", n.rdapURL); err != nil {
+		return err
+	}
+	if _, err := n.proxyURL(); err != nil {
+		return err
+	}
+	if _, _, err := net.SplitHostPort(n.whoisServer); n.whoisServer != "" && err != nil {
+		return remedy.Errorf("give host:port, such as whois.example:43", "--whois-server %q is not host:port",
+			n.whoisServer)
+	}
+	return nil
+}
+
+// Assumed names the flags in effect that replace network, clock or trust root, and others, by their names, each in
+// front of its value.
+func (n *Network) Assumed(others ...string) []string {
+	out := slices.Clone(others)
+	add := func(name string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				out = append(out, name+" "+v)
+			}
+		}
+	}
+	add("--at", n.At)
+	add("--ca-cert", n.caCert)
+	add("--connect-to", n.connectTo...)
+	if n.Offline {
+		out = append(out, "--offline")
+	}
+	add("--proxy", plain.Redacted(n.proxy))
+	add("--rdap-url", plain.Redacted(n.rdapURL))
+	add("--replay", n.Replay)
+	add("--whois-server", n.whoisServer)
+	slices.SortStableFunc(out, func(a, b string) int {
+		a, _, _ = strings.Cut(a, " ")
+		b, _, _ = strings.Cut(b, " ")
+		return strings.Compare(a, b)
+	})
+	return out
+}
+
+// Now is the time by which dates are judged.
+func (n *Network) Now() time.Time {
+	if n.At != "" {
+		t, _ := strict.Time(n.At)
+		return t
+	}
+	return time.Now().UTC().Truncate(time.Millisecond)
+}
+
+// Source is nobody, a bundle, or the world. stop ends what is shown on stderr meanwhile.
+func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
+	stop = func() {}
+	switch {
+	case n.Offline:
+		return evidence.Offline(n.Now(), n.budget), stop, nil
+	case n.Replay != "":
+		b, err := evidence.ReadBundle(n.Replay)
+		if err != nil {
+			return nil, stop, remedy.With(err, evidence.RecordAgain)
+		}
+		if n.At != "" {
+			b.Now = n.Now()
+		}
+		return evidence.NewRecorded(b), stop, nil
+	}
+	options, err := n.LiveOptions()
+	if err != nil {
+		return nil, stop, err
+	}
+	progress := newProgress(sys)
+	options.Progress = progress.set
+	live, err := evidence.NewLive(options)
+	if err != nil {
+		return nil, stop, remedy.With(err,
+			"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+	}
+	return live, progress.stop, nil
+}
+
+// LiveOptions say how the world is asked.
+func (n *Network) LiveOptions() (evidence.LiveOptions, error) {
+	live := evidence.LiveOptions{Now: n.Now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
+		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, RetryWait: max(n.retryWait, 1),
+		UserAgent: "oap-gate/" + Version().Version}
+	for _, c := range n.connectTo {
+		to, err := evidence.ParseConnectTo(c)
+		if err != nil {
+			return live, err
+		}
+		live.ConnectTo = append(live.ConnectTo, to)
+	}
+	var err error
+	live.CACert, err = n.authorities()
+	if n.More != nil {
+		n.More(&live)
+	}
+	return live, err
+}
+
+// progress shows on stderr how many requests are done while the network is busy; only on a terminal.
+type progress struct {
+	mu   sync.Mutex
+	out  io.Writer
+	bars *mpb.Progress
+	bar  *mpb.Bar
+}
+
+func newProgress(sys IO) *progress {
+	if !sys.ErrTerminal {
+		return &progress{}
+	}
+	return &progress{out: sys.Stderr}
+}
+
+func (p *progress) set(done, total int) {
+	if p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bars == nil {
+		// A bar made with a total is complete, and gone, once that is reached; more requests follow.
+		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40), mpb.WithAutoRefresh())
+		p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Name("fetching "), decor.CountersNoUnit("%d of %d")),
+			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "),
+				decor.AverageETA(decor.ET_STYLE_GO)))
+	}
+	p.bar.SetTotal(int64(total), false)
+	p.bar.SetCurrent(int64(done))
+}
+
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bars != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+}

@@ -1,0 +1,461 @@
+package frame
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Output say who is told the verdict, and how.
+type Output struct {
+	format         string
+	reports        []string
+	color          string
+	maxAnnotations int
+	summaryOnly    bool // leave results that passed and that were skipped out of the json
+	summary        bool // append the job summary
+
+	sys    IO
+	rules  []verdict.Rule // the catalogue that the command judges by
+	unmade func(message, fix string) *verdict.Report
+	// own gives what the command itself writes in a format, to stdout or into a file; nil: it writes none itself.
+	own func(format string, stdout bool) (text []byte, ok bool)
+}
+
+// Bind defines the flags of c, after judges; workflow says that it runs in workflows.
+func (o *Output) Bind(c *cobra.Command, sys IO, workflow bool) {
+	o.sys, o.maxAnnotations = sys, report.AnnotationLimit
+	f := c.Flags()
+	if workflow {
+		f.IntVar(&o.maxAnnotations, "max-annotations", report.AnnotationLimit,
+			"annotations of each severity in the github format, 0 to 9")
+		f.BoolVar(&o.summary, "summary", false, "append the job summary to the file that GITHUB_STEP_SUMMARY names")
+	}
+	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
+		"workflow)")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
+		"being stdout; repeatable")
+	f.StringVar(&o.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&o.summaryOnly, "summary-only", false, "leave results that passed and that were skipped out of the json")
+	if o.unmade != nil {
+		o.tellUsage(c)
+	}
+}
+
+// Judges sets the catalogue by which a command judges, and what makes the report of a run that could not be made; nil:
+// such a run writes no report. own gives what the command itself writes in a format, to stdout or into a file; nil: it
+// writes none itself.
+func (o *Output) Judges(rules []verdict.Rule, unmade func(message, fix string) *verdict.Report,
+	own func(format string, stdout bool) (text []byte, ok bool)) {
+	o.rules, o.unmade, o.own = rules, unmade, own
+}
+
+// check refuses what no report could be written by.
+func (o *Output) check() error {
+	misplaced := o.placeReports()
+	if err := remedy.OneOf("--format", o.format, "", "text", "json", "github"); err != nil {
+		return err
+	}
+	if err := remedy.OneOf("--color", o.color, "auto", "always", "never"); err != nil {
+		return err
+	}
+	for _, r := range o.reports {
+		if format, _, ok := target(r); !ok {
+			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
+			if slices.Contains(report.Formats, format) {
+				fix = "name the file too: --report " + format + "=FILE"
+			}
+			return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", r)
+		}
+	}
+	if o.maxAnnotations < 0 || o.maxAnnotations > report.AnnotationLimit {
+		return remedy.Errorf("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
+	}
+	return misplaced
+}
+
+// target takes FORMAT=FILE apart, and reports whether it is that.
+func target(flag string) (format, file string, ok bool) {
+	format, file, _ = strings.Cut(flag, "=")
+	return format, file, slices.Contains(report.Formats, format) && file != ""
+}
+
+// Tell tells the report that judge makes everywhere it was asked to, or why there is none: a run that could not be made
+// still writes its reports, one that ends with an error which is a verdict does not. A nil report was told already. The
+// error is the exit status.
+func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = o.failed(crashed(r))
+		}
+	}()
+	if err := cmp.Or(o.sys.refused, o.check()); err != nil {
+		return o.failed(err)
+	}
+	rep, err := judge()
+	if _, ok := errors.AsType[*judgement](err); ok {
+		return err
+	}
+	switch {
+	case err != nil:
+		return o.failed(err)
+	case rep == nil:
+		return nil
+	}
+	counted := report.Count(rep)
+	err = o.Write(counted)
+	if err == nil || o.own == nil {
+		// Last: whoever reads stdout may have gone, which ends the program.
+		err = errors.Join(o.print(counted), err)
+	}
+	if err := errors.Join(err, rep.Results.Close()); err != nil {
+		return err
+	}
+	return Ended(rep.Verdict.ExitStatus())
+}
+
+// ForeignReports takes the values of --report that name a report to judge, rather than one to write.
+func (o *Output) ForeignReports() (files []string) {
+	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
+		format, _, _ := target(r)
+		written := slices.Contains(report.Formats, format) && format != r
+		if !written {
+			files = append(files, r)
+		}
+		return !written
+	})
+	return files
+}
+
+// tellUsage lets the reports tell that the command line itself is wrong.
+func (o *Output) tellUsage(c *cobra.Command) {
+	valid := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if err := valid(c, args); err != nil {
+			return o.failed(cmp.Or(o.sys.refused, err))
+		}
+		return nil
+	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		o.reports = nil // the parser stopped where it failed, perhaps before a report was named
+		for i, arg := range o.sys.args {
+			if r, ok := strings.CutPrefix(arg, "--report="); ok {
+				o.reports = append(o.reports, r)
+			} else if arg == "--report" && i+1 < len(o.sys.args) {
+				o.reports = append(o.reports, o.sys.args[i+1])
+			}
+		}
+		return o.failed(cmp.Or(o.sys.refused, o.sys.FlagError(c, err)))
+	})
+}
+
+// failed tells that there is no verdict, in the reports too.
+func (o *Output) failed(cause error) error {
+	if o.unmade == nil {
+		return cause
+	}
+	_ = o.placeReports() // where the command line itself is wrong, nothing has looked at them yet
+	message, fix := remedy.Describe(cause)
+	rep := o.unmade(message, fix)
+	rep.Verdict, rep.Error, rep.Remedy = verdict.Errored, message, fix
+	counted := report.Count(rep)
+	if err := o.Write(counted); err != nil {
+		Complain(o.sys, err)
+	}
+	format := o.stdoutFormat()
+	if format == "text" || !slices.Contains(report.Formats, format) {
+		return cause
+	}
+	if err := o.print(counted); err != nil {
+		return err
+	}
+	if format == "github" { // both streams are one log
+		return status(verdict.Errored.ExitStatus())
+	}
+	return cause
+}
+
+// print writes the report to stdout.
+func (o *Output) print(rep *report.Counted) error {
+	format := o.stdoutFormat()
+	if o.own != nil {
+		if text, ok := o.own(format, true); ok {
+			_, err := o.sys.Stdout.Write(text)
+			return err
+		}
+	}
+	return rep.Write(o.sys.Stdout, format, o.Options())
+}
+
+// Write writes each report, the summary and the outputs, whichever of them fails.
+func (o *Output) Write(rep *report.Counted) error {
+	opts := o.Options()
+	opts.Color = false
+	first := ""
+	var errs []error
+	note := func(doing string, err error) {
+		if err != nil {
+			errs = append(errs, remedy.With(fmt.Errorf("%s: %w", doing, err), remedy.Writable))
+		}
+	}
+	var files []report.File
+	for _, r := range o.reports {
+		format, path, ok := target(r)
+		if !ok || path == toStdout {
+			continue // the arguments are refused, which says so, or stdout gets it last
+		}
+		first = cmp.Or(first, path)
+		if o.own != nil {
+			if text, ok := o.own(format, false); ok {
+				note("writing report "+path, report.WriteText(path, text))
+				continue
+			}
+		}
+		files = append(files, report.File{Format: format, Path: path})
+	}
+	for i, err := range rep.WriteFiles(files, opts) {
+		note("writing report "+files[i].Path, err)
+	}
+	if path := o.sys.Getenv("GITHUB_STEP_SUMMARY"); o.summary && path != "" {
+		note("writing the job summary", rep.AppendFile(path, "markdown", opts))
+	}
+	if path := o.sys.Getenv("GITHUB_OUTPUT"); o.sys.inAction() && path != "" {
+		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep.Report, first)))
+	}
+	return errors.Join(errs...)
+}
+
+// Formats are those of stdout and of the files that are asked for, the job summary's among them.
+func (o *Output) Formats() (stdout string, files []string) {
+	for _, r := range o.reports {
+		if format, file, ok := target(r); ok && file != toStdout {
+			files = append(files, format)
+		}
+	}
+	if o.summary {
+		files = append(files, "markdown")
+	}
+	return o.stdoutFormat(), files
+}
+
+func (o *Output) stdoutFormat() string {
+	for _, r := range o.reports {
+		if format, file, ok := target(r); ok && file == toStdout {
+			return format
+		}
+	}
+	switch {
+	case o.format != "":
+		return o.format
+	case o.sys.Getenv("GITHUB_ACTIONS") == "true":
+		return "github"
+	}
+	return "text"
+}
+
+func (o *Output) Options() report.Options {
+	plain := !o.sys.OutTerminal || o.sys.Getenv("NO_COLOR") != "" || o.sys.Getenv("TERM") == "dumb"
+	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
+		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly,
+		Rules: o.rules}
+}
+
+// toStdout is the file name by which a report goes to stdout, in place of what --format names.
+const toStdout = "-"
+
+// output is a file or a folder that a run writes, and the flag that names it.
+type output struct{ flag, path string }
+
+// placeReports drops each report that has no place, so that nothing is written there, a refusal neither, and gives
+// the first one's reason. What lies in a data folder or in .git, is another report's file, or cannot be written has
+// no place.
+func (o *Output) placeReports() error {
+	if o.sys.inAction() {
+		if err := o.outOfWorkspace(); err != nil {
+			o.reports = nil // the refusal is not written there either
+			return err
+		}
+	}
+	var wrong error
+	var kept []string
+	var taken []output
+	for _, r := range o.reports {
+		_, path, ok := target(r)
+		var err error
+		switch {
+		case !ok: // refused as such
+		case path == toStdout && o.format != "":
+			err = remedy.Errorf("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
+		case path == toStdout:
+			if slices.Contains(taken, output{path: toStdout}) {
+				err = remedy.Errorf("name a file for one of them",
+					"--report %q is the second report that goes to stdout", r)
+			}
+			taken = append(taken, output{path: toStdout})
+		default:
+			taken, err = claim(taken, output{"--report", path})
+		}
+		if err == nil {
+			kept = append(kept, r)
+		} else if wrong == nil {
+			wrong = err
+		}
+	}
+	o.reports = kept
+	return wrong
+}
+
+// Place holds the files beside the reports, and the folders that are filled, to the same: those of n, unless it is nil,
+// and more, each a flag and its path.
+func (o *Output) Place(n *Network, files, folders [][2]string) error {
+	if n != nil {
+		files = append(files, [2]string{"--record", n.Record})
+		folders = append(folders, [2]string{"--cache", n.cache})
+	}
+	var taken []output
+	for _, r := range o.reports {
+		if _, path, _ := target(r); path != toStdout {
+			taken = append(taken, output{"--report", resolve(path)})
+		}
+	}
+	for _, file := range files {
+		var err error
+		f := output{file[0], file[1]}
+		if f.path == "" {
+			continue
+		}
+		if f.path == toStdout {
+			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
+		}
+		if taken, err = claim(taken, f); err != nil {
+			return err
+		}
+	}
+	for _, folder := range folders {
+		f := output{folder[0], folder[1]}
+		if f.path == "" {
+			continue
+		}
+		if err := outside(f, resolve(f.path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim adds a file to those that are written, or refuses it.
+func claim(taken []output, f output) ([]output, error) {
+	path := resolve(f.path)
+	if err := outside(f, path); err != nil {
+		return taken, err
+	}
+	for _, t := range taken {
+		if t.path == path || sameFile(t.path, path) {
+			return taken, remedy.Errorf("give each a file of its own", "%s %q is the file that %s names too", f.flag,
+				f.path, t.flag)
+		}
+	}
+	err := report.Writable(path)
+	if info, unknown := os.Stat(path); f.flag != "--report" && unknown == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file") // a report alone goes to a device or a pipe
+	}
+	if err != nil {
+		return taken, remedy.Errorf(remedy.Writable, "%s %q cannot be written: %v", f.flag, f.path, err)
+	}
+	return append(taken, output{f.flag, path}), nil
+}
+
+// outside refuses a path in a data folder of a work tree or in a repository's own files, whichever clone that is.
+func outside(f output, path string) error {
+	for at := path; ; at = filepath.Dir(at) {
+		root, name := filepath.Dir(at), filepath.Base(at)
+		bare := at != path && there(at, "HEAD") && there(at, "objects") && there(at, "refs")
+		if bare || strings.EqualFold(name, ".git") {
+			return remedy.Errorf("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag,
+				f.path, at)
+		}
+		for _, k := range registry.DataKinds {
+			if strings.EqualFold(name, k.Folder()) && there(root, ".git") {
+				return remedy.Errorf("name a path outside of the data folders",
+					"%s %q lies in %q, which holds the registry's records", f.flag, f.path, at)
+			}
+		}
+		if root == at {
+			return nil
+		}
+	}
+}
+
+func there(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// resolve is a path without symbolic links, as far as it is there.
+func resolve(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if found, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(found, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+	}
+}
+
+// outOfWorkspace refuses a report of the Action on stdout, and one whose file, or a folder on the way there, is a
+// symbolic link in the workspace: the pull request may have put it there, to /dev/stdout for one, where the runner
+// reads commands.
+func (o *Output) outOfWorkspace() error {
+	workspace, err := filepath.Abs(o.sys.Getenv("GITHUB_WORKSPACE"))
+	if err != nil {
+		return err
+	}
+	for _, r := range o.reports {
+		_, file, _ := target(r)
+		if file == toStdout {
+			return remedy.Errorf("name a file", "input report names stdout, where the runner reads commands")
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(workspace, path)
+		if err != nil || !filepath.IsLocal(inside) {
+			continue
+		}
+		at := workspace
+		for _, step := range strings.Split(inside, string(filepath.Separator)) {
+			at = filepath.Join(at, step)
+			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				return remedy.Errorf("give the report another name", "input report names %q, and %q is a symbolic link",
+					file, at)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package installcmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/sticky"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+func NewComment(sys frame.IO) *cobra.Command {
+	var o frame.Forge
+	var head string
+	var pull int
+	var app int64
+	c := &cobra.Command{
+		Use:   "comment REPORT",
+		Short: "write or edit the one sticky comment of a pull request from a report",
+		Long: `comment takes the report of a full check (JSON), which it treats as data: one that does not
+validate, contradicts itself, is about another commit, or left something out is refused. A token
+that may not comment is no failure.`,
+		Example: "  oap-gate comment --head $HEAD_SHA report.json",
+		Args:    frame.Wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := capped.ReadFile(args[0], sticky.MaxReport)
+			if err != nil {
+				return remedy.Errorf("name the JSON report of oap-gate check", "reading report: %v", err)
+			}
+			client, err := o.Client(sys)
+			if err != nil {
+				return err
+			}
+			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
+				Validate: func(data []byte) error { return readable(args[0], data) }, Render: commentBody})
+			if err != nil {
+				return forgeFailure(
+					remedy.With(err, "give the JSON report of a full oap-gate check of the pull request's head"))
+			}
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
+				plain.Line(out.Notice))
+			return nil
+		},
+	}
+	bindClone(c, &o)
+	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
+	bindApp(c, &app)
+	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
+	return c
+}
+
+// readable refuses a report that its schema refuses, and one that contradicts itself.
+func readable(name string, data []byte) error {
+	r, err := report.Read(name, data)
+	if err != nil || r.Verdict == verdict.Errored { // a report without a verdict is refused as such
+		return err
+	}
+	return r.Contradiction()
+}
+
+func commentBody(r *verdict.Report) string {
+	var b strings.Builder
+	if err := report.Write(&b, "markdown", r, report.Options{Rules: mirror.Catalogue(),
+		MaxBytes: 64 << 10}); err != nil {
+		return "The report cannot be shown: " + report.Markdown(err.Error())
+	}
+	return b.String()
+}
+
+// bindClone defines the flags of the forge and that of the clone.
+func bindClone(c *cobra.Command, o *frame.Forge) {
+	c.Flags().StringVar(&o.Repo, "repo", ".", "the clone")
+	o.Bind(c)
+}
+
+// bindApp defines the flag that tells what an app's token wrote from what others wrote.
+func bindApp(c *cobra.Command, to *int64) {
+	c.Flags().Int64Var(to, "app-id", forge.ActionsApp,
+		"`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+}
+
+// forgeFailure keeps what another try may change apart from what it will not.
+func forgeFailure(err error) error {
+	if forge.Temporary(err) {
+		return frame.Judged(err, verdict.Inconclusive)
+	}
+	return err
+}
+
+// installation is what doctor and protect are told: which forge, and what becomes of the report.
+type installation struct {
+	frame.Forge
+	frame.Output
+	mode string
+}
+
+func (o *installation) bind(mode string, c *cobra.Command, sys frame.IO) {
+	o.mode = mode
+	bindClone(c, &o.Forge)
+	o.Output.Judges(doctor.Rules, func(string, string) *verdict.Report { return o.empty() }, nil)
+	o.Output.Bind(c, sys, false)
+}
+
+// empty is a report without results.
+func (o *installation) empty() *verdict.Report {
+	return gate.NewReport(o.mode, evidence.Offline(o.Now(), 0),
+		gate.Config{Tool: frame.Version(), Selected: func(string) bool { return true }, Assumed: o.Assumed()})
+}
+
+// run tells the report that look makes, or why there is none.
+func (o *installation) run(look func() (*verdict.Report, error)) error {
+	return o.Tell(func() (*verdict.Report, error) {
+		if err := o.Network.Check(); err != nil {
+			return nil, err
+		}
+		rep, err := look()
+		if err != nil {
+			return nil, err
+		}
+		run := o.empty()
+		rep.Tool, rep.EvaluatedAt, rep.Assumed = run.Tool, run.EvaluatedAt, run.Assumed
+		return rep, nil
+	})
+}
+
+func NewDoctor(sys frame.IO) *cobra.Command {
+	var o installation
+	var ask bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "look at the installation (workflows, protections) and say what is wrong",
+		Long: `doctor reads the clone's workflows and, with --forge and a token in GITHUB_TOKEN, the protections
+of the default branch, and says what is wrong and how to mend it.`,
+		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge --report sarif=doctor.sarif",
+		Args:    frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(func() (*verdict.Report, error) {
+				dir, err := WorkTree(o.Repo)
+				if err != nil {
+					return nil, err
+				}
+				opts := doctor.Options{Dir: dir, Section6: doctor.Section6(), Now: o.Now()}
+				if ask {
+					if opts.Forge, err = o.Client(sys); err != nil {
+						return nil, err
+					}
+				}
+				rep, err := doctor.Doctor(cmd.Context(), opts)
+				return rep, remedy.With(err, "name a clone whose files can be read with --repo")
+			})
+		},
+	}
+	o.bind("doctor", c, sys)
+	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
+	o.BindAt(c.Flags())
+	return c
+}
+
+func NewProtect(sys frame.IO) *cobra.Command {
+	var o installation
+	var dry, apply, prune bool
+	c := &cobra.Command{
+		Use:   "protect",
+		Short: "show (--dry-run) or apply (--apply) the protections of .github/repo-config.yml",
+		Long: `protect holds the protections of the default branch against .github/repo-config.yml (RFC 0026
+section 7). It only ever adds protection: what stands and is stricter stays, and is shown. A required check that no
+job of a workflow here reports is shown too; --prune takes it away.`,
+		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
+		Args:    frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(func() (*verdict.Report, error) {
+				if dry == apply {
+					return nil, remedy.Errorf("give one of them", "protect wants either --dry-run or --apply")
+				}
+				dir, err := WorkTree(o.Repo)
+				if err != nil {
+					return nil, err
+				}
+				data, err := capped.ReadFile(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)),
+					repoconfig.MaxBytes)
+				if err != nil {
+					return nil, remedy.Errorf("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path,
+						err)
+				}
+				file, err := repoconfig.Parse(data)
+				if errors.Is(err, repoconfig.ErrProse) {
+					return nil, remedy.Errorf(repoconfig.ProseFix, "%s: %v", repoconfig.Path, err)
+				}
+				if err != nil {
+					return nil, remedy.With(err, "see: oap-gate schema repo-config")
+				}
+				client, err := o.Client(sys)
+				if err != nil {
+					return nil, err
+				}
+				return doctor.Protect(cmd.Context(), client, file, os.DirFS(dir),
+					doctor.Changes{Apply: apply, Prune: prune})
+			})
+		},
+	}
+	o.bind("protect", c, sys)
+	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
+	c.Flags().BoolVar(&apply, "apply", false, "apply it")
+	c.Flags().
+		BoolVar(&prune, "prune", false, "with --apply: take away required checks that no job of a workflow reports")
+	return c
+}

@@ -1,0 +1,138 @@
+package installcmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/upkeep"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// upkeepOptions are those of remind and rerun.
+type upkeepOptions struct {
+	frame.Forge
+	app        int64
+	dry, apply bool
+}
+
+func (o *upkeepOptions) bindPlan(c *cobra.Command) {
+	bindClone(c, &o.Forge)
+	f := c.Flags()
+	o.BindAt(c.Flags())
+	bindApp(c, &o.app)
+	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
+	f.BoolVar(&o.apply, "apply", false, "change it")
+}
+
+// betweenChanges is how long a run waits after a change: the forge limits how fast content is made.
+const betweenChanges = time.Second
+
+// carryOut shows a plan, or makes its changes and tells each that was made.
+func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO, plan func(*forge.Client) ([]upkeep.Change,
+	error)) error {
+	if o.dry && o.apply {
+		return remedy.Errorf("give one of them", "--dry-run and --apply exclude one another")
+	}
+	if err := o.Network.Check(); err != nil {
+		return err
+	}
+	client, err := o.Client(sys)
+	if err != nil {
+		return err
+	}
+	changes, err := plan(client)
+	if err != nil {
+		return forgeFailure(err)
+	}
+	if !o.apply {
+		shown := changes[:min(len(changes), upkeep.MaxChanges)]
+		for _, c := range shown {
+			fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
+		}
+		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", len(shown), len(changes))
+		return nil
+	}
+	made := 0
+	err = upkeep.Apply(ctx, client, changes, betweenChanges, func(c upkeep.Change, refusal error) {
+		if refusal != nil {
+			fmt.Fprintf(sys.Stdout, "not made: %s\n", plain.Line(refusal.Error()))
+			return
+		}
+		made++
+		fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
+	})
+	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", made, len(changes))
+	return forgeFailure(err)
+}
+
+func NewRemind(sys frame.IO) *cobra.Command {
+	var o upkeepOptions
+	var within time.Duration
+	c := &cobra.Command{
+		Use:   "remind",
+		Short: "keep one issue at the forge for each listing that ends soon",
+		Long: `remind reads the clone's listings as list does. It plans one issue for each that ends within a time or ended less
+than 30 days ago, and closes those of listings that were renewed or revoked. It touches no issue of others. At most
+50 changes are made in one run.`,
+		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply",
+		Args:    frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+				rows, err := o.rows(cmd.Context())
+				if err != nil {
+					return nil, err
+				}
+				return upkeep.Remind(cmd.Context(), client, rows, within, o.app)
+			})
+		},
+	}
+	o.bindPlan(c)
+	frame.DurationVar(c.Flags(), &within, "within", "14d", "how long before its end a listing is reminded of")
+	return c
+}
+
+// rows are the listings of the registry's main branch, as the clone has it.
+func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
+	repo, err := registry.Open(o.Repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	commit, _, err := repo.BaseOf("")
+	if err != nil {
+		return nil, err
+	}
+	return listing.Read(ctx, repo, commit, o.Now(), nil)
+}
+
+func NewRerun(sys frame.IO) *cobra.Command {
+	var o upkeepOptions
+	var workflow, branch string
+	c := &cobra.Command{
+		Use:   "rerun",
+		Short: "run the gate again for pull requests that wait for a date which has come",
+		Long: `rerun looks at the gate's comment in each open pull request. Where that says that time alone may change the
+verdict, and the time has come, it plans to run the failed jobs again: at most five times for one head, once in 12
+hours. Where the base moved on since, or the run is older than 28 days, the comment asks to update the branch.`,
+		Example: "  GITHUB_TOKEN=… oap-gate rerun\n  GITHUB_TOKEN=… oap-gate rerun --apply",
+		Args:    frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.Now(), Workflow: workflow,
+					Branch: branch, App: o.app})
+			})
+		},
+	}
+	o.bindPlan(c)
+	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "`PATH` of the gate's workflow")
+	c.Flags().StringVar(&branch, "branch", "main", "default branch")
+	return c
+}

@@ -1,0 +1,180 @@
+// Package checkcmd has the command check.
+package checkcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	frame.Span
+	frame.Checks
+	frame.Network
+	frame.Output
+	governance string
+	fixing     bool
+}
+
+func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
+	f := c.Flags()
+	o.Span.Bind(c, sys, false)
+	o.Checks.Bind(c, verdict.IDs(checks.Rules()), verdict.IDs(mirror.Rules()),
+		func(id string) bool { return checks.ByID(id).Online() })
+	o.Network.Bind(f, "5m")
+	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
+		return gate.NewReport("check", evidence.Offline(o.Now(), 0),
+			gate.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
+	}, nil)
+	o.Output.Bind(c, sys, true)
+	f.StringVar(&o.governance, "governance", "review",
+		"what governance files alone get: review (a warning) or deny (a failure)")
+	f.BoolVar(&o.fixing, "fix", false,
+		"with --worktree: write the values that documents say into the records that the work tree changes, and "+
+			"judge again")
+}
+
+// assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
+func (o *checkOptions) assumed() []string {
+	return o.Network.Assumed(o.Selection.Assumed()...)
+}
+
+// check refuses what no run could use.
+func (o *checkOptions) check() error {
+	return remedy.First(
+		func() error { return o.Checks.Check(o.Offline) },
+		o.Network.Check,
+		func() error { return remedy.OneOf("--governance", o.governance, "review", "deny") },
+		o.Span.Check,
+		func() error { return o.Place(&o.Network, nil, nil) },
+		func() error {
+			if o.fixing && !o.Worktree {
+				return remedy.Errorf("add --worktree",
+					"--fix writes into the files on disk, and a commit was to be judged")
+			}
+			return nil
+		},
+	)
+}
+
+// Judge gates what arguments of check name, and gives the report.
+func Judge(ctx context.Context, sys frame.IO, args []string) (*verdict.Report, error) {
+	var o checkOptions
+	c := &cobra.Command{Args: frame.NoArgs}
+	o.bind(c, sys)
+	if err := c.ParseFlags(args); err != nil {
+		return nil, err
+	}
+	return o.judge(ctx, sys)
+}
+
+func New(sys frame.IO) *cobra.Command {
+	var o checkOptions
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "gate a pull request: base..head of a registry clone",
+		Long: strings.TrimSpace(`
+check judges what base..head would do to the registry. The base tree is the judge: schemas,
+witnesses and policy are read from it, never from what is proposed.`),
+		Example: `  oap-gate check                          HEAD against the registry's main branch
+  oap-gate check --worktree               the files on disk, before the commit
+  oap-gate check --worktree --fix         the same, with hash, dates and level set to what documents say
+  oap-gate check --base main --head topic
+  oap-gate check --offline --report json=report.json`,
+		Args: frame.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.Tell(func() (*verdict.Report, error) { return o.judge(cmd.Context(), sys) })
+		},
+	}
+	o.bind(c, sys)
+	return c
+}
+
+// judge runs the gate, and mends what it found if that was asked for.
+func (o *checkOptions) judge(ctx context.Context, sys frame.IO) (*verdict.Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	src, stop, err := o.Source(sys)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	rep, err := o.judgeBy(ctx, sys, src)
+	if err != nil || !o.fixing {
+		return rep, err
+	}
+	return o.fixAll(ctx, sys, src, rep)
+}
+
+// judgeBy judges by what a source gives.
+func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.Source) (*verdict.Report, error) {
+	repo, err := frame.OpenClone(sys, o.Repo)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	c, err := o.Choose(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	cfg := gate.Config{Tool: frame.Version(), Origin: gate.OriginOf(repo), Selected: o.Selected, Offline: o.Offline,
+		DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
+	if c.WorkTree {
+		cfg.Uncommitted = repo.Uncommitted(ctx)
+	}
+	rep, err := gate.CheckChosen(ctx, repo, c, src, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if o.Record != "" {
+		cfg.Assumed = rep.Assumed // that the run was interrupted, too
+		b := gate.NewBundle("check", c, o.Selection, cfg, src)
+		b.MergeBase, b.Flags.Governance = rep.MergeBase, o.governance
+		if err := b.WriteFile(o.Record); err != nil {
+			return nil, remedy.With(err, remedy.Writable)
+		}
+	}
+	return rep, nil
+}
+
+// maxFixes is how often what was judged is mended and judged again: one value may hide that another is wrong too.
+const maxFixes = 5
+
+// fixAll mends what was found and judges again, as long as there is something to mend.
+func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.Source,
+	rep *verdict.Report) (*verdict.Report, error) {
+	told := map[string]bool{}
+	for range maxFixes {
+		changes, why, err := author.Fix(ctx, o.Repo, src, rep)
+		for _, c := range changes {
+			fmt.Fprint(sys.Stderr, c.Diff())
+		}
+		for _, line := range why {
+			if !told[line] {
+				told[line] = true
+				fmt.Fprint(sys.Stderr, plain.Lines(strings.TrimSpace(line)))
+			}
+		}
+		if err != nil || len(changes) == 0 {
+			return rep, err
+		}
+		if rep, err = o.judgeBy(ctx, sys, src); err != nil {
+			return nil, err
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,53 @@
+package checkcmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Replay judges the range that a bundle names by what it holds.
+func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
+	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
+		return gate.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
+			gate.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
+	}, nil)
+	return out.Tell(func() (*verdict.Report, error) {
+		cfg, err := gate.Recall(b, verdict.IDs(checks.Rules()))
+		if err != nil {
+			return nil, err
+		}
+		repo, err := frame.OpenClone(sys, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer repo.Close()
+		return checkAgain(ctx, repo, b, cfg)
+	})
+}
+
+// checkAgain judges the range that a bundle names by what it holds.
+func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
+	cfg gate.Config) (*verdict.Report, error) {
+	if err := remedy.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
+		return nil, err
+	}
+	need := []string{b.Base, b.Head}
+	if b.Flags.Rewritten {
+		need = need[1:] // the base is gone, which is what its report says
+	}
+	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
+		if err := gate.HoldsCommit(ctx, repo, commit); err != nil {
+			return nil, err
+		}
+	}
+	return gate.CheckChosen(ctx, repo, b.Chosen(), evidence.NewRecorded(b), cfg)
+}

@@ -1,0 +1,24 @@
+package mirrorcmd
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestSpoolWithoutTemporaryFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: TMPDIR names no folder there")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if spool("").File == nil {
+		t.Error("a temporary folder is there, and results stay in memory")
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
+	if spool("").File != nil {
+		t.Error("results go to a folder that is not there")
+	}
+	if spool(t.TempDir()).File == nil {
+		t.Error("results stay in memory, where a folder was given for them")
+	}
+}

@@ -1,0 +1,24 @@
+package remedy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Describe splits an error into what happened and what would mend it, which only a bug leaves empty.
+func Describe(err error) (message, fix string) {
+	e, ok := errors.AsType[Fixer](err)
+	switch {
+	case errors.Is(err, context.Canceled): // by a signal: nothing else ends the context of a run
+		return "interrupted, before there was a verdict", "run it again"
+	case ok:
+		fix = e.Fix()
+	default:
+		fix = "see: oap-gate --help"
+	}
+	if code := CodeOf(err); code != "" {
+		return fmt.Sprintf("%s [%s]", err, code), fix
+	}
+	return err.Error(), fix
+}

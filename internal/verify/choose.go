@@ -1,0 +1,43 @@
+package verify
+
+import (
+	"context"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Choose chooses the commit of a clone that is read, or of the one in a mirror's folder: as check chooses its base, of
+// a mirror what was verified last.
+func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit, how string, err error) {
+	if registry.IsMirror(dir) {
+		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
+		if view != nil {
+			repo.Sight(view.Seen)
+		}
+		if err != nil || rev == "" {
+			return view, tip, "the mirror's last verified commit", err
+		}
+		mirror = view
+	}
+	commit, how, err = repo.BaseOf(rev)
+	if err != nil && rev == "" {
+		err = remedy.Errorf("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
+	}
+	return mirror, commit, how, err
+}
+
+// HasRecords holds that a clone is one of a registry.
+func HasRecords(ctx context.Context, repo *registry.Repository, commit string) error {
+	tree, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return err
+	}
+	_, found, err := tree.Entry(registry.KindListing.Folder())
+	if err == nil && !found {
+		err = remedy.Errorf("name the clone of a registry with --registry",
+			"no OAP registry here: commit %.12s has no folder %s/", commit, registry.KindListing.Folder())
+	}
+	return err
+}

@@ -1,0 +1,36 @@
+package registry
+
+import (
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+)
+
+// BaseOf resolves rev, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
+// the fork's main may hold the proposal. An upstream that was not fetched is an error, since origin then is the fork.
+func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
+	if rev != "" {
+		commit, err = r.Resolve(rev)
+		return commit, rev, err
+	}
+	for _, name := range []string{"upstream/HEAD", "upstream/main", "origin/HEAD", "origin/main", "main"} {
+		ref := "refs/heads/" + name
+		if remote, _, ok := strings.Cut(name, "/"); ok {
+			ref = "refs/remotes/" + name
+			if remote == "origin" && r.HasRemote("upstream") {
+				return "", "", remedy.Errorf("fetch it: git fetch upstream; or name the base with --base",
+					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was "+
+						"fetched")
+			}
+		}
+		if r.HasRef(ref) {
+			commit, err = r.Resolve(ref)
+			return commit, name, err
+		}
+	}
+	if _, err := r.Resolve("HEAD"); err != nil {
+		return "", "", err
+	}
+	return "", "", remedy.Errorf("name it with --base",
+		"no base: the clone has neither origin/HEAD nor origin/main nor main")
+}
