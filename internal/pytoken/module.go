@@ -185,11 +185,11 @@ func (r *reader) head(word, head string) {
 	switch word {
 	case "for":
 		if m := in().FindStringIndex(head); m != nil {
-			r.unbind(head[:m[0]], nil)
+			r.forget(r.targets(head[:m[0]])...)
 		}
 	case "with":
 		for _, m := range as().FindAllStringSubmatch(head, -1) {
-			r.unbind(m[1], nil)
+			r.forget(r.targets(m[1])...)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (r *reader) statements(i, j int, here scope) {
 		if m := importing().FindSubmatch(r.code[i:j]); m != nil {
 			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), here)
 		} else if m := deleting().Find(r.code[i:j]); m != nil && here == direct {
-			r.unbind(string(r.code[i+len(m):j]), nil)
+			r.forget(r.targets(string(r.code[i+len(m) : j]))...)
 		} else if here == direct {
 			r.assign(i, j)
 		}
@@ -239,28 +239,39 @@ func (r *reader) imports(module, names string, here scope) {
 	}
 }
 
-func (r *reader) forget(name string) {
-	delete(r.Imports, name)
-	delete(r.Exports, name)
+func (r *reader) forget(names ...string) {
+	for _, name := range names {
+		delete(r.Imports, name)
+		delete(r.Exports, name)
+	}
 }
 
-// unbind forgets the names among some targets, except those to keep.
-func (r *reader) unbind(targets string, keep map[string]bool) {
-	for t := range strings.FieldsFuncSeq(targets, func(c rune) bool { return c == ',' || c == '=' }) {
-		if m := target().FindStringSubmatch(t); m != nil && !keep[m[1]] {
-			r.forget(m[1])
+// targets returns the names among the targets of a statement that mean something.
+func (r *reader) targets(code string) (names []string) {
+	for t := range strings.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
+		if m := target().FindStringSubmatch(t); m != nil && (r.Imports[m[1]] != nil || r.Exports[m[1]] != nil) {
+			names = append(names, m[1])
 		}
 	}
+	return names
 }
 
 // assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
 func (r *reader) assign(i, j int) {
 	first := r.equals(i, j)
+	if first == j {
+		return
+	}
 	last := first
 	for k := first; k < j && !bytes.Contains(r.code[last:k], []byte("lambda")); k = r.equals(k+1, j) {
 		last = k
 	}
-	if first == j {
+	end := last
+	if colon := r.find(i, first, ":"); colon < first {
+		end = colon
+	}
+	names := r.targets(string(r.code[i:end]))
+	if len(names) == 0 {
 		return
 	}
 	named := map[string]bool{}
@@ -269,10 +280,7 @@ func (r *reader) assign(i, j int) {
 			named[string(m[2])] = true
 		}
 	}
-	if colon := r.find(i, first, ":"); colon < first {
-		last = colon
-	}
-	r.unbind(string(r.code[i:last]), named)
+	r.forget(slices.DeleteFunc(names, func(name string) bool { return named[name] })...)
 }
 
 // equals returns the first equals sign of an assignment or of a keyword in [i, j), as find does.
