@@ -12,15 +12,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-<<<<<<< HEAD:internal/cli/conformance_opengap.go
-// openGAPAgent has the flags and the argument of conformance opengap agent.
-=======
 // OpenGAP is the format of an agent's folder.
 var OpenGAP = &Protocol{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent}}
 
-// openGAPAgent is what conformance opengap agent is told.
->>>>>>> 1a9baab (frame, commands: give each product a package of its commands):internal/conformance/conformancecmd/opengap.go
+// openGAPAgent has the flags and the argument of conformance opengap agent.
 type openGAPAgent struct {
 	conformanceFlags
 	dir, dialect, recommended string
