@@ -376,10 +376,10 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	var closed, asked time.Time              // asked by the producer's own clock
-	goneOn, told, got := false, false, false // got: the second subscription got an event of the session
-	var token string                         // of the question
-	tokens := map[string]bool{}              // of the questions that the second subscription got
+	var closed, asked time.Time // asked by the producer's own clock
+	goneOn, told := false, false
+	var token string                                         // of the question
+	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
 		if !closed.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
 			return nil
@@ -429,16 +429,16 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			if err = fault; m == nil {
 				break
 			}
-			ours := t.session != "" && m.text("session_id") == t.session
-			got = got || ours
+			session := m.text("session_id")
+			sessions[strings.Clone(session)] = true
 			// What was on its way when the question was asked does not show that the session goes on.
 			follows := tokens[token] || !asked.IsZero() && m.time.After(asked)
 			if m.asks() {
 				tokens[strings.Clone(m.text("reply_token"))] = true
 			}
 			after := h.at.Sub(closed)
-			if !closed.IsZero() && ours && follows && !m.asks() && m.core != progressUpdated && after >= 0 &&
-				after <= goesOnWithin {
+			if !closed.IsZero() && session == t.session && follows && !m.asks() && m.core != progressUpdated &&
+				after >= 0 && after <= goesOnWithin {
 				goneOn = true
 			}
 			err = v.judge(m)
@@ -474,7 +474,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		err = t.unsubscribe(ctx)
 	case goneOn:
 		p.show("the default is applied when the subscription is closed")
-	case !got:
+	case !sessions[t.session]:
 		p.Doubtf(v.here(), "", notExercised, "the second subscription did not get the session")
 	default:
 		p.Errorf(v.here(), "", "close-default-not-applied", "the session did not go on in %v after its "+
