@@ -1,6 +1,8 @@
 package aaep
 
-import "github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
 
 const contextURL = "https://aaep-protocol.org/context/v1"
 
