@@ -7,6 +7,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -566,6 +567,33 @@ func TestParseReviews(t *testing.T) {
 		[]byte(`[{"user": null, "state": "APPROVED", "body": null, "submitted_at": null, "more": {}}]`))
 	if err != nil || len(got) != 1 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestReviewOrder checks that the order of the list changes nothing.
+func TestReviewOrder(t *testing.T) {
+	all := []Review{review("ann"), review("bob"), review("cyd"), review("dee"), review("ann", "state", "DISMISSED"),
+		review("bob", "body", "no"), review("cyd", "commit_id", old40),
+		review("dee", "submitted_at", "2026-06-01T09:00:00Z", "state", "CHANGES_REQUESTED")}
+	var want string
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		p := propose(t, nil, files{"rfcs/RFC-0016-x.md": "x"})
+		p.Head = head40
+		p.Forge = &Forge{Reviews: func() ([]Review, error) { return all, nil },
+			Authors: func() ([]string, error) { return nil, nil }}
+		_, r := found(t, p, "charter-review")
+		got := fmt.Sprintf("%s %s", r.Verdict, r.Reason)
+		for _, f := range r.Findings {
+			got += "\n" + f.Message
+		}
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Fatalf("got\n%s\nand\n%s", got, want)
+		}
 	}
 }
 
