@@ -8,7 +8,8 @@ const contextURL = "https://aaep-protocol.org/context/v1"
 
 // judgeEnvelope checks what every event has.
 func judgeEnvelope(m *message, say sayer) {
-	for _, row := range envelopeTable {
+	for i := range envelopeTable {
+		row := &envelopeTable[i]
 		of, words := row.of.name, row.of.value.words
 		v, there := m.members[of]
 		switch {

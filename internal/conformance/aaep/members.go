@@ -365,7 +365,8 @@ var membersOf = func() map[string][]member {
 // judgeMembers checks the members of a message of a type, or of an object within it, which pointer names. Findings of
 // members that are missing are at the object.
 func judgeMembers(check int, of string, members []member, object map[string]any, pointer string, say sayer) {
-	for _, m := range members {
+	for i := range members {
+		m := &members[i]
 		v, there := object[m.name]
 		holds := there && m.value.holds(v)
 		if holds && m.value.members == nil || !there && !m.required {
