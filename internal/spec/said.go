@@ -28,7 +28,7 @@ func NewWords(source, text string) *Words {
 	}
 	for _, block := range blocks {
 		text, ok := s.behindComment(block.Source())
-		if block.Kind == markdown.Heading {
+		if block.Kind == markdown.Heading && ok && !block.Quoted() {
 			section++
 		}
 		depth, begun := block.Items()

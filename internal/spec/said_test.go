@@ -292,6 +292,7 @@ func TestException(t *testing.T) {
 		{"why in another section", "## Why\n\n" + why + "\n\n## Implementability Gate exception\n", unjustified},
 		{"a row", "Implementability Gate exception\n\n| Only a heading of it changes | x |\n|---|---|", unjustified},
 		{"an underlined heading", "Implementability Gate exception\n---\n\n" + why, justified},
+		{"a quoted heading between", "## Implementability Gate exception\n\n> # Quoted\n\n" + why, justified},
 		{"requested", "Implementability Gate exception requested.\n\n" + why, justified},
 		{"a dash in the heading", "### Implementability Gate exception \u2014 editorial\n\n" + why, justified},
 		{"not needed", "We need no Implementability Gate exception. " + why, noClaim},
