@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
 )
 
@@ -176,6 +178,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
 	inGit, ofGit := strings.CutPrefix(r.URL.Path, "/registry.git/")
+	inLog, ofLog := strings.CutPrefix(r.URL.Path, "/log/")
 	serve := s.file
 	switch path := r.URL.Path; {
 	case path == "/livez":
@@ -186,6 +189,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve = s.health
 	case ofGit && s.git && isGitPath(inGit):
 		serve = func(w http.ResponseWriter, r *http.Request) { s.repository(w, r, inGit) }
+	case ofLog && (inLog == "checkpoint" || tileFile().MatchString(inLog)):
+		serve = func(w http.ResponseWriter, r *http.Request) { s.logFile(w, r, inLog) }
 	case path != "/" && path != "/report.json" && path != "/state.json" && path != "/checkpoint" && path != "/metrics":
 		http.Error(w, "not found", http.StatusNotFound)
 		return
@@ -210,6 +215,27 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("ETag", p.etag)
 	send(w, r, io.NewSectionReader(p.body, 0, p.size))
 }
+
+// tileFile matches the paths of C2SP tlog-tiles. What the log signed last is never served before witnesses saw it.
+var tileFile = plain.Pattern(`^tile/(?:entries|[0-9]{1,2})/(?:x[0-9]{3}/)*[0-9]{3}(?:\.p/[0-9]{1,3})?$`)
+
+// logFile sends a file of the published log.
+func (s *Site) logFile(w http.ResponseWriter, r *http.Request, path string) {
+	data, err := capped.ReadFile(filepath.Join(s.dir.File("log"), filepath.FromSlash(path)), maxLogFile)
+	if err != nil {
+		http.Error(w, "not found", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if path != "checkpoint" {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	send(w, r, io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))))
+}
+
+// maxLogFile is the size of the largest file of a log: a tile of 256 entries.
+const maxLogFile = 128 << 10
 
 // send sends a file, for which a slow client has the more time the larger it is.
 func send(w http.ResponseWriter, r *http.Request, body *io.SectionReader) {

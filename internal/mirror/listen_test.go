@@ -224,3 +224,43 @@ func TestSiteSlow(t *testing.T) {
 		t.Error("a listener that is closed is no error")
 	}
 }
+
+// TestSiteServesTheLog requires the log checkpoint and the tiles to be served, and nothing else of the log.
+func TestSiteServesTheLog(t *testing.T) {
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, name := range []string{"checkpoint", "signed", "tile/0/000", "tile/entries/x001/234.p/255", "tile/0/x"} {
+		file := filepath.Join(d.File("log"), filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := NewSite(d, time.Hour, false)
+	get := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "/", nil)
+		r.URL.Path = "/log/" + path
+		site.ServeHTTP(w, r)
+		return w
+	}
+	for path, cache := range map[string]string{"checkpoint": "no-cache",
+		"tile/0/000":                  "public, max-age=31536000, immutable",
+		"tile/entries/x001/234.p/255": "public, max-age=31536000, immutable"} {
+		w := get(path)
+		if w.Code != 200 || w.Body.String() != path || w.Header().Get("Cache-Control") != cache {
+			t.Errorf("%s: %d %q, %v", path, w.Code, w.Body.String(), w.Header())
+		}
+	}
+	for _, path := range []string{"", "signed", "tile/0/x", "tile/0/001", "tile/0/", "tile", "tile/0/000/",
+		"../state.json", "tile/0/../../signed", "tile/entries/000.p/../000", "checkpoint/"} {
+		if w := get(path); w.Code != 404 {
+			t.Errorf("%q: %d %q", path, w.Code, w.Body.String())
+		}
+	}
+}

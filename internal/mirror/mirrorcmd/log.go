@@ -38,6 +38,8 @@ func isLog(id string) bool { return id == publish.Rule.ID }
 func (o *auditOptions) checkLog() error {
 	l := &o.published
 	switch {
+	case o.ofMirror && l.key == "" && l.policy != "":
+		return remedy.Errorf("give the log's key with --log-sign-key FILE", "--witness-policy is for a log")
 	case l.dir == "" && (l.key != "" || l.policy != ""):
 		return remedy.Errorf("name the log's directory with --log DIR",
 			"--log-sign-key and --witness-policy are for a log, and none is named")

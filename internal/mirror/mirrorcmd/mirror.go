@@ -44,7 +44,7 @@ type mirrorOptions struct {
 
 // ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
 var ofFolder = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
-	"archive", "format"}
+	"archive", "format", "log"}
 
 func NewMirror(sys frame.IO) *cobra.Command {
 	var o mirrorOptions
@@ -115,6 +115,9 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
 	o.archive, o.documents, o.ofMirror = dir.File("archive"), dir.File("cache"), true
 	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
+	if o.published.key != "" {
+		o.published.dir = dir.File("log")
+	}
 	frugal(mostOfMirror)
 	if err := o.check(); err != nil {
 		return nil, err
@@ -305,6 +308,9 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys frame.IO, dir *mirror.D
 	})
 	if err == nil && moves {
 		err = dir.SetVerified(rep.Head)
+	}
+	if err == nil && o.published.dir != "" { // with what the log found
+		err = o.report(dir, rep)
 	}
 	if err != nil {
 		return nil, err

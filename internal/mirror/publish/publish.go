@@ -184,7 +184,12 @@ func (l *Log) build(ctx context.Context, repo *registry.Repository, tip string,
 			if err != nil {
 				return nil, "", err
 			}
-			if !slices.Contains(chain, last) && !slices.ContainsFunc(chain, accepted) {
+			logged := map[string]bool{}
+			for _, e := range known {
+				logged[e.Commit] = true
+			}
+			came := func(commit string) bool { return !logged[commit] && accepted(commit) }
+			if !slices.Contains(chain, last) && !slices.ContainsFunc(chain, came) {
 				return nil, fmt.Sprintf("the last logged commit %s is not in the first-parent history of %s, and no "+
 					"accepted rewrite brought a commit of it", last, tip), nil
 			}
