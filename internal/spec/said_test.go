@@ -241,6 +241,7 @@ func TestDeclaration(t *testing.T) {
 		{"a target with a bracket in angles", "[x](<a) additive only>)", false},
 		{"a target with code", "[x](`) additive only`)", false},
 		{"definition's label over lines", "[foo\nbar]: /url (additive only)", false},
+		{"what looks like a definition in a paragraph", "Text\n[a]: additive only", false},
 		{"a footnote", "[^1]: additive only", false},
 		{"a footnote over lines", "[^1]: Text\nadditive only", false},
 		{"a footnote's later paragraph", "[^1]: Text\n\n    additive only", false},

@@ -496,11 +496,14 @@ func readTag(text string) (length int, attributes map[string]bool, valid bool) {
 }
 
 // withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. What begins as a
-// definition and is not one goes to the end of its line.
+// definition and is not one goes to the end of its line, on a later line too.
 func withoutDefinitions(text string) string {
 	for {
 		n := labelLength(text)
 		switch {
+		case n == 0 && strings.Contains(text, "\n["):
+			lines := strings.Split(text, "\n")
+			return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return labelLength(line) > 0 }), "\n")
 		case n == 0:
 			return text
 		case strings.HasPrefix(text, "[^"):
